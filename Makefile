@@ -33,15 +33,16 @@ lint: $(READY)
 full: $(READY) system
 	SAMUEL_TESTS=full $(PYTEST)
 
-# The crash test: every rename, removal and append, some other operations, and 60 random moments.
+# The crash test: every rename, removal and append, some other operations, and 60 random moments; with lanes, 100
+# random moments and each git call of a landing.
 crash: $(READY)
-	SAMUEL_TESTS=full $(PYTEST) tests/loop/test_crash.py
+	SAMUEL_TESTS=full $(PYTEST) tests/loop/test_crash.py tests/lanes/test_crash.py
 
 # Types that are first used by many threads at once, in 500 fresh processes.
 stress: $(READY)
 	SAMUEL_TESTS=full $(BIN)/python -m pytest -s tests/engine/test_stress.py
 
-# The tests of properties, with 200 examples each instead of 25.
+# The tests of properties, with 200 examples each instead of 15.
 fuzz: $(READY)
 	SAMUEL_TESTS=full $(PYTEST) -m hypothesis
 

@@ -31,6 +31,7 @@ BENCHMARKS = (
     "bench_context",
     "bench_memory",
     "bench_loop",
+    "bench_lanes",
     "bench_routing",
     "bench_session",
     "bench_shell",

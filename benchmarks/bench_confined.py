@@ -1,7 +1,6 @@
 """Handlers of plugins within their walls: beside the same without, and beside bare bubblewrap.
 
-Ours costs more than the bare one: it mounts each granted place by itself, and a call ends only when nothing of it
-is left.
+The bare one makes its walls for each call. Ours are made once, and a launcher within them starts each script.
 """
 
 from __future__ import annotations
@@ -55,6 +54,15 @@ def _exec(root: Path, program: Path, package: Package, kind: str) -> Iterator[Ro
     runtime = ExecRuntime(root, clean(), root.parent / "cache", 1 << 20, SystemClock())
     free = Handler(name="p", event="context.extra", origin=Origin.PROJECT, runtime="exec", path=str(program))
     held = msgspec.structs.replace(free, package=package)
+    try:
+        yield from _compare(root, runtime, held, free, program, kind)
+    finally:
+        runtime.close()
+
+
+def _compare(
+    root: Path, runtime: ExecRuntime, held: Handler, free: Handler, program: Path, kind: str
+) -> Iterator[Row]:
     mine, without = take_turns(lambda: call(runtime, held), lambda: call(runtime, free), rounds=200)
     yield beside(f"an exec handler within its walls ({kind}), vs without", mine, without)
     if kind != walls.BWRAP:

@@ -14,7 +14,8 @@ from samuel.cli.root import samuel
 # What exit code 1 means for a command, if that is not obvious.
 EXIT_1 = {
     "samuel init": "samuel.toml exists already, or a strict hook stopped it",
-    "samuel run init": "there are tasks already, without `--force`",
+    "samuel run init": "there are tasks already, without `--force`, or you answered no",
+    "samuel run sync": "the tasks did not come from a file, or this is inside a run",
     "samuel run start": "it ended because of failures, or could not begin: no tasks, another run, a missing agent "
     "or sandbox, something not trusted",
     "samuel run pilot": "it ended because of failures, or could not begin, as with `run start`",
@@ -28,7 +29,7 @@ EXIT_1 = {
     "samuel run block": "the task is not open; inside a run, it is not the current one",
     "samuel run reset": "this is inside a run",
     "samuel run restore": "nothing is kept, a file changed since, or a run is under way",
-    "samuel run enqueue": "there are no tasks yet, or this discovery has reached its limit",
+    "samuel run enqueue": "there are no tasks yet, this discovery has reached its limit, or you answered no",
     "samuel sync": "a strict hook stopped it, or a file is a link",
     "samuel plugin add": "you did not agree, it is installed already, or it cannot be fetched or used",
     "samuel plugin install": "you did not agree, or something differs from samuel.lock; nothing is installed then",

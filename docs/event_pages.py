@@ -72,6 +72,8 @@ RESULTS: dict[str, dict[str, Any]] = {
         "ok": False,
         "failures": [{"source": "secrets", "message": "a key in config.py", "output_tail": "config.py:3"}],
     },
+    "before:land": {"ok": False, "reason": "the schema changes; somebody has to look at the migration"},
+    "after:land": {"ok": True},
     "after:iteration": {"ok": True},
     "after:loop": {"ok": True},
     "SessionStart": {"suggested_documents": [{"path": "docs/style.md", "stage": "plan"}]},

@@ -21,6 +21,7 @@ from cli_pages import cli_page
 from client_pages import client_pages
 from context_pages import context_page
 from event_pages import events_page
+from format_pages import formats_page
 from journal_pages import journal_page
 from knowledge_pages import knowledge_page
 from plugin_pages import manifest_page, oci_page, wasm_page
@@ -34,6 +35,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "context.md": context_page,
     "journal.md": journal_page,
+    "task-formats.md": formats_page,
     "plugin-manifest.md": manifest_page,
     "wasm-abi.md": wasm_page,
     "oci-protocol.md": oci_page,

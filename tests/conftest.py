@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import shlex
@@ -26,7 +27,7 @@ from . import forkserver
 from .length import FULL
 
 # A busy machine is no failure: no deadlines. `make fuzz` loads `full` by pytest's option --hypothesis-profile.
-settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("quick", deadline=None, max_examples=15)
 settings.register_profile("full", deadline=None, max_examples=200)
 settings.load_profile("full" if FULL else "quick")
 
@@ -40,6 +41,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 # A server would outlive the test that started it. The tests of servers turn it on.
 os.environ["SAMUEL_SERVE"] = "off"
+# A shell may forbid cached bytecode: then each of the hundreds of processes would compile all that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 TEST_MARK = "SAMUEL_TEST_MARK"
 
@@ -61,6 +64,17 @@ def py_script(event: str, body: str) -> str:
 def pytest_xdist_auto_num_workers() -> int:
     """Many tests wait for processes, containers and the disk: two workers for each core keep the cores busy."""
     return 2 * (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Tests stay until the end: Python need not look through them for garbage again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_sessionfinish() -> None:
@@ -215,17 +229,24 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, Mapp
 
 
 @pytest.fixture(scope="session")
-def with_compiled_python(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
+def compiled_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory for the compiled Python of all tests, of all workers."""
+    place = tmp_path_factory.getbasetemp()
+    shared = (place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "pycache"
+    shared.mkdir(exist_ok=True)
+    return shared
+
+
+@pytest.fixture(scope="session")
+def with_compiled_python(compiled_python: Path) -> Callable[[Path], None]:
     """Have a user's cache, an empty directory, begin with the compiled Python of all other tests.
 
     Python files are kept there under their full names. Each process would compile the standard library anew.
     """
-    shared = tmp_path_factory.getbasetemp() / "pycache"
-    shared.mkdir()
 
     def share(cache: Path) -> None:
         (cache / "samuel").mkdir(parents=True)
-        (cache / "samuel" / "pycache").symlink_to(shared)
+        (cache / "samuel" / "pycache").symlink_to(compiled_python)
 
     return share
 
@@ -235,6 +256,12 @@ def fast_samuel() -> Iterator[Path]:
     """A directory for PATH whose `samuel` starts in a tenth of the time (see forkserver.py)."""
     with forkserver.running() as directory:
         yield directory
+
+
+@pytest.fixture
+def samuel_of_agents(fast_samuel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have what this process runs call the `samuel` that starts in a tenth of the time."""
+    monkeypatch.setattr(sys, "executable", str(fast_samuel / "python"))
 
 
 @pytest.fixture(scope="session")

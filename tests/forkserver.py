@@ -3,6 +3,10 @@
 Every command still has its own process, working directory, environment and standard streams. So one command leaves
 nothing for the next, and shells, pipes and scripts use it like the installed program. But it is not below its
 caller in the tree of processes: tests of how Samuel starts and how it is killed use the installed program.
+
+Beside `samuel` is a `python`. It is the interpreter, but for `python -P -m samuel`, which is how Samuel has others
+call it, for example the agents of a run. A command of the fork server takes it for its interpreter, and so can a
+test that runs Samuel in its own process.
 """
 
 from __future__ import annotations
@@ -35,6 +39,8 @@ CLIENT = """\
 #!{python} -IS
 import _socket, marshal, os, signal, sys
 
+if os.readlink("/proc/self/ns/mnt") != {namespace!r}:  # in a sandbox, which the command must not leave
+    os.execv({python!r}, [{python!r}, "-P", "-m", "samuel", *sys.argv[1:]])
 server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
 server.connect({address!r})
 request = marshal.dumps((os.getcwdb(), dict(os.environb), sys.argv))
@@ -48,6 +54,12 @@ code = server.recv(1, _socket.MSG_WAITALL)
 os._exit(code[0] if code else 137)
 """
 
+INTERPRETER = """\
+#!/bin/sh
+if [ "$1 $2 $3" = "-P -m samuel" ]; then shift 3; exec {client} "$@"; fi
+exec {python} "$@"
+"""
+
 
 @contextlib.contextmanager
 def running() -> Iterator[Path]:
@@ -56,8 +68,12 @@ def running() -> Iterator[Path]:
         place = Path(directory)
         address = str(place / "socket")
         client = place / "samuel"
-        client.write_text(CLIENT.format(python=sys.executable, address=address))
-        client.chmod(0o755)
+        namespace = os.readlink("/proc/self/ns/mnt")
+        client.write_text(CLIENT.format(python=sys.executable, address=address, namespace=namespace))
+        interpreter = place / "python"
+        interpreter.write_text(INTERPRETER.format(client=client, python=sys.executable))
+        for program in (client, interpreter):
+            program.chmod(0o755)
         # An earlier test may have made this process a subreaper. It would adopt the server, and the next Samuel in
         # this process would end it as a stray.
         procfs.be_subreaper(False)
@@ -104,8 +120,19 @@ def import_everything() -> None:
     for module in pkgutil.walk_packages(samuel.__path__, "samuel."):
         if not module.name.endswith("__main__") and module.name != "samuel.testing":
             import_module(module.name)
+    compile_templates()
     gc.collect()
     gc.freeze()  # what is never collected is never copied for a fork
+
+
+def compile_templates() -> None:
+    """Compile the shipped templates: that is half of what a short run computes."""
+    from samuel.loop.report import html
+    from samuel.prompts import jinja, render
+
+    html._template()
+    for text in render._shipped_texts():
+        jinja._compiled(text)
 
 
 def answer(connection: socket.socket, listener: socket.socket) -> None:
@@ -146,6 +173,7 @@ def run(connection: socket.socket, streams: list[int], arguments: list[str]) -> 
     )
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = arguments
+    sys.executable = str(Path(arguments[0]).with_name("python"))
     connection.sendall(os.getpid().to_bytes(8, "big"))
     code = 1
     try:

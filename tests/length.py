@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 FULL = os.environ.get("SAMUEL_TESTS") == "full"
@@ -12,3 +14,16 @@ FULL = os.environ.get("SAMUEL_TESTS") == "full"
 def at_length(short: T, full: T) -> T:
     """A size that is not the point of the test: large enough in the short form, thorough in the long one."""
     return full if FULL else short
+
+
+def sample(rows: Iterable[T], every: int) -> list[T]:
+    """Rows of a table that all try the same mechanism: every n-th in the short form, all in the long one."""
+    return list(rows)[:: at_length(every, 1)]
+
+
+def combined(*columns: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Each value of a column with each of the others; in the short form, each value at least once."""
+    if FULL:
+        return list(product(*columns))
+    count = max(len(column) for column in columns)
+    return [tuple(column[number % len(column)] for column in columns) for number in range(count)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +13,14 @@ import click
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "samuel"
-TREES = {
-    str(file.relative_to(PACKAGE)): ast.parse(file.read_text(encoding="utf-8")) for file in PACKAGE.rglob("*.py")
-}
-
 WRONG_SHAPE = re.compile(r"[A-Z][a-z]|(?!.*[.:] ).*[^.]\.$", re.DOTALL)
+
+
+@functools.cache
+def syntax_trees() -> dict[str, ast.Module]:
+    """The syntax tree of each file of the package. Not at import: every worker imports this file."""
+    files = PACKAGE.rglob("*.py")
+    return {str(file.relative_to(PACKAGE)): ast.parse(file.read_text(encoding="utf-8")) for file in files}
 
 
 def error_classes() -> set[str]:
@@ -25,7 +29,8 @@ def error_classes() -> set[str]:
     for module in (builtins, click):
         kinds = ((name, kind) for name, kind in vars(module).items() if isinstance(kind, type))
         names |= {name for name, kind in kinds if issubclass(kind, Exception)}
-    own_classes = [node for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    trees = syntax_trees().values()
+    own_classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     before = 0
     while before != len(names):
         before = len(names)
@@ -67,7 +72,8 @@ def messages(tree: ast.AST, errors: set[str]) -> Iterator[tuple[int, str]]:
 
 def test_every_error_message_begins_in_lower_case_and_has_no_full_stop() -> None:
     errors = error_classes()
-    texts = [(f"{name}:{line}", text) for name, tree in TREES.items() for line, text in messages(tree, errors)]
+    trees = syntax_trees().items()
+    texts = [(f"{name}:{line}", text) for name, tree in trees for line, text in messages(tree, errors)]
     assert len(texts) > 200
     assert [(place, text) for place, text in texts if WRONG_SHAPE.match(text)] == []
 

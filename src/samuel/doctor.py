@@ -18,7 +18,7 @@ from samuel.app import App
 from samuel.app.tool_names import tool_name_warnings
 from samuel.bridges.proofs import latest_proofs
 from samuel.clock import iso
-from samuel.dispatch.record import slowness
+from samuel.dispatch.record import percentile, slowness
 from samuel.errors import ConfigError, SamuelError
 from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.hooks.mode import HandlerMode
@@ -30,6 +30,12 @@ from samuel.process.containers import engine
 from samuel.process.git.program import git_program
 from samuel.process.walls import limits
 from samuel.process.walls.walls import BWRAP, counts_processes, strength
+from samuel.serve import wire
+from samuel.serve.client_program import HOW_TO_GET_NATIVE, ClientProgram, client_program
+from samuel.serve.control import ask
+from samuel.serve.place import NATIVE_CLIENT, SWITCH, installation_of
+from samuel.serve.socket_places import place_problems, usable_directory
+from samuel.serve.start import sockets, why_not
 from samuel.sources.client_hooks.find import read_files
 from samuel.sources.client_hooks.places import present, project_places
 from samuel.sources.environment import HOW
@@ -64,6 +70,7 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
                 *_environment(app),
                 *_plugins(app),
                 *_chains(chains.values()),
+                *_server(app),
             ]
             findings += [*_abilities(app), *_knowledge(root)]
             findings += [Finding("warning", warning) for warning in tool_name_warnings(app)]
@@ -243,6 +250,37 @@ def _knowledge(root: Path) -> Iterator[Finding]:
         yield Finding("warning", f"{_counted(problems, 'problem')} in what ROUTING.md leads to", hint)
 
 
+CLIENT_PROGRAMS = {
+    ClientProgram.NATIVE: Finding("ok", f"`{NATIVE_CLIENT}` is a native program"),
+    ClientProgram.PYTHON: Finding(
+        "note", f"`{NATIVE_CLIENT}` is a Python program: each call starts an interpreter", HOW_TO_GET_NATIVE
+    ),
+    ClientProgram.MISSING: Finding("warning", f"`{NATIVE_CLIENT}` is not installed", "install Samuel again"),
+}
+
+
+def _server(app: App) -> Iterator[Finding]:
+    """The servers of the project, or why there is none; and the program that asks them."""
+    installation = installation_of(sys.argv[0], sys.executable)
+    yield CLIENT_PROGRAMS[client_program(installation)]
+    if reason := why_not(app):
+        hint = "unset it" if os.environ.get(SWITCH) else ""
+        yield Finding("note", f"`samuel emit` is answered without a server: {reason}", hint)
+        return
+    for problem in place_problems(os.environb):
+        yield Finding("note" if problem.harmless else "warning", problem.what, problem.hint)
+    paths_served = sockets(app.paths.root, installation)
+    for path in paths_served:
+        try:
+            status = ask(path, wire.STATUS)
+        except SamuelError as error:
+            yield Finding("warning", error.message, error.hint)
+        else:
+            yield Finding("ok", f"the server {status.pid} answers `samuel emit` (calls: {status.calls})")
+    if not paths_served and usable_directory(os.environb):
+        yield Finding("note", "no server is running; the next `samuel emit` starts one")
+
+
 def _sandboxed(app: App) -> bool:
     return any(methodology.sandbox.kind == "oci" for methodology in app.config.methodology.values())
 
@@ -285,9 +323,3 @@ def _slow(root: Path) -> Iterator[Finding]:
         worst = percentile(taken, 95)
         if level := slowness(event, handler, worst):
             yield Finding(level, f"`{handler}` takes {worst:.0f} ms on `{event}` (p95, calls: {len(taken)})")
-
-
-def percentile(values: Iterable[float], percent: int) -> float:
-    """The smallest of the values that `percent` of them do not exceed."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]

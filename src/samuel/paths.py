@@ -19,6 +19,7 @@ VOLATILE_DIRS = (
     ".system/cache/",
     ".system/implement/",
 )  # written by Samuel all the time: never part of what an agent changed
+PROTECTED = (CONFIG, HOME, YAML_HOOKS, ".kodelet/hooks")  # the rules of a run: an agent must not change them
 PLUGIN_DIRS = (".samuel/plugins", ".kodelet/plugins")  # likewise
 TEXT_HOMES = (".samuel", ".kodelet")  # likewise: what holds their skills/ and recipes/
 LIVE = "live"  # in the user's state: which runs are under way

@@ -8,15 +8,21 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from samuel.doctor import percentile
+from samuel.dispatch.record import percentile
+from samuel.doctor import CLIENT_PROGRAMS
 from samuel.process.walls import limits
 from samuel.process.walls.walls import counts_processes, strength
+from samuel.serve.client_program import client_program
+from samuel.serve.place import installation_of
 from samuel.version import __version__
 
-from .conftest import GUARD
+from .conftest import GUARD, REAL
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +55,8 @@ def test_doctor_findings_of_an_empty_project(samuel):
         ("ok", "cache can be written: `HOME/cache/samuel`", ""),
         ("ok", "journal can be written: `PROJECT/.samuel/run/journal`", ""),
         ("ok", f"{active(samuel)} handlers are active", ""),
+        CLIENT_PROGRAMS[client_program(installation_of(sys.argv[0], sys.executable))],
+        ("note", "`samuel emit` is answered without a server: `SAMUEL_SERVE` is off", "unset it"),
     ]
 
 
@@ -266,3 +274,50 @@ def test_it_looks_at_abilities_and_knowledge(samuel, put):
     assert "in what ROUTING.md leads to" in text
     put("ROUTING.md", "nothing\n")
     assert "ROUTING.md:1: there is no `route_indexes` in it" in samuel("doctor").out
+
+
+@pytest.fixture
+def runtime(monkeypatch) -> Iterator[Path]:
+    """A runtime directory with a short name, in which servers may be."""
+    with tempfile.TemporaryDirectory(prefix="doctor") as directory:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
+        monkeypatch.delenv("SAMUEL_SERVE")
+        yield Path(directory)
+
+
+def server_findings(samuel) -> list[tuple[str, str, str]]:
+    return [finding for finding in findings(samuel("doctor", "--json")) if "server" in finding[1]]
+
+
+def test_doctor_says_why_an_untrusted_project_has_no_server(samuel, guard, runtime):
+    assert server_findings(samuel) == [
+        ("note", "`samuel emit` is answered without a server: nothing in this project is trusted", "")
+    ]
+
+
+def test_doctor_names_the_running_server_and_counts_its_calls(samuel, guard, put, runtime):
+    put("samuel.toml", "")
+    samuel("trust", "--yes")
+    assert server_findings(samuel) == [
+        ("note", "no server is running; the next `samuel emit` starts one", ""),
+    ]
+    server = subprocess.Popen([*REAL, "serve"], stderr=subprocess.PIPE)
+    try:
+        server.stderr.readline()  # it listens
+        # In a process of its own: a command ends the children of its process that it does not know.
+        done = subprocess.run([*REAL, "doctor", "--json"], stdout=subprocess.PIPE, check=True)
+        expected = f"the server {server.pid} answers `samuel emit` (calls: 0)"
+        what = [finding["what"] for finding in json.loads(done.stdout)["data"]["findings"]]
+        assert [text for text in what if "server" in text] == [expected]
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def test_doctor_warns_of_a_directory_for_sockets_that_others_can_enter(samuel, guard, put, runtime):
+    put("samuel.toml", "")
+    samuel("trust", "--yes")
+    (runtime / "samuel").mkdir()
+    (runtime / "samuel").chmod(0o755)
+    what = f"`{runtime}/samuel` can be entered by others, and is not used"
+    assert ("warning", what, f"`chmod 700 {runtime}/samuel`") in findings(samuel("doctor", "--json"))

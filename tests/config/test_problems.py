@@ -73,7 +73,7 @@ def test_a_problem_has_a_file_a_line_a_message_and_a_hint(file: Path) -> None:
         (
             "x = 1",
             "F:1: unknown key `x` (known here: `default_methodology`, `environment`, `hooks`, `methodology`, "
-            "`distributions`, `import_hooks`, `pass_env`, `guardrails`, `limits`, `abilities`, `agents`, "
+            "`distributions`, `import_hooks`, `pass_env`, `guardrails`, `limits`, `lanes`, `abilities`, `agents`, "
             "`session`, `plugins`)",
         ),
         (
@@ -91,7 +91,7 @@ def test_a_problem_has_a_file_a_line_a_message_and_a_hint(file: Path) -> None:
         (
             "[methodology.m.hooks.before_loop]\nhandlers = [{ use = 'a', x = 1 }]",
             "F:2: unknown key `x` in `methodology.m.hooks.before_loop.handlers[0]` "
-            "(known here: `use`, `strict`, `timeout`, `mode`)",
+            "(known here: `use`, `strict`, `timeout`, `mode`, `serial`)",
         ),
         # Wrong types.
         ("default_methodology = 1", "F:1: `default_methodology` must be a string, not an integer"),

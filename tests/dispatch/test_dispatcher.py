@@ -376,7 +376,7 @@ class TestFire:
                 assert fired.ok, (event.name, fired)
                 assert fired.warnings == ()
                 answered.update(call.handler.event for call in fired.calls if call.handler.name == "default")
-        assert answered == set(names.LOOP) - {names.CONTEXT_EXTRA}
+        assert answered == set(names.LOOP) - {names.CONTEXT_EXTRA, names.BEFORE_LAND, names.AFTER_LAND}
 
     def test_before_loop_stops_when_there_are_no_tasks(self, samuel_project: SamuelProject) -> None:
         fired = samuel_project.fire("before:loop", prd_path=".samuel/run/prd.toon", max_iterations=1)

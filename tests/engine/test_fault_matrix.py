@@ -33,11 +33,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.length import combined
 
 from samuel.hooks.handler import Outcome
 from samuel.testing import SamuelProject
 
 EXTRA = '{"extras": [{"name": "faulty.md", "content": "said before the fault"}]}'
+STRICT_OR_NOT = [True, False]
 TASK = {"id": "1", "description": "x" * 200_000}  # more than a pipe holds
 
 
@@ -192,16 +194,14 @@ def suffer(project: SamuelProject, marked: Any, file: Path, fault: Fault, strict
     marked.check()
 
 
-@pytest.mark.parametrize("strict", [True, False], ids=["strict", "not strict"])
-@pytest.mark.parametrize("fault", EXEC)
+@pytest.mark.parametrize(("fault", "strict"), combined(list(EXEC), STRICT_OR_NOT))
 def test_each_fault_of_an_executable_hook_has_its_outcome(
     samuel_project: SamuelProject, marked: Any, exec_chain: Callable[[Fault], Path], fault: str, strict: bool
 ) -> None:
     suffer(samuel_project, marked, exec_chain(EXEC[fault]), EXEC[fault], strict)
 
 
-@pytest.mark.parametrize("strict", [True, False], ids=["strict", "not strict"])
-@pytest.mark.parametrize("fault", PYTHON)
+@pytest.mark.parametrize(("fault", "strict"), combined(list(PYTHON), STRICT_OR_NOT))
 def test_each_fault_of_a_python_hook_has_its_outcome(
     samuel_project: SamuelProject, marked: Any, python_chain: Callable[[Fault], Path], fault: str, strict: bool
 ) -> None:

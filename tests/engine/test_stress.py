@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.length import at_length
+from tests.length import at_length, sample
 
 from samuel.events.catalogue import EVENTS
 from samuel.events.compose import Arrange
@@ -118,7 +118,7 @@ def check_none_crashed(what: str, processes: Sequence[subprocess.CompletedProces
     assert not failed, f"{len(failed)} of {len(processes)}, the first: {failed[0].stderr}"
 
 
-@pytest.mark.parametrize("event", CONCURRENT)
+@pytest.mark.parametrize("event", sample(CONCURRENT, every=3))
 def test_command_line_fires_concurrent_event_without_crash(event: str, project: Path, tmp_path: Path) -> None:
     """Hooks are asked what they are for in threads (with an empty home), and called in threads."""
     homes = [tmp_path / f"home-{number}" for number in range(COMMANDS) for _ in ("empty", "knows the hooks")]

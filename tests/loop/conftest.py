@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,15 @@ samuel run done "$SAMUEL_TASK_ID"
 """
 
 
+INSTALLED = sys.executable
+
+
 class LoopProject:
-    def __init__(self, project: SamuelProject) -> None:
+    def __init__(self, project: SamuelProject, python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """`python` is the interpreter with which agents start `samuel`: that of the fork server."""
         self.project = project
+        self._python = str(python)
+        self._monkeypatch = monkeypatch
         self.root = project.root
         self.settings = ""
         self.hooks = ""
@@ -55,7 +62,17 @@ class LoopProject:
     def statuses(self) -> dict[str, str]:
         return {task.id: task.status for task in self.store.load()}
 
+    def installed_samuel(self) -> None:
+        """Have agents start the installed program, in a process below theirs."""
+        self._python = INSTALLED
+
+    def _choose_python(self) -> None:
+        """The interpreter that `samuel` is started with. A sandbox hides that of the fork server."""
+        sandboxed = "sandbox" in (self.root / "samuel.toml").read_text()
+        self._monkeypatch.setattr(sys, "executable", INSTALLED if sandboxed else self._python)
+
     def open(self, **settings: Any) -> App:
+        self._choose_python()
         return self.project.open(trust_everything=True, watch=self.reports.append, **settings)
 
     def run(self, iterations: int = 10, agent: str = "mine", stop: Stop | None = None, **settings: Any) -> Run:
@@ -72,6 +89,7 @@ class LoopProject:
             '[agents.other]\ncommand = ["./other.sh", "{prompt_file}"]\n'
             f"{self.hooks}\n"
         )
+        self._choose_python()
 
 
 @pytest.fixture(scope="session")
@@ -81,11 +99,13 @@ def first_commit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def loop(samuel_project: SamuelProject, first_commit: Path) -> LoopProject:
+def loop(
+    samuel_project: SamuelProject, first_commit: Path, fast_samuel: Path, monkeypatch: pytest.MonkeyPatch
+) -> LoopProject:
     def git(*arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=samuel_project.root, check=True, capture_output=True)
 
-    project = LoopProject(samuel_project)
+    project = LoopProject(samuel_project, fast_samuel / "python", monkeypatch)
     (samuel_project.root / ".gitignore").write_text("seen-*\nenv-*\n")
     if not first_commit.exists():
         git("init", "-q", "-b", "main")

@@ -3,8 +3,8 @@
 The scenario has a usage limit, a failed attempt, a task that gets blocked and leaves debris, a question and its
 answer, a commit for each completed task, a budget, and files that a person had changed before. Every write, fsync
 and rename is a place to die, and so is any moment in between. `make crash` tries each operation that changes what
-is on the disk, some of the others, and 60 random moments; `make test` tries eight operations,
-spread over the runs, and 4 random moments. Both are split into parts, so that several workers share them.
+is on the disk, some of the others, and 60 random moments; `make test` tries six operations,
+spread over the runs, and 3 random moments. Both are split into parts, so that several workers share them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from samuel.loop.run import Run, RunFile
 from samuel.paths import User
 from samuel.tasks.store import TaskStore
 
-OPERATION_PARTS = at_length(8, 48)
+OPERATION_PARTS = at_length(6, 48)
 MOMENT_PARTS = at_length(1, 10)
-MOMENTS_OF_A_PART = at_length(4, 6)
+MOMENTS_OF_A_PART = at_length(3, 6)
 
 # Iterations are counted when they are settled, so this agent does the same after a kill as it would have done.
 AGENT = """#!/bin/sh
@@ -134,10 +134,11 @@ class Deadly(Disk):
         return super().__getattribute__(name)
 
 state = Path(".samuel/run").absolute()
+samuel, sys.executable = sys.argv[2] + "/samuel", sys.argv[2] + "/python"  # the agent starts it with that one
 run = RunFile(state, User.from_environment().record(state)).load()
 while run is None or run.exit_reason in (None, "waiting"):
     if run is not None and run.over and any(task.open_questions for task in TaskStore(state).load()):
-        subprocess.run([sys.executable, "-m", "samuel", "run", "answer", "q1", "use spaces"], check=True)
+        subprocess.run([samuel, "run", "answer", "q1", "use spaces"], check=True)
     with App(".", machine=Machine(disk=Deadly()), overrides=Overrides(trust_everything=True)) as app:
         run = app.loop(Stop()).run(25, ["mine"])
 print(run.exit_reason, *Deadly.putting, "-", *Deadly.changing, Deadly.count, file=sys.stderr)
@@ -146,7 +147,7 @@ END = "tasks_blocked"
 
 
 @pytest.fixture(scope="session")
-def initial_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def initial_project(fast_samuel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with five tasks, before its first run. It is not changed: tests copy it."""
     root = tmp_path_factory.mktemp("crash") / "project"
     root.mkdir()
@@ -162,7 +163,7 @@ def initial_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["git", "init", "-q"],
         ["git", "config", "user.name", "t"],
         ["git", "config", "user.email", "t@example.org"],
-        [sys.executable, "-m", "samuel", "run", "init", "--prd", "prd.md"],
+        [f"{fast_samuel}/samuel", "run", "init", "--prd", "prd.md"],
         ["git", "add", "-A"],
         ["git", "commit", "-q", "-m", "begin"],
     ):
@@ -187,13 +188,13 @@ class Operations(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def operations(initial_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Operations:
+def operations(initial_project: Path, fast_samuel: Path, tmp_path_factory: pytest.TempPathFactory) -> Operations:
     """The operations of runs that nothing disturbs."""
     place = tmp_path_factory.mktemp("undisturbed")
     with pytest.MonkeyPatch.context() as monkeypatch:
         use_home(place / "home", monkeypatch)
         root = copy_of(initial_project, place / "project")
-        reason, *numbers, last = end_of(driven(root))
+        reason, *numbers, last = end_of(driven(root, fast_samuel))
         assert reason == END
         check_the_end(root)
         assert len(check_history(root)[0].attempts) == len(ITERATIONS)
@@ -214,8 +215,8 @@ def copy_of(initial_project: Path, root: Path) -> Path:
     return shutil.copytree(initial_project, root, symlinks=True)
 
 
-def driven(root: Path, die_at: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", DRIVER, str(die_at)]
+def driven(root: Path, programs: Path, die_at: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", DRIVER, str(die_at), str(programs)]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300)
 
 
@@ -321,7 +322,7 @@ def check_refs(root: Path, first: RunHistory, second: RunHistory) -> None:
 
 @pytest.mark.parametrize("part", range(OPERATION_PARTS))
 def test_a_run_killed_at_a_write_fsync_or_rename_resumes(
-    part: int, operations: Operations, initial_project: Path, tmp_path: Path
+    part: int, operations: Operations, initial_project: Path, fast_samuel: Path, tmp_path: Path
 ) -> None:
     assert len(operations.all) > 60
     if FULL:
@@ -334,23 +335,24 @@ def test_a_run_killed_at_a_write_fsync_or_rename_resumes(
         numbers = [operations.all[(part - 2) * width + chance.randrange(width)]]
     for number in numbers:
         root = copy_of(initial_project, tmp_path / f"at-{number}")
-        died = driven(root, number)
+        died = driven(root, fast_samuel, number)
         assert died.returncode == -signal.SIGKILL, (number, died.stderr)
         TaskStore(root / ".samuel/run").load()  # readable, whatever happened
-        end_of(driven(root))
+        end_of(driven(root, fast_samuel))
         check_the_end(root)
 
 
 @pytest.mark.parametrize("part", range(MOMENT_PARTS))
-def test_a_run_killed_at_random_moments_resumes(part: int, initial_project: Path, tmp_path: Path) -> None:
+def test_a_run_killed_at_random_moments_resumes(
+    part: int, initial_project: Path, fast_samuel: Path, tmp_path: Path
+) -> None:
     """Killed again and again, until it is through; then once more from the beginning."""
     project = copy_of(initial_project, tmp_path / "project")
     chance = random.Random(part)
     killed = 0
     for number in range(MOMENTS_OF_A_PART):
-        process = subprocess.Popen(
-            [sys.executable, "-c", DRIVER, "0"], cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        command = [sys.executable, "-c", DRIVER, "0", str(fast_samuel)]
+        process = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(chance.uniform(0.2, 2.5))
         process.kill()
         killed += process.wait() == -signal.SIGKILL
@@ -360,5 +362,5 @@ def test_a_run_killed_at_random_moments_resumes(part: int, initial_project: Path
             check_the_end(project)
             project = copy_of(initial_project, tmp_path / f"project-{number}")
     assert killed
-    end_of(driven(project))
+    end_of(driven(project, fast_samuel))
     check_the_end(project)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.length import sample
 
 import samuel
 from samuel.loop.reports import IterationSettled, LoopWarning
@@ -73,6 +74,11 @@ def place(loop: LoopProject, request: pytest.FixtureRequest) -> LoopProject:
     return loop
 
 
+def in_both_places(*rows: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Each row on the host, and in the sandbox too; there every third one is enough in the short form."""
+    return [*(("host", *row) for row in rows), *(("bwrap", *row) for row in sample(rows, every=3))]
+
+
 def checked_by(loop: LoopProject, command: str) -> None:
     (loop.root / "check.sh").write_text(f"{command}\nexit 0\n")
     loop.configure(f'{loop.settings}\nquality_checks = ["sh check.sh > check-said.txt 2>&1"]')
@@ -80,15 +86,16 @@ def checked_by(loop: LoopProject, command: str) -> None:
 
 class TestChecks:
     @pytest.mark.parametrize(
-        "command",
-        [
-            f"{SAMUEL} run done 2; {SAMUEL} run done 3",
-            f"{WITHOUT_VARIABLES} {SAMUEL} run done 2; {WITHOUT_VARIABLES} {SAMUEL} run done 3",
-            f"setsid {WITHOUT_VARIABLES} {SAMUEL} run done 2 & wait",
-            f"sed -i s/pending/completed/ {PRD}",
-            f"sed -i -e '/^  .2/d' -e '/^  .3/d' -e 's/tasks.3./tasks[1]/' {PRD}",
-            f"{SAMUEL} run skip 2 --reason no; {SAMUEL} run block 3 --reason no",
-        ],
+        ("place", "command"),
+        in_both_places(
+            (f"{SAMUEL} run done 2; {SAMUEL} run done 3",),
+            (f"{WITHOUT_VARIABLES} {SAMUEL} run done 2; {WITHOUT_VARIABLES} {SAMUEL} run done 3",),
+            (f"setsid {WITHOUT_VARIABLES} {SAMUEL} run done 2 & wait",),
+            (f"sed -i s/pending/completed/ {PRD}",),
+            (f"sed -i -e '/^  .2/d' -e '/^  .3/d' -e 's/tasks.3./tasks[1]/' {PRD}",),
+            (f"{SAMUEL} run skip 2 --reason no; {SAMUEL} run block 3 --reason no",),
+        ),
+        indirect=["place"],
     )
     def test_a_check_completes_skips_and_removes_nothing(self, place: LoopProject, command: str) -> None:
         checked_by(place, command)
@@ -99,8 +106,13 @@ class TestChecks:
         assert place.statuses() == {"1": "completed", "2": "pending", "3": "pending"}
 
     @pytest.mark.parametrize(
-        "command",
-        [f"{SAMUEL} run done 1", f"{WITHOUT_VARIABLES} {SAMUEL} run done 1", f"sed -i s/false/true/ {PRD}"],
+        ("place", "command"),
+        in_both_places(
+            (f"{SAMUEL} run done 1",),
+            (f"{WITHOUT_VARIABLES} {SAMUEL} run done 1",),
+            (f"sed -i s/false/true/ {PRD}",),
+        ),
+        indirect=["place"],
     )
     def test_a_check_claims_nothing(self, place: LoopProject, command: str) -> None:
         checked_by(place, command)
@@ -183,14 +195,15 @@ class TestOtherMethodologies:
             assert app.loop(Stop()).run(1, ["mine"]).exit_reason == "queue_empty"
 
     @pytest.mark.parametrize(
-        "command",
-        [
-            "sed -i s/pending/completed/ .samuel/run/docs/prd.toon",
-            "rm .samuel/run/docs/prd.toon",
-            "rm -r .samuel/run/docs; mkdir decoy; ln -s ../../decoy .samuel/run/docs",
-            f"{WITHOUT_VARIABLES} {SAMUEL} run done 7",
-            f"SAMUEL_METHODOLOGY=docs SAMUEL_TASK_ID=7 {SAMUEL} run done 7",
-        ],
+        ("place", "command"),
+        in_both_places(
+            ("sed -i s/pending/completed/ .samuel/run/docs/prd.toon",),
+            ("rm .samuel/run/docs/prd.toon",),
+            ("rm -r .samuel/run/docs; mkdir decoy; ln -s ../../decoy .samuel/run/docs",),
+            (f"{WITHOUT_VARIABLES} {SAMUEL} run done 7",),
+            (f"SAMUEL_METHODOLOGY=docs SAMUEL_TASK_ID=7 {SAMUEL} run done 7",),
+        ),
+        indirect=["place"],
     )
     def test_an_agent_cannot_change_the_tasks_of_another_methodology(
         self, place: LoopProject, other: TaskStore, command: str
@@ -219,13 +232,14 @@ class TestOtherMethodologies:
 
 class TestAgents:
     @pytest.mark.parametrize(
-        ("edit", "named"),
-        [
+        ("place", "edit", "named"),
+        in_both_places(
             (f"sed -i -e '/^  .2/d' -e '/^  .3/d' -e 's/tasks.3./tasks[1]/' {PRD}", "task `2` was removed"),
             (f"sed -i s/pending/skipped/ {PRD}", "task `2`: status was set to skipped"),
             (f"sed -i s/pending/completed/ {PRD}", "task `3`: status was set to completed"),
             (f"sed -i 's/Task 2/Nothing/' {PRD}", "task `2`: title was changed"),
-        ],
+        ),
+        indirect=["place"],
     )
     def test_changes_to_the_rows_of_other_tasks_are_undone_and_named(
         self, place: LoopProject, edit: str, named: str
@@ -245,6 +259,7 @@ class TestAgents:
     ) -> None:
         if wrapped and subprocess.run([*wrapped.split(), "true"], capture_output=True, check=False).returncode:
             pytest.skip(f"`{wrapped}` does not work here")
+        loop.installed_samuel()  # it finds out about its caller
         loop.tasks("1", "2")
         loop.agent(f"{wrapped}{WITHOUT_VARIABLES} samuel run done 2 > said.txt 2>&1 || true\n" + CLAIM)
         loop.run(1)
@@ -300,10 +315,14 @@ class TestPeople:
 
     AGENT = "touch seen-begun; while [ ! -f seen-go ]; do sleep 0.02; done\n"
 
+    @pytest.fixture(autouse=True)
+    def _programs(self, fast_samuel: Path) -> None:
+        self.samuel = fast_samuel / "samuel"
+
     def during(self, loop: LoopProject, *commands: str, agent: str = CLAIM) -> str:
         """What the loop warned of and how it ended, with these commands said while its first agent worked."""
         loop.agent(self.AGENT + agent)
-        words = "".join(f"{SAMUEL} {command} >> said.txt 2>&1; " for command in commands)
+        words = "".join(f"{self.samuel} {command} >> said.txt 2>&1; " for command in commands)
         script = f"while [ ! -f seen-begun ]; do sleep 0.02; done; {words}touch seen-go"
         with subprocess.Popen(["sh", "-c", script], cwd=loop.root) as person:
             ran = subprocess.run([sys.executable, "-c", LOOP, "1"], cwd=loop.root, capture_output=True, text=True)

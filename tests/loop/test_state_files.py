@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.length import combined
 
 from samuel.loop.reports import BaselineChecked, IterationFailed, IterationSettled
 from samuel.loop.state_files import misplaced, put_right
@@ -39,8 +40,7 @@ def once(name: str, kind: str, away: Path) -> str:
     )
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("kind", ["link", "pipe", "directory"])
+@pytest.mark.parametrize(("name", "kind"), combined(FILES, ["link", "pipe", "directory"]))
 def test_a_state_file_that_an_agent_replaced_is_moved_aside(
     loop: LoopProject, tmp_path: Path, name: str, kind: str
 ) -> None:
@@ -55,8 +55,7 @@ def test_a_state_file_that_an_agent_replaced_is_moved_aside(
     assert away.read_text() == "mine\n"
 
 
-@pytest.mark.parametrize("name", DIRECTORIES)
-@pytest.mark.parametrize("kind", ["link", "pipe", "file"])
+@pytest.mark.parametrize(("name", "kind"), combined(DIRECTORIES, ["link", "pipe", "file"]))
 def test_a_state_directory_that_an_agent_replaced_is_moved_aside(
     loop: LoopProject, tmp_path: Path, name: str, kind: str
 ) -> None:

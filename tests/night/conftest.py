@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.night.project import PRODUCT, QUICK, Night, agents_table, copy_project, end_agents, prd
+from tests.night.project import LEAN_PYTEST, PRODUCT, QUICK, Night, agents_table, copy_project, end_agents, prd
 
 MakeNight = Callable[..., Night]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_runners(compiled_python: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Compile what runs the checks once: they leave no bytecode, so each would compile all of it again."""
+    try:
+        (compiled_python / "runners").mkdir()
+    except FileExistsError:  # another worker does
+        return
+    env = {**os.environ, "PYTHONPYCACHEPREFIX": str(compiled_python)}
+    for options in (("-S", "-m", "unittest"), ("-m", "pytest", *LEAN_PYTEST.split())):
+        subprocess.run(
+            [sys.executable, *options], cwd=tmp_path_factory.mktemp("empty"), env=env, capture_output=True
+        )
 
 
 @pytest.fixture(scope="session")

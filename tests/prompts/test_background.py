@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from samuel.prompts.background import FILE, background, save
-from samuel.tasks.markdown import read
+from samuel.prompts.background import FILE, background, parts, save, save_sources
+from samuel.tasks.formats.source import TaskSource
+from samuel.tasks.importing import import_tasks, open_source
 
 PRD = """\
 ---
@@ -65,6 +66,10 @@ Do them in order.
 ```"""
 
 
+def prose_of(prd: Path) -> str:
+    return import_tasks(open_source(prd.name, prd.parent, bytes)[0]).imported.prose
+
+
 @pytest.fixture
 def prd(tmp_path: Path) -> Path:
     file = tmp_path / "docs/prd.md"
@@ -74,18 +79,18 @@ def prd(tmp_path: Path) -> Path:
 
 
 def test_the_prose_of_a_prd_is_its_text_outside_of_the_tasks(prd: Path) -> None:
-    assert read(prd).prose == PROSE
+    assert prose_of(prd) == PROSE
 
 
 def test_a_prd_of_nothing_but_tasks_has_no_prose(prd: Path) -> None:
     prd.write_text("# Shop\n\n## Tasks\n\n### 1 Cart\nA cart.\n")
-    assert read(prd).prose == ""
+    assert prose_of(prd) == ""
 
 
 def test_the_prose_of_a_prd_whose_tasks_are_in_a_file_of_their_own_is_all_of_it(prd: Path) -> None:
     prd.write_text("# Shop\n\n- be kind\n")
     prd.with_name("tasks-prd.md").write_text("Intro.\n\n- [ ] 1 Cart\n")
-    assert read(prd).prose == "# Shop\n\n- be kind"
+    assert prose_of(prd) == "# Shop\n\n- be kind"
 
 
 def test_the_background_names_the_prd_and_has_headings_below_those_of_the_prompt(
@@ -121,3 +126,24 @@ def test_a_prd_without_prose_removes_the_background_of_the_last_one(tmp_path: Pa
 def test_a_background_that_an_agent_spoiled_is_left_out(tmp_path: Path, make) -> None:
     make(tmp_path / FILE)
     assert background(tmp_path, 1000) == ""
+
+
+def test_documents_beside_the_tasks_share_the_budget_with_the_text(tmp_path: Path) -> None:
+    change = tmp_path / "openspec/changes/prices"
+    change.mkdir(parents=True)
+    (change / "tasks.md").write_text("Words of the tasks.\n\n- [ ] 1.1 Store\n")
+    (change / "proposal.md").write_text("# Why\nShort.\n")
+    (change / "design.md").write_text("# Design\n\n" + "A long paragraph about it.\n\n" * 400)
+    save_sources(tmp_path, tmp_path, import_tasks(open_source("openspec/changes/prices", tmp_path, bytes)[0]))
+    text, documents = parts(tmp_path, 2000)
+    assert text == "From `openspec/changes/prices/tasks.md`:\n\nWords of the tasks."
+    assert [document["Name"] for document in documents] == ["proposal.md", "design.md"]
+    proposal, design = (document["Text"] for document in documents)
+    assert proposal == "From `openspec/changes/prices/proposal.md`:\n\n### Why\nShort."
+    assert design.startswith(
+        "The beginning of `openspec/changes/prices/design.md`; read the file for the rest:\n\n"
+    )
+    size = len(text.encode()) + sum(len(document["Text"].encode()) for document in documents)
+    assert 1500 < size <= 2000
+    save_sources(tmp_path, tmp_path, import_tasks(TaskSource(b"- [ ] 1 One\n")))
+    assert parts(tmp_path, 2000) == ("", [])

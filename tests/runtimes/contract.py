@@ -38,6 +38,7 @@ def event(**fields: Any) -> ContextExtra:
 
 class RuntimeContract:
     timeout = 60.0
+    many = 16  # calls at the same time
 
     def build(self, root: Path) -> Runtime:
         """The runtime, with LIMIT as its limit of output, and whatever its handlers need."""
@@ -118,8 +119,9 @@ class RuntimeContract:
 
     def test_many_at_the_same_time(self, call: Callable[..., Any]) -> None:
         with ThreadPoolExecutor(8) as threads:
-            replies = list(threads.map(lambda n: call("echo", event(task={"id": str(n), "text": ""})), range(16)))
-        assert [reply.result["id"] for reply in replies] == [str(n) for n in range(16)]
+            numbers = range(self.many)
+            replies = list(threads.map(lambda n: call("echo", event(task={"id": str(n), "text": ""})), numbers))
+        assert [reply.result["id"] for reply in replies] == [str(n) for n in numbers]
 
     def test_the_next_call_is_fine_after_every_fault(self, call: Callable[..., Any]) -> None:
         for behaviour in ("crash", "bad", "flood", "hang"):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.length import at_length
 
 from samuel.clock import SystemClock
 from samuel.events import AfterIteration, Plugin, QualityCheck
@@ -32,6 +33,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "plugins" / "oci-long-files"
 
 class _Contract(RuntimeContract):
     timeout = 60.0
+    many = at_length(6, 16)
     serve = False
 
     @pytest.fixture(autouse=True)

@@ -12,8 +12,20 @@ from hypothesis import strategies as st
 
 from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.tasks.annotations import title
-from samuel.tasks.markdown import ACCEPTED, parse, read
+from samuel.tasks.formats.markdown import ACCEPTED
+from samuel.tasks.formats.source import TaskSource
+from samuel.tasks.importing import TaskImport, import_tasks, open_source
 from samuel.tasks.task import Task
+
+
+def parse(text: str, name: str) -> tuple[tuple[Task, ...], tuple[str, ...]]:
+    read_tasks = import_tasks(TaskSource(text.encode(errors="surrogatepass"), name=name), "markdown")
+    return read_tasks.imported.tasks, tuple(read_tasks.warnings())
+
+
+def read(path: Path) -> TaskImport:
+    source, notes = open_source(str(path), path.parent, lambda: b"")
+    return import_tasks(source, "markdown", notes=notes)
 
 
 def tasks(text: str) -> list[Task]:
@@ -78,9 +90,8 @@ def test_headings_and_what_is_below_them() -> None:
         ("1.10", "Sell it", "pending", "medium"),
         ("T7", "Done already", "completed", "medium"),
     ]
-    assert parsed_tasks[0].description == (
-        "It reads.\n\nIt also writes.\n- a point\n- [ ] a criterion\n#### Notes\nMore of it."
-    )
+    assert parsed_tasks[0].description == ("It reads.\n\nIt also writes.\n- a point\n#### Notes\nMore of it.")
+    assert parsed_tasks[0].acceptance == ("a criterion",)
     assert [task.description for task in parsed_tasks[1:]] == ["", "", ""]
     assert {task.source for task in parsed_tasks} == {"prd"}
 
@@ -104,10 +115,10 @@ def test_checklists_and_their_children() -> None:
         "depends_on",
     )
     assert parsed_tasks == [
-        ("1.0", "Set it up", "completed", "medium", "", ()),
-        ("1.1", "A child", "completed", "simple", "1.0", ("1.0",)),
-        ("1.1.1", "A grandchild", "pending", "medium", "1.1", ("1.1",)),
-        ("1.2", "Another", "pending", "complex", "1.0", ("1.0",)),
+        ("1.0", "Set it up", "completed", "medium", "", ("1.1", "1.2")),
+        ("1.1", "A child", "completed", "simple", "1.0", ("1.1.1",)),
+        ("1.1.1", "A grandchild", "pending", "medium", "1.1", ()),
+        ("1.2", "Another", "pending", "complex", "1.0", ()),
         ("T001", "With a letter", "completed", "medium", "", ()),
         ("T002", "In bold", "pending", "medium", "", ()),
         ("3", "Just a number", "pending", "medium", "", ("1.2", "T001")),
@@ -152,11 +163,11 @@ def test_numbered_items_below_a_numbered_heading_are_its_children() -> None:
     text = (
         "## Steps\n### 1.0 Begin\nWords.\n- [ ] 1.1 A step\n  - [ ] part of it\n- [ ] no number\n#### 1.2 Deeper\n"
     )
-    assert fields_of(text, "parent_id", "description") == [
-        ("1.0", "", "Words.\n- [ ] no number"),
-        ("1.1", "1.0", ""),
-        ("1.1.1", "1.1", ""),
-        ("1.2", "1.0", ""),
+    assert fields_of(text, "parent_id", "description", "acceptance", "depends_on", "no_change") == [
+        ("1.0", "", "Words.", ("no number",), ("1.1", "1.2"), True),
+        ("1.1", "1.0", "", (), ("1.1.1",), True),
+        ("1.1.1", "1.1", "", (), (), False),
+        ("1.2", "1.0", "", (), (), False),
     ]
 
 
@@ -253,12 +264,16 @@ def test_a_checklist_anywhere_where_no_section_has_tasks() -> None:
 
 
 def test_what_may_have_been_meant() -> None:
-    text = "## Tasks\n### 1 One\n### Two\n## Later\n- [ ] 3 Three\n- [ ] a criterion\n"
+    text = (
+        "## Tasks\n- words\n- more words\n### 1 One\n### Two\n## Later\n- [ ] 3 Three\n- [ ] a criterion\n"
+        "### US-7: A story\n"
+    )
     parsed_tasks, notes = parse(text, "prd.md")
-    assert [task.id for task in parsed_tasks] == ["1"]
+    assert [task.id for task in parsed_tasks] == ["1", "2"]
     assert notes == (
-        "prd.md:3: `### Two` has no number, so it is not read as a task",
-        "prd.md:5: `- [ ] 3 Three` is in no section for tasks",
+        "prd.md:2: 2 items without a box are not read as tasks (lines 2, 3)",
+        "prd.md:7: `- [ ] 3 Three` is in no section for tasks",
+        "prd.md:9: `### US-7: A story` is in no section for tasks",
     )
 
 
@@ -357,7 +372,7 @@ def test_brackets_in_a_title_that_name_a_field() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "# PRD\nWords.\n", "## Tasks\n- first\n- second\n### Third\n", "## Steps\n1. One\n"]
+    "text", ["", "# PRD\nWords.\n", "## Tasks\nfirst, then second\n", "# Shop\n- a point\n- another\n"]
 )
 def test_no_task_is_an_error_that_shows_what_would_have_been_accepted(text: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -378,7 +393,7 @@ def test_all_that_is_wrong_is_named() -> None:
         (2, "this item cannot be read"),
         (4, "this item cannot be read"),
     ]
-    assert problems("## Tasks\n### 1 One\nPriority: urgent\n") == [(2, "`urgent` is not a valid priority")]
+    assert problems("## Tasks\n### 1 One\nPriority: soonish\n") == [(2, "`soonish` is not a valid priority")]
     assert problems("## Tasks\n### 1 One\nDepends on: 1.5\n### 2 Two\n### 2 Three\n") == [
         (2, "task `1` depends on `1.5`, which does not exist"),
         (4, "the id `2` is there 2 times"),
@@ -392,18 +407,30 @@ def test_all_that_is_wrong_is_named() -> None:
 def test_the_companion_is_used_when_it_is_there(tmp_path: Path) -> None:
     prd = tmp_path / "login.md"
     prd.write_text("## Tasks\n- [ ] 1 From the PRD\n")
-    assert read(prd).tasks[0].title == "From the PRD"
+    assert read(prd).imported.tasks[0].title == "From the PRD"
     (tmp_path / "tasks-login.md").write_text("\ufeff- [ ] 1 From the companion\n")
-    parsed_tasks = read(prd)
-    assert (parsed_tasks.tasks[0].title, parsed_tasks.file) == ("From the companion", tmp_path / "tasks-login.md")
-    assert read(parsed_tasks.file).tasks == parsed_tasks.tasks
+    companion = read(prd)
+    assert (companion.imported.tasks[0].title, companion.source.path) == (
+        "From the companion",
+        tmp_path / "tasks-login.md",
+    )
+    assert companion.warnings() == ["these are the tasks of `tasks-login.md`, which is beside `login.md`"]
+    assert read(tmp_path / "tasks-login.md").imported == companion.imported
 
 
-def test_prd_that_is_missing_binary_or_a_directory_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "binary.md").write_bytes(b"\xff\xfe")
-    for name in ("missing.md", "binary.md", "."):
-        with pytest.raises(UsageError, match="name a PRD in Markdown"):
-            read(tmp_path / name)
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing.md", "cannot read `.*missing.md`: No such file"),
+        ("binary.md", "binary.md:2: this is not UTF-8"),
+        ("directory", "has no tasks that Samuel knows"),
+    ],
+)
+def test_prd_that_is_missing_binary_or_a_directory_is_refused(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "binary.md").write_bytes(b"# PRD\n\xff\xfe")
+    (tmp_path / "directory").mkdir()
+    with pytest.raises(SamuelError, match=message):
+        read(tmp_path / name)
 
 
 PIECES = st.sampled_from(

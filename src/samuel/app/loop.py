@@ -8,13 +8,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from samuel.abilities.execution import trust as ability_trust
 from samuel.agents.process_files import launcher
 from samuel.app.session import recording_fire
 from samuel.files.atomic import Disk
 from samuel.loop.budgets import BudgetMeter
+from samuel.loop.lanes.coordinator import LaneLoop
 from samuel.loop.loop import Loop
 from samuel.loop.reports import HandlerMessage, Watch, ignore_reports
+from samuel.loop.run import RunFile
 from samuel.loop.steps import Steps
 from samuel.loop.stop import Stop
 from samuel.loop.tool_hooks import ToolHooks
@@ -60,6 +64,8 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         trust=app.trust,
         watch=watch or ignore_reports,
         permit=app.permit.text,
+        lane=app.lane.number if app.lane else None,
+        lanes=app.config.lanes,
         tool_hooks=ToolHooks(app.chains, lambda: app.tool_hooks_pin, app.config.agents),
         suggest=SuggestionWriter(
             app.paths.root,
@@ -107,7 +113,29 @@ def skills(app: App) -> list[dict[str, str]]:
     return listing.listed
 
 
-def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool) -> Loop:
+def loop(
+    app: App, stop: Stop, *, timings: bool, dry_run: bool, parallel: int = 1, only_land: bool = False
+) -> Loop:
+    steps = steps_of(app, stop, timings=timings, dry_run=dry_run)
+    lanes = parallel
+    if lanes == 1 and not dry_run:
+        lanes = lanes_of_unfinished_run(app)
+    own_branch = app.workplace.settings.branch
+    if dry_run or (lanes == 1 and not own_branch and not only_land):
+        return Loop(app.workplace, steps, stop, pinned=_pinned(app))
+    from samuel.app.lanes import lane_options  # most runs have none
+
+    options = lane_options(app, stop, lanes, timings=timings)
+    return LaneLoop(app.workplace, steps, stop, _pinned(app), options)
+
+
+def lanes_of_unfinished_run(app: App) -> int:
+    """The number of lanes of a run that was killed, and goes on with as many; 1 if there is none."""
+    run = RunFile(app.state, app.user.record(app.state)).load()
+    return run.lanes.count if run is not None and not run.over and run.lanes is not UNSET else 1
+
+
+def steps_of(app: App, stop: Stop, *, timings: bool, dry_run: bool = False) -> Steps:
     fire = recording_fire(app, lambda line: app.workplace.watch(HandlerMessage(line)))
     replacements = [
         warning
@@ -115,7 +143,7 @@ def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool) -> Loop:
         for warning in chain.warnings
         if chain.event.family != "lifecycle"  # a run fires none of these
     ]
-    steps = Steps(
+    return Steps(
         app.workplace,
         fire,
         app.prompt_context(),
@@ -124,7 +152,6 @@ def loop(app: App, stop: Stop, *, timings: bool, dry_run: bool) -> Loop:
         dry_run=dry_run,
         replacements=replacements,
     )
-    return Loop(app.workplace, steps, stop, pinned=_pinned(app))
 
 
 def _pinned(app: App) -> dict[str, Any]:

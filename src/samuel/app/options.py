@@ -8,6 +8,7 @@ from samuel import paths
 from samuel.clock import Clock, SystemClock
 from samuel.config.model import Config
 from samuel.files.atomic import DISK, Disk
+from samuel.journal import Journal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,3 +37,11 @@ class Machine:
     user: paths.User = field(default_factory=paths.User.from_environment)
     clock: Clock = field(default_factory=SystemClock)
     disk: Disk = DISK
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppLane:
+    """A lane of a run: the project opened once more, in a work tree of its own, with the run's journal."""
+
+    number: int
+    journal: Journal

@@ -15,7 +15,7 @@ from samuel import paths
 from samuel.app.chains import Chains
 from samuel.app.combined_sink import CombinedSink
 from samuel.app.embedding import embedded, payload
-from samuel.app.options import Machine, Overrides
+from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.pinned_run import PinnedRun, pin_of
 from samuel.app.plugins import Plugins
 from samuel.bridges import canary
@@ -37,7 +37,7 @@ from samuel.process.live import enclosing
 from samuel.runtimes.table import Runtimes, Setting
 from samuel.sources.index import HookIndex
 from samuel.trust.permit import Permit
-from samuel.trust.repository import trust_key
+from samuel.trust.repository import index_name, trust_key
 from samuel.trust.store import TrustStore
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
@@ -75,6 +75,7 @@ class App:
         overrides: Overrides | None = None,
         machine: Machine | None = None,
         fresh: bool = False,
+        lane: AppLane | None = None,
     ) -> None:
         """Open the project at or above `root`; with `search` false, exactly there.
 
@@ -84,6 +85,7 @@ class App:
         is called with each report of a loop. `overrides` are settings that replace those of the project,
         `machine` replaces the user's directories, the clock and the disk. `fresh` looks at every hook again: what
         was found before is good while the files are the same, but a machine may have lost a runtime since.
+        `lane` opens a work tree of the project as a lane of a run.
         """
         self.paths = paths.Project(paths.find_root(Path(root)) if search else Path(root).resolve())
         _check(self.paths.root)
@@ -91,7 +93,8 @@ class App:
         self.user, self.clock = machine.user, machine.clock
         self.warnings: list[str] = []
         self.warn = warn or self.warnings.append
-        self._watch, self._disk, self._fresh = watch, machine.disk, fresh
+        self._watch, self._disk, self._fresh, self.lane = watch, machine.disk, fresh, lane
+        self.embedded_handlers, self.own_sinks = tuple(handlers), tuple(sinks)  # for the lanes of a run
         self._configure(overrides)
         self._pin_trust(overrides.trust_everything)
         self.plugins = Plugins(self.paths, self.user, self.config.plugins, self.permit)
@@ -100,24 +103,28 @@ class App:
         self._runtimes = Runtimes(
             Setting(self.paths.root, self.variables, os.environ, self.user.cache, self.config.limits, self.clock)
         )
-        self.journal = Journal(
-            self.paths.root,
-            self.paths.journal,
-            self.clock,
-            self.warn,
-            parent_id=os.environ.get("SAMUEL_EVENT_ID", ""),
+        self.journal = (
+            lane.journal
+            if lane
+            else Journal(
+                self.paths.root,
+                self.paths.journal,
+                self.clock,
+                self.warn,
+                parent_id=os.environ.get("SAMUEL_EVENT_ID", ""),
+            )
         )
         try:
             own = built_in(lambda: self.workplace, self.config.chosen(self.methodology))
             proving = canary.guards(self.user.state, self.clock.now())
-            self.handlers = self._discover([*own, *embedded(handlers), *proving])
+            self.handlers = self._discover([*own, *embedded(self.embedded_handlers), *proving])
             self.chains = Chains(self.handlers, self.config, self.methodology, self.trust.removed_names)
             for name in self.plugins.missing:
                 self.warn(f"samuel.lock names `{name}`, which is not installed; run `samuel plugin install`")
         except BaseException:
             self.close()
             raise
-        sink = CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *sinks))
+        sink = CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *self.own_sinks))
         self.dispatcher = self.make_dispatcher(self.chains, sink, ask)
 
     def make_dispatcher(self, chains: Mapping[str, Chain], sink: Sink, ask: AskUser | None) -> Dispatcher:
@@ -130,6 +137,7 @@ class App:
             clock=self.clock,
             project=self._project_fields(),
             ask=None if self.pinned_run else ask,  # nobody is there to ask while a run's agent works
+            serial_locks=self.user.state / "serial" / trust_key(self.paths.root),
         )
 
     def _configure(self, overrides: Overrides) -> None:
@@ -159,6 +167,8 @@ class App:
         set_here = {"PYTHONPYCACHEPREFIX": str(self.user.cache / "pycache"), DEPTH: str(_depth() + 1)}
         if self.environment:  # for hooks, and for a Samuel that they start
             set_here["SAMUEL_ENV"] = self.environment
+        if self.lane:
+            set_here["SAMUEL_LANE"] = str(self.lane.number)
         return clean(set_here, pass_names=self.config.pass_env)
 
     def _project_fields(self) -> ProjectFields:
@@ -169,6 +179,7 @@ class App:
             self.config.limits.handler_prompt_bytes,
             recipe=os.environ.get("SAMUEL_RECIPE", ""),
             environment=self.environment,
+            lane=self.lane.number if self.lane else _lane_around(),
         )
 
     def _trusts_everything(self) -> bool:
@@ -234,11 +245,22 @@ class App:
 
         return loop.skills(self)
 
-    def loop(self, stop: Stop, *, timings: bool = False, dry_run: bool = False) -> Loop:
-        """The loop of this project, with what it runs by pinned as it is now."""
+    def loop(
+        self,
+        stop: Stop,
+        *,
+        timings: bool = False,
+        dry_run: bool = False,
+        parallel: int = 1,
+        only_land: bool = False,
+    ) -> Loop:
+        """The loop of this project, with what it runs by pinned as it is now.
+
+        `parallel` agents work at once. `only_land`: no agent works, and what is ready lands.
+        """
         from samuel.app import loop
 
-        return loop.loop(self, stop, timings=timings, dry_run=dry_run)
+        return loop.loop(self, stop, timings=timings, dry_run=dry_run, parallel=parallel, only_land=only_land)
 
     def session_recorder(self, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
         """Fires the events of sessions and stores what hooks return. `confirm` asks before a command runs."""
@@ -249,7 +271,8 @@ class App:
     def close(self) -> None:
         """End the workers and close the journal."""
         self._runtimes.close()
-        self.journal.close()
+        if self.lane is None:
+            self.journal.close()
         if dispatcher := getattr(self, "dispatcher", None):
             dispatcher.close()
 
@@ -266,7 +289,7 @@ class App:
         """What the places of hooks held when they were last looked through."""
         both = (self.paths.root, self.user.home)
         return HookIndex(
-            self.user.state / "index" / trust_key(self.paths.root),
+            self.user.state / "index" / index_name(self.paths.root),
             [base / place for base in both for place in paths.HOOK_DIRS],
             [
                 self.paths.root / paths.YAML_HOOKS,
@@ -373,6 +396,12 @@ def _depth() -> int:
         what = f"hooks run Samuel, which runs hooks, {DEEPEST} levels deep"
         raise SamuelError(what, "look for a hook that fires the event it handles")
     return depth
+
+
+def _lane_around() -> int | None:
+    """The lane whose agent, or whose hook, started this process."""
+    variable = os.environ.get("SAMUEL_LANE", "")
+    return int(variable) if variable.isdecimal() and len(variable) < 9 else None
 
 
 def _check(root: Path) -> None:

@@ -19,6 +19,7 @@ COMMANDS = {
     "bridge": CommandEntry("samuel.cli.bridge:bridge", "Connect the hooks of coding agents to Samuel."),
     "emit": CommandEntry("samuel.cli.emit:emit", "Fire an event from any program or agent."),
     "serve": CommandEntry("samuel.cli.serve:serve", "Answer `samuel emit` from a process that stays."),
+    "bench": CommandEntry("samuel.cli.bench:bench", "Measure what a hook call costs in this project."),
     "session": CommandEntry("samuel.cli.session:session", "Record an agent session and fire its events."),
     "ability": CommandEntry("samuel.cli.ability:ability", "Find and run the abilities in the project's registry."),
     "knowledge": CommandEntry("samuel.cli.knowledge:knowledge", "Find the documents to read for a task."),

@@ -53,6 +53,7 @@ def read_config(file: Path, top: ConfigTable) -> Config:
         pass_env=top.take("pass_env", kinds.variables, Config.pass_env),
         guardrails=_guardrails(top.table("guardrails")),
         limits=_limits(top.table("limits")),
+        lanes=loop.lanes(top.table("lanes")),
         abilities=_abilities(top.table("abilities")),
         agents=loop.agents(top.table("agents")),
         allow_commands=top.table("session").take("allow_commands", kinds.commands, Config.allow_commands),
@@ -168,7 +169,8 @@ def _handlers(table: ConfigTable) -> tuple[HandlerRef, ...] | None:
         strict = entry.take("strict", kinds.flag, None)
         timeout = entry.take("timeout", kinds.timeout, None)
         mode = entry.take("mode", kinds.one_of("enforce", "observe"), "")
-        handlers[use] = HandlerRef(use, strict, timeout, mode, entry.line())
+        serial = entry.take("serial", kinds.flag, HandlerRef.serial)
+        handlers[use] = HandlerRef(use, strict, timeout, mode, serial, entry.line())
     return tuple(handlers.values())
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from samuel.config import kinds
-from samuel.config.model import AgentSettings, Budgets, EventSettings, Methodology, Pilot, SandboxSettings
+from samuel.config.model import (
+    AgentSettings,
+    Budgets,
+    EventSettings,
+    LaneSettings,
+    Methodology,
+    Pilot,
+    SandboxSettings,
+)
 from samuel.config.reader import ConfigTable
 from samuel.printable import shorten
 
@@ -47,6 +55,7 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         protect=table.take("protect", kinds.any_patterns, default.protect),
         retry=table.take("retry", kinds.one_of("continue", "fresh"), default.retry),
         budgets=_budgets(table),
+        branch=table.take("branch", kinds.flag, default.branch),
         coverage=table.take("coverage", kinds.one_of("report", "required"), default.coverage),
     )
 
@@ -70,6 +79,25 @@ def _budgets(table: ConfigTable) -> Budgets:
         max_day_cost_usd=table.take("max_day_cost_usd", kinds.amount, None),
         max_day_tokens=table.take("max_day_tokens", kinds.positive, None),
     )
+
+
+def lanes(table: ConfigTable) -> LaneSettings:
+    return LaneSettings(
+        setup=table.take("setup", kinds.text, LaneSettings.setup),
+        inputs=table.take("inputs", kinds.names, LaneSettings.inputs),
+        copy=_copied(table),
+    )
+
+
+def _copied(table: ConfigTable) -> tuple[str, ...]:
+    """The value of `copy`: paths below the project."""
+    paths = table.take("copy", kinds.names, LaneSettings.copy)
+    for path in paths:
+        try:
+            kinds.inner_path(path)
+        except ValueError as error:
+            table.refuse("copy", f"`{shorten(path)}` {error}", "name files of this project, such as `.env`")
+    return paths
 
 
 def agents(table: ConfigTable) -> dict[str, AgentSettings]:

@@ -26,6 +26,8 @@ class HandlerRef:
     strict: bool | None = None
     timeout: float | None = None
     mode: str = ""
+    serial: bool = False
+    """True: it never runs in two lanes at once."""
     line: int = field(default=0, compare=False)
 
 
@@ -160,6 +162,9 @@ class Methodology:
     """What an attempt after a failed one begins with: `continue` its files, or a `fresh` verified tree."""
 
     budgets: Budgets = field(default_factory=Budgets)
+    branch: bool = False
+    """True: each run works in lanes and lands on a branch of its own, which `samuel run finish` merges."""
+
     coverage: str = "report"
     """A tool call that no hook judged is counted in the `report`, or fails the iteration if this is `required`."""
 
@@ -193,6 +198,20 @@ class Limits:
 
     script_processes: int = 512
     """How many processes and threads a plugin's script or Python function may have."""
+
+
+@dataclass(frozen=True)
+class LaneSettings:
+    """`[lanes]`: what a lane of `samuel run start --parallel` needs beside the files of the repository."""
+
+    setup: str = ""
+    """A command that makes a lane ready, for example installs packages; run again when its inputs change."""
+
+    inputs: tuple[str, ...] = ()
+    """The files that `setup` depends on; without any, the usual lock files of package managers."""
+
+    copy: tuple[str, ...] = ()
+    """Files that git does not have and that each lane needs, such as `.env`."""
 
 
 @dataclass(frozen=True)
@@ -248,6 +267,8 @@ class Config:
     """Any keys, shown to the agent."""
 
     limits: Limits = field(default_factory=Limits)
+
+    lanes: LaneSettings = field(default_factory=LaneSettings)
 
     abilities: RankingSettings = field(default_factory=RankingSettings)
 

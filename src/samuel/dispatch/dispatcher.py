@@ -6,12 +6,14 @@ judge. The dispatcher is given everything it uses; it discovers nothing and noth
 
 from __future__ import annotations
 
+import hashlib
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -26,6 +28,7 @@ from samuel.dispatch.record import AskUser, Fired, HandlerCall, Sink
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
+from samuel.files.lock import held
 from samuel.hooks.capability import overreach
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
 from samuel.hooks.match import holds
@@ -36,6 +39,13 @@ from samuel.process.tree import kill_all
 from samuel.runtimes.base import Reply, Runtime
 
 PermitCheck = Callable[[Handler], str]  # "" or the reason why the handler may not run
+
+
+class RuntimeCall(Protocol):
+    """Runs one handler: the `call` of a runtime."""
+
+    def __call__(self, handler: Handler, event: Event, timeout: float) -> Reply: ...
+
 
 # Looked up once: the lookup of an enum's member costs as much as the rest of a comparison.
 OK, LAST_ONLY = Outcome.OK, Arrange.LAST_ONLY
@@ -51,6 +61,7 @@ class ProjectFields(NamedTuple):
     prompt_bytes: int  # how much one handler may add to the prompt
     environment: str = ""
     recipe: str = ""  # the recipe that this process was started in
+    lane: int | None = None  # of a run with lanes
 
 
 class _BoundHandler(msgspec.Struct, frozen=True):
@@ -81,7 +92,10 @@ class Dispatcher:
         clock: Clock,
         project: ProjectFields,
         ask: AskUser | None = None,
+        serial_locks: Path | None = None,
     ) -> None:
+        """`serial_locks` is the directory of the locks of handlers that never run in two lanes at once."""
+        self._serial_locks = serial_locks
         self._chains = chains
         self._permit = permit
         self._sink = sink
@@ -237,7 +251,9 @@ class Dispatcher:
             missing = f"no runtime `{handler.runtime}` on this machine"
             return lambda event: Reply(Outcome.NOT_STARTED, message=missing)
 
-        call = runtime.call
+        call: RuntimeCall = runtime.call
+        if step.serial and self._serial_locks is not None:
+            call = _one_at_a_time(call, self._serial_locks)
         if handler.function is not None:  # a function of this process needs no permit and cannot be killed
             return partial(call, handler, timeout=timeout)
 
@@ -264,6 +280,7 @@ class Dispatcher:
             project_root=self._project.project_root,
             methodology=event.methodology or self._project.methodology,
             environment=self._project.environment or UNSET,
+            lane=event.lane if self._project.lane is None or event.lane is not UNSET else self._project.lane,
         )
 
     def _bound_chain(self, name: str) -> tuple[_BoundHandler, ...]:
@@ -293,6 +310,18 @@ class Dispatcher:
             self._project.prompt_bytes if limited else math.inf,
             handler.package,
         )
+
+
+def _one_at_a_time(call: RuntimeCall, locks: Path) -> RuntimeCall:
+    """The call under a lock of its handler, which other lanes and the hooks of agents wait for."""
+
+    def locked(handler: Handler, event: Event, timeout: float) -> Reply:
+        name = hashlib.sha256(f"{handler.event}/{handler.name}".encode()).hexdigest()[:32]
+        locks.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with held(locks / f"{name}.lock", wait=None, note=handler.name):
+            return call(handler, event, timeout)
+
+    return locked
 
 
 def _matching(handlers: Sequence[_BoundHandler], event: Event) -> tuple[_BoundHandler, ...]:

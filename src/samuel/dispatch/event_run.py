@@ -159,5 +159,7 @@ def _idempotency_key(event: Event, name: str) -> str:
     if event.run_id is UNSET or name in (names.PRE_ABILITY_CALL, names.POST_ABILITY_CALL):
         return event.event_id  # each call of an ability is a step of its own
     if isinstance(event, LoopEvent):
+        if commit := getattr(event, "commit", UNSET):  # a step of landing, which may be about several iterations
+            return f"{event.run_id}/land/{commit}/{name}"
         return f"{event.run_id}/{event.iteration}/{name}"
     return f"{event.run_id}/{'' if event.session_id is UNSET else event.session_id}/{name}"

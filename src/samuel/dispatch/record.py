@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -29,6 +29,12 @@ def slowness(event: str, handler: str, duration_ms: float) -> str:
     if duration_ms > SLOW_WARNING_MS:
         return "warning"
     return "note" if duration_ms > SLOW_NOTE_MS else ""
+
+
+def percentile(values: Iterable[float], percent: int) -> float:
+    """The smallest of the values that `percent` of them do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
 
 
 class Would(msgspec.Struct, frozen=True):

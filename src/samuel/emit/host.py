@@ -37,8 +37,11 @@ def leave_to_client(question: str) -> None:
 
 
 def fire(app: App, event: Event, confirm: Callable[[str], bool] | None) -> tuple[Fired, list[str]]:
-    """Fire an event, in its session if it has one; with a line for each follow-up action that hooks propose."""
-    if not isinstance(event.session_id, str):
+    """Fire an event, in its session if it has one; with a line for each follow-up action that hooks propose.
+
+    Of a dry run nothing is stored in the session.
+    """
+    if not isinstance(event.session_id, str) or event.dry_run:
         return app.fire(event), []
     from samuel.sessions.follow_up import describe  # with the sessions room, which most events do without
 

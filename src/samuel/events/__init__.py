@@ -1,4 +1,4 @@
-"""What can happen: 24 events with typed payloads, and the rules by which answers become one result."""
+"""What can happen: 26 events with typed payloads, and the rules by which answers become one result."""
 
 from samuel.events.catalogue import BY_NAME, EVENTS, event_type
 from samuel.events.event import Event, EventType, LoopEvent, Plugin
@@ -6,10 +6,12 @@ from samuel.events.lifecycle import InitAfter, InitBefore, SyncAfter, SyncBefore
 from samuel.events.loop import (
     AfterAgentInvoke,
     AfterIteration,
+    AfterLand,
     AfterLoop,
     AgentInvoke,
     BeforeAgentInvoke,
     BeforeIteration,
+    BeforeLand,
     BeforeLoop,
     ContextExtra,
     ContextProgress,
@@ -35,10 +37,12 @@ __all__ = [
     "EVENTS",
     "AfterAgentInvoke",
     "AfterIteration",
+    "AfterLand",
     "AfterLoop",
     "AgentInvoke",
     "BeforeAgentInvoke",
     "BeforeIteration",
+    "BeforeLand",
     "BeforeLoop",
     "ContextExtra",
     "ContextProgress",

@@ -1,4 +1,4 @@
-"""All 24 events: the one table that everything else is derived from.
+"""All 26 events: the one table that everything else is derived from.
 
 Validation, the JSON Schemas, `hooks list`, the scaffolds and the reference page all read it. To add an event:
 
@@ -78,6 +78,8 @@ _ROWS = (
     (loop.AgentInvoke,          loop.AgentResult,        REPLACE,         "run the agent's adapter",          False, AGENT),
     (loop.AfterAgentInvoke,     lifecycle.Verdict,       ALL_OK,          "log timing, keep output",          False, QUICK),
     (loop.QualityCheck,         loop.QualityResult,      ALL_OK_LISTS,    "run the commands in order",        True,  PER_COMMAND),
+    (loop.BeforeLand,           lifecycle.Verdict,       ALL_OK,          "",                                 True,  QUICK),
+    (loop.AfterLand,            lifecycle.Verdict,       ALL_OK,          "",                                 False, QUICK),
     (loop.AfterIteration,       lifecycle.Verdict,       ALL_OK,          "append progress.md",               False, QUICK),
     (loop.AfterLoop,            lifecycle.Verdict,       ALL_OK,          "write the summary",                False, QUICK),
     (session.SessionStart,      session.HookResult,      MERGE,           "",                                 False, QUICK),

@@ -49,6 +49,11 @@ class IterationOutcome(StrEnum):
         "a strict handler failed, a call was denied, a protected file changed, the prompt was empty, the run was "
         "stopped, or the git repository was lost",
     )
+    CONFLICT = (
+        "conflict",
+        "the checks passed in the lane, but the work does not fit what landed meanwhile; the next attempt reads "
+        "the conflict",
+    )
     GATED = ("gated", "`iteration.gate` ended the run before the agent started")
 
 
@@ -82,6 +87,11 @@ class ExitReason(StrEnum):
     )
     WAITING = ("waiting", "tasks are left, and they wait for answers to the questions of agents", 1)
     BASELINE_FAILED = ("baseline_failed", "a check failed before the first agent was started", 1)
+    BASE_BROKEN = (
+        "base_broken",
+        "with lanes: the checks fail on the branch itself, without the work of any task",
+        1,
+    )
     AGENT_UNAVAILABLE = (
         "agent_unavailable",
         "no agent could work: not logged in, or its limit or outage lasts longer than `max_wait`",

@@ -39,7 +39,7 @@ class Plugin(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
-    """The fields of all 24 events. The dispatcher sets them; the caller gives only the event's own fields."""
+    """The fields of all 26 events. The dispatcher sets them; the caller gives only the event's own fields."""
 
     protocol: Annotated[int, field("The version of this protocol.")] = PROTOCOL
     event_id: Annotated[str, field("Unique to this firing of the event.")] = ""
@@ -65,6 +65,12 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
         field("The recipe, always with its plugin's name in front: `plugin/recipe`. Left out when there is none."),
     ] = UNSET
     dry_run: Annotated[bool, field("True when nothing may be changed.")] = False
+    lane: Annotated[
+        int | UnsetType,
+        field(
+            "The lane of a run with several agents at once, from 1; 0 where work lands. Left out without lanes."
+        ),
+    ] = UNSET
     phase: Annotated[
         str | UnsetType, field("`guard` when a handler is called again with the final input of a rewritten call.")
     ] = UNSET
@@ -80,7 +86,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
 
 
 class LoopEvent(Event, frozen=True, kw_only=True):
-    """The fields that only the 13 loop events have."""
+    """The fields that only the 15 loop events have."""
 
     iteration: Annotated[int, field("The number of the iteration, from 1; 0 outside of one.")] = 0
     mode: Annotated[str, field("`implementation` or `discovery`.")] = "implementation"

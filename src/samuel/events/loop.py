@@ -1,4 +1,4 @@
-"""Payloads and results of the autonomous loop's 13 events, in the order they fire."""
+"""Payloads and results of the autonomous loop's 15 events, in the order they fire."""
 
 from __future__ import annotations
 
@@ -203,6 +203,10 @@ class QualityCheck(LoopEvent, frozen=True, kw_only=True, tag=names.QUALITY_CHECK
 
     commands: Annotated[list[str], field("The project's own checks, in order, and then those of the task.")]
     task: TaskRow = msgspec.field(default_factory=dict)
+    merged: Annotated[
+        list[str] | UnsetType, field("The ids of the tasks whose work is merged here, before it lands.")
+    ] = UNSET
+    commit: Annotated[str | UnsetType, field("The commit that is checked before it lands.")] = UNSET
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -237,6 +241,26 @@ class QualityResult(Verdict, frozen=True, kw_only=True):
     checks: Annotated[list[CheckRun], field("Each command that ran.", bulk=True)] = msgspec.field(
         default_factory=list
     )
+
+
+class BeforeLand(LoopEvent, frozen=True, kw_only=True, tag=names.BEFORE_LAND):
+    """Asks whether the work of a lane may land. If not, its task waits for `samuel run land`, with the reason."""
+
+    task: TaskRow
+    commit: Annotated[str, field("The commit with the work; `git diff base commit` is what the agent did.")]
+    base: Annotated[str, field("The commit that the agent began with.")]
+    branch: Annotated[str, field("The branch that it lands on.")]
+    files: Annotated[list[str], field("The paths that the work changes.", bulk=True)] = msgspec.field(
+        default_factory=list
+    )
+
+
+class AfterLand(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_LAND):
+    """Fired when a branch has moved to a checked merge."""
+
+    tasks: Annotated[list[str], field("The ids of the tasks that landed with it.")]
+    commit: Annotated[str, field("The commit that the branch has now.")]
+    branch: Annotated[str, field("The branch.")]
 
 
 class AskedQuestion(msgspec.Struct, frozen=True, kw_only=True):

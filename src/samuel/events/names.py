@@ -1,4 +1,4 @@
-"""The names of the 24 events, and `canonical`, which accepts every spelling of them."""
+"""The names of the 26 events, and `canonical`, which accepts every spelling of them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ BEFORE_AGENT_INVOKE: Final = "before:agent.invoke"
 AGENT_INVOKE: Final = "agent.invoke"
 AFTER_AGENT_INVOKE: Final = "after:agent.invoke"
 QUALITY_CHECK: Final = "quality.check"
+BEFORE_LAND: Final = "before:land"
+AFTER_LAND: Final = "after:land"
 AFTER_ITERATION: Final = "after:iteration"
 AFTER_LOOP: Final = "after:loop"
 
@@ -48,6 +50,8 @@ LOOP: Final = (
     AGENT_INVOKE,
     AFTER_AGENT_INVOKE,
     QUALITY_CHECK,
+    BEFORE_LAND,
+    AFTER_LAND,
     AFTER_ITERATION,
     AFTER_LOOP,
 )

@@ -38,7 +38,15 @@ class Disk:
         os.unlink(name, dir_fd=directory)
 
 
+class ScratchDisk(Disk):
+    """For files that nobody reads after a power cut, such as those of a lane: nothing is flushed."""
+
+    def fsync(self, fd: int) -> None:
+        pass
+
+
 DISK = Disk()
+SCRATCH = ScratchDisk()
 
 
 def write_text(path: Path, text: str, mode: int | None = None, *, durable: bool = True, disk: Disk = DISK) -> None:

@@ -36,6 +36,7 @@ class ChainStep(NamedTuple):
     timeout: float
     why: str
     mode: HandlerMode = HandlerMode.ENFORCE
+    serial: bool = False  # it never runs in two lanes at once
 
 
 class LeftOut(NamedTuple):
@@ -278,7 +279,8 @@ def _step(
     always_strict = handler.blocking or handler.role is Role.GUARD
     strict = always_strict or _first(overrides.strict, settings.strict, handler.strict, default=event.strict)
     timeout = _first(overrides.timeout, settings.timeout, handler.timeout, default=event.timeout)
-    return ChainStep(handler, order, strict, timeout, why, effective_mode(handler, event, overrides.mode))
+    mode = effective_mode(handler, event, overrides.mode)
+    return ChainStep(handler, order, strict, timeout, why, mode, overrides.serial)
 
 
 _NO_REF = HandlerRef(use="")

@@ -45,6 +45,7 @@ class HooksLog:
 
     def __init__(self, root: Path, clock: Clock, warn: Callable[[str], None]) -> None:
         self._root = root
+        self._system = str(root / SYSTEM)  # joined once: looked for at every event
         self._clock = clock
         self._warn = warn
         self._broken = False
@@ -57,7 +58,7 @@ class HooksLog:
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
         calls = [call for call in fired.calls if call.handler.origin is not Origin.BUILT_IN]
-        if not calls or self._broken or not os.path.isdir(self._root / SYSTEM):
+        if not calls or self._broken or not os.path.isdir(self._system):
             return
         at = iso(self._clock.now())
         lines = (msgspec.json.encode(_line(at, event, call)) + b"\n" for call in calls)

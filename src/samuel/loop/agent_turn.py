@@ -145,6 +145,7 @@ class AgentTurn:
             "SAMUEL_MAX_NEW_TASKS": str(self._place.settings.pilot.max_discovery_tasks),
             "SAMUEL_PROJECT_ROOT": str(self._place.root),
             "SAMUEL_METHODOLOGY": self._run.methodology,
+            **({} if self._place.lane is None else {"SAMUEL_LANE": str(self._place.lane)}),
         }
 
     def _fire(self, event: Event, generated: StateNames = NOTHING_GENERATED) -> Fired:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import UNSET, UnsetType
+
 from samuel.agents.ending import ENDED_WELL, AgentEnding
 from samuel.bridges.coverage import Coverage
 from samuel.events.endings import IterationOutcome
@@ -16,6 +18,7 @@ from samuel.tasks.task import Task, Verified
 @dataclass
 class AttemptFacts:
     started_at: float
+    lane: int | UnsetType = UNSET
     head: str | None = None  # the commit that it began with; "" before the first one, None without git
     agent_ran: bool = False
     exit_code: int | None = None
@@ -58,4 +61,5 @@ class AttemptFacts:
             ref=self.ref,
             log=self.log,
             new_tasks=new_tasks,
+            lane=self.lane,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from samuel.agents.ending import AgentEnding
 from samuel.bridges.coverage import Coverage
@@ -75,6 +76,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     would_denials: tuple[str, ...] = ()
     """What observed guards would have denied."""
     new_tasks: int = 0
+    lane: int | UnsetType = UNSET
+    """The lane that it ran in; left out in a run without lanes."""
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from samuel.loop.attempt_record import ChangedFile
 from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry, TreeState
 from samuel.loop.checks.files import CheckFiles, owned, protected
 from samuel.loop.run_files import RunFiles
+from samuel.loop.source_marks import SourceMarks
 from samuel.loop.workplace import Workplace
 from samuel.printable import file_name
 from samuel.tasks.task import Task
@@ -82,10 +83,16 @@ class AttemptTree:
         )
 
     def has_changes(self, changed: Sequence[str]) -> bool:
-        """Whether this attempt, or an earlier one at the same task, changed a file."""
+        """Whether this attempt, or an earlier one at the same task, changed a file.
+
+        A box that the agent ticked in the source of the tasks is no change.
+        """
+        marks, trees, verified = SourceMarks(self._place), self._files.trees, self.state.verified
         if self.changes is not None and self.changes.tree:
-            return bool(self.changes.changes or self.changes.paths)
-        return bool(changed) or (self._task is not None and self._task.attempts > 0)
+            paths = {*(change.path for change in self.changes.changes), *self.changes.paths}
+            return bool(paths - marks.only_marked(paths, trees, verified))
+        paths = set(changed) - marks.only_marked(changed, None, "")
+        return bool(paths) or (self._task is not None and self._task.attempts > 0)
 
     def _is_protected(self, path: str) -> bool:
         """Whether a retry begins with this file as it is in the verified tree, and not as it was left."""

@@ -107,9 +107,12 @@ class Attempts:
     Where a method takes `changed`, these are all paths that changed since the last call; None looks at every file.
     """
 
-    def __init__(self, trees: Trees | None, run: str, state: TreeState | None = None) -> None:
+    def __init__(
+        self, trees: Trees | None, run: str, state: TreeState | None = None, lane: int | None = None
+    ) -> None:
         self._trees = trees if trees is not None and trees.git.is_repository else None
         self._run = run
+        self._lane = "" if lane is None else f"-{lane}"
         self.state = state or TreeState()
         self._person = (self.state.person, PathSet(_paths(self.state.person)))
 
@@ -240,11 +243,18 @@ class Attempts:
         self.state = replace(self.state, task="", start=tree, left=tree)
         return PutAway(ref, restored, tuple(sorted(persons)), problems)
 
-    def complete(self, task: str, changed: Iterable[str] | None = None) -> str:
-        """Make the work tree as it is the verified tree, after the commit of a completed task; gives the tree."""
+    def complete(self, task: str, changed: Iterable[str] | None = None, own: Iterable[str] = ()) -> str:
+        """Make the work tree as it is the verified tree, after the commit of a completed task; gives the tree.
+
+        `own` are paths that Samuel itself changed since: they are not a person's.
+        """
         if self._trees is None or not self.state.verified:
             return ""
         tree = self._trees.snapshot(changed)
+        if own := set(own):
+            left = self._trees.combined(self.state.left, tree, own)
+            owned = {*_paths(self.state.owned), *(path for path in own if not self.is_persons(path))}
+            self.state = replace(self.state, left=left, owned=_names(owned))
         self._take_in(tree)
         attempts = {id: last for id, last in self.state.attempts.items() if id != task}
         self.state = replace(self.state, verified=tree, left=tree, start=tree, task="", attempts=attempts)
@@ -312,13 +322,13 @@ class Attempts:
     def _keep_verified(self) -> str:
         """Keep the verified tree where `git gc` sees it; gives its commit."""
         assert self._trees is not None
-        ref, verified = verified_ref(self._run), self.state.verified
+        ref, verified = f"{verified_ref(self._run)}{self._lane}", self.state.verified
         return self._trees.refs.keep(ref, verified, message="samuel: the verified tree\n")
 
     @property
     def person_ref(self) -> str:
         """The ref with what a person had changed and not committed, before an agent could touch it."""
-        return person_ref(self._run)
+        return f"{person_ref(self._run)}{self._lane}"
 
     def _keep_persons(self) -> None:
         """Keep the work tree with a person's changes: `git checkout .` of an agent would be the end of them."""

@@ -20,7 +20,7 @@ from samuel.loop.attempt_tree import LastChanges
 from samuel.loop.run import Run
 from samuel.loop.steps import Steps
 from samuel.loop.workplace import Workplace
-from samuel.prompts.background import background
+from samuel.prompts.background import parts
 from samuel.prompts.prompt_context import StateNames
 from samuel.prompts.toon_tables import one_line
 from samuel.tasks.task import Task
@@ -49,12 +49,14 @@ class Contexts:
 
     def generate(self) -> StateNames:
         """Fire the four context events; what they gave, under the names that the template uses."""
+        about = parts(self._place.state, self._place.prd_prompt_bytes)
         return StateNames(
             Snapshot=self._blob(ContextSnapshot(), *SNAPSHOT),
             Progress=self._blob(ContextProgress(progress_path=str(self._place.progress)), *PROGRESS),
             Task=self._blob(ContextTask(task=self._task_fields), *TASK),
             Extras=self._extras(),
-            Background=background(self._place.state, self._place.prd_prompt_bytes),
+            Background=about.text,
+            Documents=about.documents,
             **self._attempt(),
         )
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.agents.ending import AgentEnding, EndingKind
@@ -67,7 +68,7 @@ class Iteration:
         self._files = files
         self.run = run
         self._task = task
-        self._facts = AttemptFacts(place.clock.now())
+        self._facts = AttemptFacts(place.clock.now(), UNSET if place.lane is None else place.lane)
         self._files_before: ProjectState | None = None  # None until the attempt starts
         self._header_reported = False
         self._checks_ran = False  # those of handlers other than the built-in one
@@ -123,6 +124,10 @@ class Iteration:
         self._refuse_tampering()
         has_changes = self._tree is not None and self._tree.has_changes(self._facts.changed)
         return self._settlements.judged(tasks_before, self._passed_runs, has_changes=has_changes)
+
+    def refused(self, outcome: IterationOutcome, why: str) -> Settlement:
+        """The settlement of an attempt that was done, and whose result cannot be taken."""
+        return self._settlements.failed(outcome, why)
 
     def dry_run(self) -> dict[str, Any]:
         """The same steps without the agent; every handler is told that it is a dry run."""

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from samuel.agents.ending import EndingKind
+from samuel.dispatch.record import Fired
 from samuel.errors import SamuelError
 from samuel.events import AfterIteration, AfterLoop, BeforeLoop
 from samuel.events.endings import ExitReason, IterationOutcome
@@ -35,7 +37,7 @@ from samuel.loop.reports import (
     RunStarted,
     WaitStarted,
 )
-from samuel.loop.run import Run, RunFile, Settlement
+from samuel.loop.run import Run, RunFile, Settlement, own_branch_of
 from samuel.loop.run_files import RunFiles
 from samuel.loop.run_history import RunHistoryWriter
 from samuel.loop.settle import apply
@@ -242,7 +244,7 @@ class Loop:
                 return self._go_on(last_run, max_iterations, agents, added)
         run_id = self._place.clock.new_id("run")
         self._files = self._files.of_run(self._place, run_id, NO_TREE)
-        person = self._files.attempts.begin(last_run.tree if last_run else None)
+        person = self._take_work_tree(last_run)
         run = Run(
             run_id=run_id,
             methodology=self._place.settings.name,
@@ -263,6 +265,10 @@ class Loop:
         if self._file.problem:
             self._place.warn(f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
         return run
+
+    def _take_work_tree(self, last_run: Run | None) -> tuple[str, ...]:
+        """Begin with the work tree as it is; the paths of a person's own changes."""
+        return self._files.attempts.begin(last_run.tree if last_run else None)
 
     def _limits_of(self, last_run: Run | None) -> dict[str, AgentWait]:
         """The usage limits that a run still waited for when it was interrupted."""
@@ -310,6 +316,10 @@ class Loop:
 
     def _announce(self, run: Run, settlement: Settlement) -> Run:
         """Fire after:iteration when the tasks are settled: its handlers cannot change the result."""
+        fired = self._fire_after_iteration(run, settlement)
+        return self._file.save(run.complain("after:iteration", fired.reason)) if fired.stopped else run
+
+    def _fire_after_iteration(self, run: Run, settlement: Settlement, lane: int | UnsetType = UNSET) -> Fired:
         tasks = {task.id: task for task in self._files.tasks.load()}
         task = tasks.get(settlement.task_id)
         event = AfterIteration(
@@ -317,6 +327,7 @@ class Loop:
             outcome=settlement.outcome,
             usage=settlement.usage,
             question=asked_question(settlement.question),
+            lane=lane,
         )
         fired = self._steps.notify(run, event)
         statuses = tuple(task.status for task in tasks.values())
@@ -330,7 +341,7 @@ class Loop:
                 task.verified if task else "",
             )
         )
-        return self._file.save(run.complain("after:iteration", fired.reason)) if fired.stopped else run
+        return fired
 
     def _release_task(self, run: Run, tasks: TaskStore | PatientTasks) -> Run:
         """Take back an iteration that came to no decision: it is not counted, and its task is pending again."""
@@ -363,7 +374,8 @@ class Loop:
         for task in tasks:
             counts[task.status] = counts.get(task.status, 0) + 1
         message = run.exit_message or run.budget_hit
-        self._place.watch(RunEnded(reason, run.iterations_run, counts, run.usage, tasks, message, report))
+        branch = own_branch_of(run)
+        self._place.watch(RunEnded(reason, run.iterations_run, counts, run.usage, tasks, message, report, branch))
         return run
 
     def _observed(self, run: Run) -> Run:

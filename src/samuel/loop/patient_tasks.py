@@ -25,8 +25,10 @@ class PatientTasks:
     def load(self) -> tuple[Task, ...]:
         return self._patiently(self._place.tasks.load)
 
-    def change(self, function: Callable[[tuple[Task, ...]], Iterable[Task]]) -> tuple[Task, ...]:
-        return self._patiently(lambda: self._place.tasks.change(function))
+    def change(
+        self, function: Callable[[tuple[Task, ...]], Iterable[Task]], *, trusted: bool = False
+    ) -> tuple[Task, ...]:
+        return self._patiently(lambda: self._place.tasks.change(function, trusted=trusted))
 
     def open_seal(self, seal: Seal) -> str:
         return self._patiently(lambda: self._place.tasks.open_seal(seal))

@@ -13,13 +13,13 @@ from samuel import paths
 from samuel.files.survey import TooManyFiles, survey
 from samuel.trust.digests import Digests
 
-PROTECTED = (paths.CONFIG, paths.HOME, ".system/hooks", ".kodelet/hooks")
-
 
 class Protected:
     """The protected files as they were when this was made."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, beside: Protected | None = None) -> None:
+        """`beside` are those of the project, if this is a lane of it: an agent may reach both."""
+        self._beside = beside
         self._root = root
         self._digests = Digests()
         self._before = self._look()
@@ -28,11 +28,12 @@ class Protected:
         """The names of the files that are not what they were."""
         now = self._look()
         names = {*self._before, *now}
-        return sorted(name for name in names if self._before.get(name) != now.get(name))
+        own = {name for name in names if self._before.get(name) != now.get(name)}
+        return sorted(own.union(self._beside.changes() if self._beside else ()))
 
     def _look(self) -> dict[str, str]:
         digests: dict[str, str] = {}
-        for place in PROTECTED:
+        for place in paths.PROTECTED:
             path = self._root / place
             if path.is_symlink():
                 digests[place] = f"link to {os.readlink(path)}"

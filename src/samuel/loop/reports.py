@@ -206,6 +206,49 @@ class TaskFileUnreadable:
 
 
 @dataclass(frozen=True)
+class LaneReport:
+    """A report about what happens in one lane of a run with several agents at once."""
+
+    lane: int
+    """0 where merges are checked before they land."""
+    report: Report
+
+
+@dataclass(frozen=True)
+class LandingStarted:
+    """Work is about to be merged and checked."""
+
+    tasks: tuple[str, ...]
+    waiting: int
+    """How many others are ready."""
+
+
+@dataclass(frozen=True)
+class WorkLanded:
+    """A branch has moved to a checked merge."""
+
+    tasks: tuple[str, ...]
+    commit: str
+    branch: str
+
+
+@dataclass(frozen=True)
+class LandingParked:
+    """A handler of `before:land` wants a person to agree first."""
+
+    task_id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class BranchChosen:
+    """Work lands on a branch of the run's own, and not on that of the person's work tree."""
+
+    branch: str
+    why: str
+
+
+@dataclass(frozen=True)
 class RunEnded:
     reason: ExitReason
     iterations: int
@@ -218,6 +261,8 @@ class RunEnded:
     """Why it ended, where the reason does not say it all."""
     report: str = ""
     """The path of the run's report, below the project's root; "" if there is none."""
+    branch: str = ""
+    """The branch of the run's own with its work; "" if the work is where the person is."""
 
 
 Report = (
@@ -243,6 +288,11 @@ Report = (
     | HandlerMessage
     | LoopWarning
     | TaskFileUnreadable
+    | LaneReport
+    | LandingStarted
+    | WorkLanded
+    | LandingParked
+    | BranchChosen
     | RunEnded
 )
 Watch = Callable[[Report], None]

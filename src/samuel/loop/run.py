@@ -51,6 +51,7 @@ class TaskCells(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     completed_at: str | UnsetType = UNSET
     commit_sha: str | UnsetType = UNSET
     verified: Verified | UnsetType = UNSET
+    questions: tuple[Question, ...] | UnsetType = UNSET
 
     def applied_to(self, task: Task) -> Task:
         """The task with these cells."""
@@ -86,6 +87,79 @@ class Settlement(msgspec.Struct, frozen=True):
         return self.wait is None
 
 
+class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What an attempt in a lane came to. With the ref of its work, this is all that a lane gives back."""
+
+    settlement: Settlement
+    cells: TaskCells = UNCHANGED
+    """What the agent itself changed of its task's row, in the list of its lane."""
+    added: tuple[Task, ...] = ()
+    """The tasks that it added, with ids of the lane's list."""
+    work: str = ""
+    """The commit with the work, which `refs/samuel/<run>/work/<task>/<attempt>` holds; "" if nothing can land."""
+    tree: str = ""
+    """The tree of that commit, on which the checks passed."""
+    mode: RunMode = "implementation"
+
+
+class LaneRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A task under way: the attempt in a lane, or work that is ready to land."""
+
+    lane: int
+    """0 for work of an earlier run, which waits for its landing without a lane."""
+    iteration: int
+    task: str
+    attempt: int
+    agent: str
+    base: str
+    """The commit that it began with."""
+    started_at: float
+    tree: TreeState = NO_TREE
+    exclusive: bool = False
+    """True: nothing else lands while this is under way."""
+    result: AttemptResult | None = None  # None until it is decided
+    question: str = ""
+    """The id of the question whether it may land, if a handler of `before:land` refused it."""
+    approved: bool = False
+
+
+class LandingRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A landing that is about to happen: what a killed run finishes."""
+
+    branch: str
+    old: str
+    new: str
+    tasks: tuple[str, ...]
+    followed: bool
+    """Whether a person's work tree is brought along."""
+
+
+class LanesState(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run with lanes knows beside what every run knows."""
+
+    count: int
+    branch: str
+    """The branch that work lands on."""
+    start: str
+    """The commit that the run began with."""
+    tip: str
+    """The commit that the branch had when Samuel last wrote or read it."""
+    from_branch: str = ""
+    """The branch of the person's work tree when the run began; "" if it was detached."""
+    active: dict[str, LaneRecord] = {}
+    """The tasks under way, by id."""
+    ready: dict[str, LaneRecord] = {}
+    """Work that waits for a person or for the next run, by task."""
+    landing: LandingRecord | None = None
+    unannounced: tuple[tuple[int, int, RunMode, Settlement], ...] = ()
+    """Lane, iteration, mode and settlement of what is in the task file, and not announced yet."""
+    conflicts: dict[str, int] = {}
+    """How often the work on a task did not fit what had landed meanwhile."""
+    green: tuple[str, ...] = ()
+    """Trees on which the checks passed, the newest last."""
+    landed: int = 0
+
+
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     methodology: str
@@ -116,6 +190,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     unannounced: Settlement | None = None  # in the task file, but after:iteration may not have been fired yet
     exit_reason: ExitReason | None = None  # None while the run has not ended
     exit_message: str = ""  # the message of the handler or the error that ended the run
+    lanes: LanesState | UnsetType = UNSET  # of a run with several agents at once
     complaints: list[str] = []  # faults of strict handlers that came too late to stop anything: the exit code is 1
 
     @property
@@ -200,6 +275,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         if self.mode != "discovery" or settlement.failed:
             return self.empty_discoveries
         return 0 if settlement.new_tasks else self.empty_discoveries + 1
+
+
+def own_branch_of(run: Run) -> str:
+    """The branch of the run's own that has landed work; "" if the work is on the branch of its user."""
+    lanes = run.lanes
+    return lanes.branch if lanes is not UNSET and lanes.landed and lanes.branch != lanes.from_branch else ""
 
 
 class Resumable(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from samuel.loop.stop import Stop
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.trees import Trees
+from samuel.tasks.origin import origin_directory
 
 
 class RunFiles(NamedTuple):
@@ -28,27 +28,26 @@ class RunFiles(NamedTuple):
     @classmethod
     def pinned(cls, place: Workplace, stop: Stop) -> RunFiles:
         """The files of this project, with the protected ones as they are now."""
-        trees = Trees(place.git, _private(place) / "trees", place.disk) if place.git.is_repository else None
+        trees = (
+            Trees(place.git, private_directory(place) / "trees", place.disk) if place.git.is_repository else None
+        )
         return cls(
             PatientTasks(place, stop),
             ProjectFiles(place.root, place.git),
             Protected(place.root),
             trees,
             Attempts(None, ""),
-            CheckMemory(_private(place), "", place.disk),
+            CheckMemory(private_directory(place), "", place.disk),
         )
 
     def of_run(self, place: Workplace, run_id: str, state: TreeState) -> RunFiles:
         """These files for one run."""
         return self._replace(
-            attempts=Attempts(self.trees, run_id, state), checks=CheckMemory(_private(place), run_id, place.disk)
+            attempts=Attempts(self.trees, run_id, state),
+            checks=CheckMemory(private_directory(place), run_id, place.disk),
         )
 
 
-def _private(place: Workplace) -> Path:
+def private_directory(place: Workplace) -> Path:
     """A directory where a sandboxed agent cannot write; the state directory where there is none."""
-    if place.record is not None:
-        with suppress(OSError):  # a home that is read-only
-            place.record.mkdir(parents=True, exist_ok=True, mode=0o700)
-            return place.record
-    return place.state
+    return origin_directory(place.state, place.record)

@@ -5,6 +5,7 @@ Idempotent: applying the same settlement again changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from samuel.loop.evidence import sealed_for_commit
 from samuel.loop.reports import WorkPutAway
 from samuel.loop.run import Run, Settlement
 from samuel.loop.run_files import RunFiles
+from samuel.loop.source_marks import SourceMarks
 from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as sandboxes
 from samuel.process.git.commit import commit_paths
@@ -37,12 +39,14 @@ def apply(place: Workplace, files: RunFiles, run: Run) -> AppliedSettlement:
     settlement = run.settlement
     assert settlement is not None
     row, sha = settlement.row, ""
+    marked = SourceMarks(place).write(files, settlement.task_id) if row.status == "completed" else ()
     if settlement.commit is not None:
         with sealed_for_commit(place, files.tasks, run):
-            sha = _commit(place, run, settlement)
+            own = [path for path in marked if not files.attempts.is_persons(path) and path not in run.dirty]
+            sha = _commit(place, run, settlement, own)
         if sha:
             row = replace(row, commit_sha=sha)  # else the sha that the agent gave for its own commit stays
-    ref = _settle_tree(place, files, settlement)
+    ref = _settle_tree(place, files, settlement, marked)
     if settlement.task_id:
 
         def settled(tasks: tuple[Task, ...]) -> list[Task]:
@@ -52,14 +56,14 @@ def apply(place: Workplace, files: RunFiles, run: Run) -> AppliedSettlement:
     return AppliedSettlement(sha, ref)
 
 
-def _settle_tree(place: Workplace, files: RunFiles, settlement: Settlement) -> str:
+def _settle_tree(place: Workplace, files: RunFiles, settlement: Settlement, marked: Sequence[str]) -> str:
     """Make the work tree the verified one, or keep the attempt in a ref; gives the ref."""
     name, attempts = settlement.task_id or DISCOVERY, files.attempts
     try:
         match settlement.tree:
             case "complete":
-                # Nothing but a hook of the commit could have changed a file since the checks.
-                attempts.complete(name, None if place.settings.commit_hooks else ())
+                # Nothing but a hook of the commit, or a mark, could have changed a file since the checks.
+                attempts.complete(name, None if place.settings.commit_hooks or marked else (), marked)
             case "keep":
                 return attempts.keep(name, settlement.attempt)
             case "put_away":
@@ -75,32 +79,40 @@ def _settle_tree(place: Workplace, files: RunFiles, settlement: Settlement) -> s
     return ""
 
 
-def _commit(place: Workplace, run: Run, settlement: Settlement) -> str:
-    """Commit what the checks passed on, and nothing that was dirty before the run; the sha, or "" for none."""
-    mark = f"{TRAILER}: {run.run_id}/{run.iteration}"
+def _commit(place: Workplace, run: Run, settlement: Settlement, marked: Sequence[str]) -> str:
+    """Commit the work on a task; the sha, or "" for none. What fails costs a warning, not the task."""
     try:
-        head = place.git.head()
-        if head and mark in place.git.run("log", "-1", "--format=%B").decode("utf-8", "replace"):
-            return head  # a run killed right after it had committed
-        to_commit = set(settlement.commit or ())
-        left = [entry for entry in place.git.status().entries if entry.path in to_commit]
-        if not left:
-            return ""  # the agent has committed everything itself
-        title = next((task.title for task in place.tasks.load() if task.id == settlement.task_id), "")
-        message = f"{settlement.task_id} {title}\n\n{mark}"
-        walled = place.settings.sandbox.kind != sandboxes.HOST
-        return commit_paths(
-            place.git,
-            # What is staged already may be gone from the work tree, and git would not find it there.
-            [entry.path for entry in left if entry.unstaged != "."],
-            [entry.path for entry in left],
-            message,
-            hooks=_hooks(place),
-            writable=(place.root,) if walled else (),
-        )
+        return commit_task(place, run, settlement, marked)
     except SamuelError as error:
         place.warn(f"the commit of task {settlement.task_id} failed: {error.message}")
         return ""
+
+
+def commit_task(place: Workplace, run: Run, settlement: Settlement, marked: Sequence[str] = ()) -> str:
+    """Commit what the checks passed on, and nothing that was dirty before the run; the sha, or "" for none.
+
+    `marked` are the files in which the task is marked as completed. Raises SamuelError.
+    """
+    mark = f"{TRAILER}: {run.run_id}/{run.iteration}"
+    head = place.git.head()
+    if head and mark in place.git.run("log", "-1", "--format=%B").decode("utf-8", "replace"):
+        return head  # a run killed right after it had committed
+    to_commit = {*(settlement.commit or ()), *marked}
+    left = [entry for entry in place.git.status().entries if entry.path in to_commit]
+    if not left:
+        return ""  # the agent has committed everything itself
+    title = next((task.title for task in place.tasks.load() if task.id == settlement.task_id), "")
+    message = f"{settlement.task_id} {title}\n\n{mark}"
+    walled = place.settings.sandbox.kind != sandboxes.HOST
+    return commit_paths(
+        place.git,
+        # What is staged already may be gone from the work tree, and git would not find it there.
+        [entry.path for entry in left if entry.unstaged != "."],
+        [entry.path for entry in left],
+        message,
+        hooks=_hooks(place),
+        writable=(place.root,) if walled else (),
+    )
 
 
 def _hooks(place: Workplace) -> Path | None:

@@ -20,6 +20,7 @@ FILES = (
     *("prd.toon", "run.json", "progress.md", "summary.md", ".gitignore"),
     *("run.lock", "state.lock", "move.lock"),
     *("last-attempt.diff", "project-snapshot.toon", "progress-context.md", "task-context.toon", "prd-context.md"),
+    *("prd-documents.json", "origins.json"),
 )
 DIRECTORIES = (
     *("journal", "sessions", "plugins", LOGS, "archive", "extra", PROMPTS, "history", "reports", "junit", "usage"),

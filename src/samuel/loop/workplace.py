@@ -13,7 +13,7 @@ from pathlib import Path
 from samuel.agents.table import find
 from samuel.bridges.guards import STAND_IN
 from samuel.clock import Clock
-from samuel.config.model import AgentSettings, Methodology
+from samuel.config.model import AgentSettings, LaneSettings, Methodology
 from samuel.dispatch.record import Fired
 from samuel.events import Sandbox
 from samuel.files.atomic import DISK, Disk
@@ -28,6 +28,8 @@ from samuel.prompts.suggestions import SuggestionSection
 from samuel.tasks.store import TaskStore
 from samuel.trust import commands
 from samuel.trust.store import Agreement, TrustStore
+
+NO_LANES = LaneSettings()
 
 
 def permit_everything(name: str, digest: str) -> str:
@@ -68,6 +70,9 @@ class Workplace:
     """Why a command of samuel.toml may not run, by its name and digest; "" if it may."""
     tool_hooks: ToolHooks = NO_TOOL_HOOKS
     """The hooks that judge the tool calls of agents."""
+    lane: int | None = None
+    """The number of the lane that this is, in a run with several agents at once."""
+    lanes: LaneSettings = NO_LANES
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 

@@ -20,12 +20,6 @@ from samuel.process.tree import end
 
 _CHUNK = 64 * 1024
 
-# Being woken by the other side takes 50 to 100 us when that runs on another processor: longer than a quick
-# answer takes, and as much of this processor as asking again and again for so long. So who answered within _QUICK
-# is awaited for _SPIN without sleeping. Others, and where there is one processor, are slept for at once.
-_QUICK, _SPIN = 250e-6, 100e-6
-_CAN_SPIN = hasattr(os, "sched_yield") and (os.cpu_count() or 1) > 1
-
 
 class ConversationReply(NamedTuple):
     """What came of asking."""
@@ -80,20 +74,16 @@ class Conversation:
         self._poll.register(self._answer, select.POLLIN)
         self._poll.register(self._aside, select.POLLIN)
         self.over = False
-        self._is_quick = False  # whether its last answer was
 
     def ask(self, line: bytes, *, timeout: float, limit: int) -> ConversationReply:
         """Send one line, wait for one line back, for at most `timeout` seconds and `limit` bytes."""
-        started = time.perf_counter()
-        until = started + timeout
+        until = time.perf_counter() + timeout
         rest = memoryview(line)
         answer, aside = bytearray(), bytearray()
         asking = self._send(rest)
         if asking:
             self._poll.register(self._ask, select.POLLOUT)
         ended: Literal["answered", "timed_out", "too_much_output", "died"] = "answered"
-        if self._is_quick and not asking:
-            self._spin(started + _SPIN)
         while not answer.endswith(b"\n"):
             if (left := until - time.perf_counter()) <= 0:
                 ended = "timed_out"
@@ -115,7 +105,6 @@ class Conversation:
             if len(answer) > limit:
                 ended = "too_much_output"
                 break
-        self._is_quick = _CAN_SPIN and time.perf_counter() - started < _QUICK
         if ended == "answered":
             self._take_aside(aside)
         else:
@@ -145,11 +134,6 @@ class Conversation:
             self._after()
 
     _stderr_at_end = b""
-
-    def _spin(self, until: float) -> None:
-        """Wait for something to read, at most until then, and give way to whoever needs this processor."""
-        while not self._poll.poll(0) and time.perf_counter() < until:
-            os.sched_yield()
 
     def _send(self, rest: memoryview) -> memoryview:
         """As much as it takes now; gives what is left."""

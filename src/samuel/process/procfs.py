@@ -160,3 +160,17 @@ def carrying(name: str, value: str, *, prefix: bool = False) -> list[int]:
         return []
     variable = f"\0{name}={value}{'' if prefix else chr(0)}".encode()
     return [pid for pid in pids if variable in b"\0" + read(f"/proc/{pid}/environ") + b"\0"]
+
+
+def running_in(name: str, directory: str) -> bool:
+    """Whether a process whose program begins with `name` works in this directory or below it."""
+    for pid in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        try:
+            place = os.readlink(f"/proc/{pid}/cwd") if pid.isdecimal() else ""
+        except OSError:  # it has ended, or it is another user's
+            continue
+        if (place == directory or place.startswith(f"{directory}/")) and read(f"/proc/{pid}/comm").startswith(
+            name.encode()
+        ):
+            return True
+    return False

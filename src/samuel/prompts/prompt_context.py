@@ -74,6 +74,10 @@ class StateNames(msgspec.Struct, frozen=True, kw_only=True):
         str,
         Meta(description="Markdown: what the PRD says besides its tasks, and its path; empty if that is nothing."),
     ] = ""
+    Documents: Annotated[
+        list[dict[str, str]],
+        Meta(description="`{Name, Path, Text}` of each document beside the tasks, such as a design or a plan."),
+    ] = msgspec.field(default_factory=list)
     TaskId: Annotated[str, Meta(description="The id of the current task; empty in discovery.")] = ""
     Attempt: Annotated[int, Meta(description="The number of this attempt at the task, from 1.")] = 1
     LastFailure: Annotated[

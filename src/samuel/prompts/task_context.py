@@ -23,8 +23,8 @@ BUDGET = 1300
 """Bytes. The task itself is never cut for it: what is around it is."""
 LEAST_AROUND = 500
 
-_FIELDS = ("id", "title", "description", "priority", "complexity", "source")
-_LISTS = ("files_to_create", "files_to_modify", "guardrails")
+_FIELDS = ("id", "title", "description", "test_strategy", "priority", "complexity", "source")
+_LISTS = ("acceptance", "files_to_create", "files_to_modify", "guardrails")
 
 
 def implementation(

@@ -10,8 +10,6 @@ import hashlib
 import os
 import sys
 
-import samuel
-
 Signature = tuple[int, int, int]
 
 
@@ -19,7 +17,8 @@ class LoadedFiles:
     """The files of modules outside of the standard library and Samuel, and the directories that hold packages."""
 
     def __init__(self) -> None:
-        self._others = tuple(f"{os.path.dirname(str(module.__file__))}/" for module in (os, samuel))
+        samuel = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        self._others = (f"{os.path.dirname(os.__file__)}/", f"{samuel}/")
         self._modules = 0
         self._signatures: dict[str, Signature] = {}
         self._contents: dict[str, bytes] = {}

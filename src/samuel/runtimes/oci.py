@@ -4,13 +4,13 @@ A container sees what its plugin was granted, and nothing else of this machine: 
 or to write, at the same path as outside; the plugin's own directory, to read; its data_dir, to write. No network
 without the grant. It gets the granted variables of the host, and the PATH of the image.
 
-With `serve` a container is kept for the life of the runtime. It is started with the single argument `serve`, reads
+With `serve` a container is kept for later calls. It is started with the single argument `serve`, reads
 a line for each call and replies to each with one line:
 
     {"hook": "<subcommand>", "payload": {...}}
     {"result": {...}}  or  {"error": "what went wrong"}
 
-Calls that come while others run take further containers, as `warm_pool` has it. After a timeout, a crash or
+Calls that come while others run may take further containers. After a timeout, a crash or
 an invalid reply the container is removed, and the next call starts a new one. It is also removed when a granted
 path was replaced, because the container would still see the old file.
 """

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from samuel.serve.place import (
     SWITCH,
     candidates,
     installation_of,
+    is_private,
     project_name,
     runtime_directory,
     socket_path,
@@ -107,15 +109,12 @@ def has_something_to_run(app: App) -> bool:
 
 
 def prepare_directory() -> None:
-    """Make the directory of the sockets, if it can be made."""
+    """Make the directory of the sockets, if it can be made and there is none yet."""
     for directory in candidates(os.environb):
-        try:
+        with suppress(OSError):
             os.mkdir(directory, 0o700)
-        except FileExistsError:
+        if is_private(directory):
             return
-        except OSError:
-            continue
-        return
 
 
 def is_served(path: str) -> bool:

@@ -9,5 +9,9 @@ store.py        the file under its lock
 queue.py        which task is next
 changes.py      the changes, as pure functions
 rights.py       who may ask for which change
-markdown.py     a PRD in Markdown -> tasks, by outline.py, entries.py and annotations.py
+importing.py    a file, a directory or standard input -> tasks, in one of the formats
+formats/        the formats; those in Markdown read an outline.py by headings.py, entries.py and annotations.py
+origin.py       where the tasks came from
+write_back.py   completed tasks, marked there
+source_merge.py later edits of the source, merged
 """

@@ -17,10 +17,13 @@ class Title(NamedTuple):
 
 _NUMBER = r"\d+(?:\.\d+)*"
 _ID = re.compile(
-    rf"""(?:(?:task|step|item|work\ item)\s+)?    # `Task 3: ...`
+    rf"""(?:(?:task|step|item|work\ item|user\ story|story|phase|epic|feature|milestone|issue)\s+)?
     (?:
         (?P<letters>[A-Za-z]{{1,10}}[-_]?{_NUMBER})(?=:\s)    # any word with a number, if a colon ends it
-      | (?P<number>T?{_NUMBER})(?=[\s.:)])                 # 1, 1.1, T001
+      | (?-i:(?P<key>[A-Z]{{1,10}}-{_NUMBER}))(?=\s+[-–—]\s)  # US-001 - Title
+      | \[(?-i:(?P<label>[A-Z]{{1,10}}-?{_NUMBER}))\]         # [US-001] Title
+      | \((?P<round>{_NUMBER})\)                              # (5) Title
+      | \#?(?P<number>T?{_NUMBER})(?=[\s.:)])                 # 1, 1.1, #7, T001
     )
     (?:[.:)]|\s+[-–—](?=\s))?\s*""",
     re.VERBOSE | re.IGNORECASE,
@@ -29,19 +32,33 @@ _ID = re.compile(
 _BRACKETS = re.compile(r" ?(?:\[(?P<square>[^][()]*+)\]|\((?P<round>(?:[^][()]++|\([^][()]*+\))*+)\))")
 _TOKENS = re.compile(r"[~≈]?[\d.,]++ ?k? ?tokens?(?: ?[-–—:,|/] ?(.+))?", re.IGNORECASE)
 _COMPLEXITY = re.compile(r"(simple|medium|complex)", re.IGNORECASE)
-_URGENCY = re.compile(r"(P[0-3])")
-_AFTER = re.compile(r"depends on:? (.*)", re.IGNORECASE)
+_URGENCY = re.compile(r"(?:(?i:priority):? ?)?(P[0-3])")
+_URGENCY_WORDS = re.compile(
+    r"priority:? ?(critical|high|medium|low|urgent)|(?i:(critical|high|medium|low|urgent) priority)", re.IGNORECASE
+)
+_URGENCY_LABEL = re.compile(r"(critical|high|low|urgent)", re.IGNORECASE)
+_AFTER = re.compile(r"((?:depends on|blocked by|requires|after):? .*)", re.IGNORECASE)
+_WAITS = re.compile(r"(depends on|depends|dependencies|blocked by|requires|after)\b:?", re.IGNORECASE)
 
 # Only the name: a pattern for the value as well would be slow on a line with many blanks.
 _FIELD_NAME = re.compile(
     r"""\s*(?:[-*+]\s+)?                                  # it may be an item of a list
-    \**(?P<name>depends\ on|depends|dependencies|priority|complexity|guardrails
+    \**(?P<name>depends\ on|depends|dependencies|blocked\ by|requires|after|priority|complexity|guardrails
+        |acceptance\ criteri(?:a|on)|test\ strategy|independent\ test
         |files\ to\ create|new\ files|files\ to\ modify|files|check|changes)\**
     \s*:\s*\**""",
     re.VERBOSE | re.IGNORECASE,
 )
 _PROSE = ("a", "all", "an", "each", "every", "it", "that", "the", "there", "this", "whether")  # no commands
 _NOTHING = ("none", "nothing", "-", "–", "n/a", "no")
+_PRIORITY_WORDS: dict[str, str] = {
+    **{str(priority): str(priority) for priority in PRIORITIES},
+    **{f"p{number}": str(priority) for number, priority in enumerate(PRIORITIES)},
+    **dict.fromkeys(("urgent", "blocker", "highest", "immediate"), PRIORITIES[0]),
+    **dict.fromkeys(("must", "must-have", "major", "important"), PRIORITIES[1]),
+    **dict.fromkeys(("should", "should-have", "normal", "moderate"), PRIORITIES[2]),
+    **dict.fromkeys(("could", "could-have", "nice-to-have", "minor", "lowest", "trivial", "p4"), PRIORITIES[3]),
+}
 
 
 def title(text: str) -> Title:
@@ -52,7 +69,8 @@ def title(text: str) -> Title:
     match = _ID.match(text)
     if not match or match.end() == len(text):  # a number alone is a title
         return Title("", text, fields)
-    return Title(match["letters"] or match["number"], text[match.end() :], fields)
+    id = match["letters"] or match["key"] or match["label"] or match["round"] or match["number"]
+    return Title(id, text[match.end() :], fields)
 
 
 def _annotation(brackets: re.Match[str], fields: dict[str, Any]) -> str:
@@ -62,7 +80,8 @@ def _annotation(brackets: re.Match[str], fields: dict[str, Any]) -> str:
         match = None if name in fields else pattern.fullmatch(words)
         if not match:
             continue
-        value = read(match[1]) if match[1] else ""
+        words = next((group for group in match.groups() if group), "")
+        value = read(words) if words else ""
         if value != ():  # otherwise it is prose after all
             if value:
                 fields[name] = value
@@ -93,11 +112,15 @@ def body(lines: Iterable[tuple[str, bool]]) -> tuple[list[str], dict[str, Any]]:
 
 def _field(name: str, value: str) -> dict[str, Any]:
     """{} where the words are prose after all: it stays in the description."""
-    if name.startswith("depend"):
-        ids = _ids(value)
+    if _WAITS.fullmatch(name):
+        ids = waits_for(f"{name}: {value}")
         return {"depends_on": ids} if ids or value.strip(".").lower() in _NOTHING else {}
     if name == "priority":
-        return {"priority": _priority(value)}
+        return priority_fields(value)
+    if name.startswith("acceptance"):
+        return {"acceptance": (value,)}
+    if name in ("test strategy", "independent test"):
+        return {"test_strategy": value}
     if name == "complexity":
         return {"complexity": _word(value)}
     if name == "guardrails":
@@ -123,25 +146,52 @@ def _commands(text: str) -> tuple[str, ...]:
     return () if prose else (text,)
 
 
-def _ids(text: str) -> tuple[str, ...]:
+def waits_for(text: str) -> tuple[str, ...]:
+    """The ids in `depends on 1.1, Task 2 and T003 (the parser)`; () if any of them is not an id.
+
+    `after 5 minutes` is prose: where the first word is no clear word for waiting, each id must stand alone.
+    """
+    match = _WAITS.match(text)
+    alone = bool(match and match[1].lower() in ("after", "requires"))
+    return ids_in(text[match.end() :] if match else text, alone=alone)
+
+
+def ids_in(text: str, *, alone: bool = False) -> tuple[str, ...]:
     """`1.1, Task 2 and T003 (the parser)`; () if any of them is not an id."""
     ids = []
     for part in re.split(r",|;|&|\band\b", text):
-        words = re.sub(r"^\W*(?:tasks?|steps?|items?)\s+", "", part.strip(), flags=re.IGNORECASE).split()
-        id = words[0].strip("`*#.:()") if words else ""
-        if not re.search(r"\d", id):
+        kind = r"^\W*(?:tasks?|steps?|items?|stor(?:y|ies)|user stor(?:y|ies)|issues?)\s+"
+        words = re.sub(kind, "", part.strip(), flags=re.IGNORECASE).split()
+        id = words[0].strip("`*#.:()[]") if words else ""
+        if not re.search(r"\d", id) or (alone and len(words) > 1):
             return ()
         ids.append(id)
     return tuple(ids)
 
 
+def priority_fields(text: str) -> dict[str, Any]:
+    """`priority` for a word, `rank` for a whole number; ValueError for anything else."""
+    word = _word(text)
+    if re.fullmatch(r"\d{1,9}", word):
+        return {"rank": int(word)}
+    return {"priority": _priority(text)}
+
+
+def heading_priority(text: str) -> str:
+    """The priority of the tasks below a heading: `High Priority`, `P0`, `... (Priority: P1)`; or ""."""
+    fields = title(text).fields
+    words = " ".join(re.sub(r"[^\w -]", " ", text).lower().split())
+    match = re.fullmatch(r"(?:priority )?([\w-]+)(?: priority| have)?(?: tasks?| items?)?", words)
+    if match and not fields and match[1] in _PRIORITY_WORDS and match[1] not in ("normal", "important"):
+        return _PRIORITY_WORDS[match[1]]
+    return str(fields.get("priority", ""))
+
+
 def _priority(text: str) -> str:
     word = _word(text)
-    if re.fullmatch(r"p[0-3]", word):
-        return PRIORITIES[int(word[1])]
-    if word not in PRIORITIES:
+    if word not in _PRIORITY_WORDS:
         raise ValueError(f"`{text}` is not a valid priority")
-    return word
+    return _PRIORITY_WORDS[word]
 
 
 def _word(text: str) -> str:
@@ -158,5 +208,7 @@ _IN_TITLES = (
     ("complexity", _TOKENS, ("square", "round"), _word),
     ("complexity", _COMPLEXITY, ("square",), _word),
     ("priority", _URGENCY, ("square", "round"), _priority),
-    ("depends_on", _AFTER, ("round",), _ids),
+    ("priority", _URGENCY_WORDS, ("square", "round"), _priority),
+    ("priority", _URGENCY_LABEL, ("square",), _priority),
+    ("depends_on", _AFTER, ("round",), waits_for),
 )

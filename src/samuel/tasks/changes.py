@@ -16,7 +16,8 @@ Open is pending or in_progress. Whatever ends the waiting but an answer withdraw
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import count
 from typing import Any
 
 from msgspec.structs import replace
@@ -152,7 +153,7 @@ def enqueue(
     for id in needed:
         find(tasks, id)
     new = Task(
-        id=_new_id(tasks),
+        id=new_task_id(tasks),
         title=words,
         description=_text(description).strip(),
         priority=priority,
@@ -162,6 +163,25 @@ def enqueue(
         iteration=iteration,
     )
     return (*tasks, new)
+
+
+def add_all(tasks: Tasks, new: Iterable[Task]) -> tuple[Task, ...]:
+    """The tasks and more of them, with their own ids, which must be free."""
+    new = tuple(new)
+    ids = {task.id for task in tasks}
+    if taken := [task.id for task in new if task.id in ids]:
+        named = ", ".join(f"`{id}`" for id in taken[:5]) + (" and more" if len(taken) > 5 else "")
+        raise UsageError(
+            f"there are tasks with these ids already: {named}",
+            "`samuel run sync` merges a file that was read before",
+        )
+    return (*tasks, *new)
+
+
+def free_id(id: str, taken: Collection[str]) -> str:
+    """`id`, or with a suffix where another task has it."""
+    candidates = (f"{id}-{number}" for number in count(2))
+    return id if id not in taken else next(candidate for candidate in candidates if candidate not in taken)
 
 
 def _task_in_status(tasks: Tasks, id: str, statuses: Iterable[str], become: str) -> Task:
@@ -206,7 +226,7 @@ def _text(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _new_id(tasks: Tasks) -> str:
+def new_task_id(tasks: Tasks) -> str:
     """The number after the highest: 13 where the last ones are 12.1 and 12.2."""
     numbers = (re.match(r"\D*([0-9]{1,15})", task.id) for task in tasks)
     highest = max((int(number[1]) for number in numbers if number), default=0)

@@ -18,7 +18,7 @@ from samuel.tasks import commonmark
 from samuel.tasks.commonmark import MAX_LIST_DEPTH, OutlineLimit
 
 BlockKind = Literal["paragraph", "fence", "indented code", "comment", "html", "quote", "rule"]
-_BOX = re.compile(r"\[(.?)\](?=\s|$)")
+_BOX = re.compile(r"\[([^A-WYZa-wyz0-9]?)\](?=\s|$)")  # `[P]` is a label
 _METADATA_KEY = re.compile(r"[\w-]+[ \t]*:")
 _KINDS: dict[str, BlockKind] = {
     "paragraph_open": "paragraph",

@@ -11,13 +11,18 @@ _RANK = {priority: rank for rank, priority in enumerate(PRIORITIES)}
 
 
 def next_task(tasks: Tasks) -> Task | None:
-    """The task to work on: dependencies met, then the most urgent, then the smallest id.
+    """The task to work on: dependencies met, then the most urgent, then the lowest rank, then the smallest id.
 
     A task in progress comes first: the iteration that began it was interrupted.
     """
     met = {task.id for task in tasks if task.status in MET}
     ready = (task for task in tasks if task.status in OPEN and met.issuperset(task.depends_on))
     return min(ready, key=_urgency, default=None)
+
+
+def by_urgency(tasks: Tasks) -> list[Task]:
+    """The tasks, the most urgent first, and then by id."""
+    return sorted(tasks, key=_urgency)
 
 
 def remaining(tasks: Tasks) -> tuple[Task, ...]:
@@ -55,4 +60,4 @@ def _waiting(task: Task) -> str:
 
 
 def _urgency(task: Task) -> tuple[object, ...]:
-    return task.status != "in_progress", _RANK[task.priority], natural(task.id)
+    return task.status != "in_progress", _RANK[task.priority], task.rank, natural(task.id)

@@ -48,6 +48,9 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     verified: Verified = ""  # how a completed task was verified
     checks: tuple[str, ...] = ()  # commands of its own, run after the project's checks
     no_change: bool = False  # it can be done without changing a file
+    acceptance: tuple[str, ...] = ()  # what must be true when it is done, as its author wrote it
+    test_strategy: str = ""  # how to verify it, as its author wrote it
+    rank: int = 0  # among tasks of the same priority, a lower number comes first
     questions: tuple[Question, ...] = ()  # of its agents; with an open one the task is `waiting`
     extra: dict[str, Any] = {}  # columns that Samuel does not know; they survive a save
 
@@ -69,8 +72,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 COLUMNS = tuple(name for name in Task.__struct_fields__ if name != "extra")
 QUESTIONS = "questions"
-LISTS = ("depends_on", "files_to_create", "files_to_modify", "guardrails", "checks")
-RARE_COLUMNS = ("verified", "checks", "no_change", QUESTIONS)
+LISTS = ("depends_on", "files_to_create", "files_to_modify", "guardrails", "checks", "acceptance")
+RARE_COLUMNS = ("verified", "checks", "no_change", "acceptance", "test_strategy", "rank", QUESTIONS)
 
 Tasks = Sequence[Task]
 

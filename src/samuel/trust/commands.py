@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from samuel import paths
-from samuel.config.model import AgentSettings, Config, Methodology
+from samuel.config.model import AgentSettings, Config, LaneSettings, Methodology
 from samuel.files.survey import TooManyFiles, survey
 from samuel.process import environment
 from samuel.process.git.git import Git
@@ -97,6 +97,13 @@ def ranker(config: Config) -> CommandText | None:
     return _text("abilities:ranker", "`samuel ability route` asks the configured agent which abilities fit\n")
 
 
+def lanes(settings: LaneSettings) -> CommandText | None:
+    """What makes a lane ready: a command, and the files that an agent gets to see there."""
+    lines = [f"setup: {settings.setup}\n"] if settings.setup else []
+    lines += [f"copies `{path}` into each lane\n" for path in settings.copy]
+    return _text("lanes", "".join(lines)) if lines else None
+
+
 def texts(config: Config) -> list[CommandText]:
     """Everything in a configuration that must be trusted before it runs."""
     root = config.file.parent if config.file else Path()
@@ -107,7 +114,8 @@ def texts(config: Config) -> list[CommandText]:
         if methodology.commit_hooks
     )
     agents = (of_agent(name, config.agents, root) for name in (*config.agents, "scripted"))
-    return [text for text in (*checks, *hooks, *agents, allowed(config), ranker(config)) if text]
+    others = (allowed(config), ranker(config), lanes(config.lanes))
+    return [text for text in (*checks, *hooks, *agents, *others) if text]
 
 
 def _file(path: Path, name: str) -> str:

@@ -23,6 +23,14 @@ def trust_key(root: Path) -> str:
     return f"{label or 'root'}-{hashlib.sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
 
 
+def index_name(root: Path) -> str:
+    """The name of what is cached about the project at `root`; a linked work tree has paths of its own."""
+    key = trust_key(root)
+    if not (root / ".git").is_file():
+        return key
+    return f"{key}-{hashlib.sha256(str(root).encode(errors='surrogateescape')).hexdigest()[:8]}"
+
+
 def common_directory(top: Path) -> Path:
     """The git directory that all worktrees of a repository share."""
     git = top / ".git"

@@ -28,6 +28,7 @@ def flow(shop, id, calls, body):
 CALL = """samuel ability call {} --input '{{"text": "inner"}}'"""
 
 
+@pytest.mark.usefixtures("samuel_of_agents")
 class TestNested:
     def test_what_it_lists_and_both_records_say_so(self, samuel, shop):
         flow(shop, "whole", "text.repeat", CALL.format("text.repeat"))

@@ -19,6 +19,10 @@ INSIDE = ("SAMUEL_METHODOLOGY", "SAMUEL_TASK_ID", "SAMUEL_MODE", "SAMUEL_ITERATI
 
 
 @pytest.fixture(autouse=True)
+def _samuel_of_agents(samuel_of_agents: None) -> None: ...
+
+
+@pytest.fixture(autouse=True)
 def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in INSIDE:
         monkeypatch.delenv(name, raising=False)

@@ -12,6 +12,10 @@ from samuel.loop.run import Run, RunFile
 from samuel.tasks.store import TaskStore
 
 PRD = "# Shop\n\n## Tasks\n- [ ] 1 One\n- [ ] 2 Two\n"
+READ = (
+    "  format: markdown, because it is Markdown with headings and checklists\n"
+    "  counted: 2 headings, 2 boxes; read: 2 tasks\n"
+)
 TRY = "\nTry:\n  samuel run tasks\n  samuel run start\n"
 NO_CHECKS = "no checks were found: until samuel.toml has quality_checks, a task is done when the agent says so\n"
 
@@ -20,7 +24,7 @@ def test_run_init_writes_the_tasks_of_a_prd(samuel, put, store, project):
     put("docs/prd.md", PRD)
     assert samuel("run", "init", "--prd", "docs/prd.md") == (
         0,
-        f"2 tasks from docs/prd.md\n{NO_CHECKS}{TRY}",
+        f"2 tasks from docs/prd.md\n{READ}{NO_CHECKS}{TRY}",
         "",
     )
     assert [(task.id, task.title, task.status) for task in store.load()] == [
@@ -98,7 +102,7 @@ def test_the_checks_a_project_has_are_shown_written_and_trusted(samuel, put, pro
     ran = samuel("run", "init", "--prd", "prd.md")
     line = f"  wrote quality_checks = {checks}\n" if checks else NO_CHECKS
     file_lines = f"what the checks run or read:\n{check_files}" if check_files else ""
-    assert ran == (0, f"2 tasks from prd.md\n{line}{file_lines}{TRY}", "")
+    assert ran == (0, f"2 tasks from prd.md\n{READ}{line}{file_lines}{TRY}", "")
     trusted = samuel("trust", "--list", "--json").json["data"]
     assert [(item["name"], item["state"]) for item in trusted] == ([("checks:ralph", "trusted")] if checks else [])
 
@@ -110,7 +114,7 @@ def test_checks_that_a_prd_brings_along_are_not_trusted_by_run_init(samuel, put,
     put("prd.md", WITH_CHECKS)
     put("Makefile", "e2e:\n\ttrue\n")
     assert samuel("run", "init", "--prd", "prd.md").out == (
-        "2 tasks from prd.md\nwhat the checks run or read:\n  make e2e: Makefile\n"
+        f"2 tasks from prd.md\n{READ}what the checks run or read:\n  make e2e: Makefile\n"
         f"{NO_CHECKS}the checks that the tasks bring along are not trusted yet: `samuel trust` shows them\n{TRY}"
     )
     assert [task.checks for task in store.load()] == [("make e2e",), ()]
@@ -174,10 +178,10 @@ def test_run_init_is_refused_during_a_run_and_inside_of_one(samuel, put, three, 
 
 
 def test_run_init_refuses_a_broken_prd(samuel, put, project):
-    put("prd.md", "# PRD\n## Tasks\n- one\n")
+    put("prd.md", "# PRD\n## Tasks\none\n")
     ran = samuel("run", "init", "--prd", "prd.md")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("error: `prd.md` has no task, though it has `## Tasks` in line 2\n")
+    assert ran.err.startswith("error: `prd.md` has no task, though it has `## Tasks` in line 2 (2 headings)\n")
     assert samuel("run", "init", "--prd", "none.md").code == 2
     put("prd.md", "## Tasks\n- [ ] 1 One\n- [ ] 1 Two\n")
     assert samuel("run", "init", "--prd", "prd.md").code == 2
@@ -190,7 +194,7 @@ def test_run_init_gives_a_second_methodology_its_own_state_directory(samuel, put
     ran = samuel("run", "init", "--prd", "prd.md", "--methodology", "tdd", "--max-iterations", "3")
     assert ran == (
         0,
-        f"2 tasks from prd.md\n  wrote agent = claude\n  wrote max_iterations = 3\n{NO_CHECKS}{TRY}",
+        f"2 tasks from prd.md\n{READ}  wrote agent = claude\n  wrote max_iterations = 3\n{NO_CHECKS}{TRY}",
         "",
     )
     assert TaskStore(project / ".samuel/run/ralph").load() == old

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.length import sample
 
 from .conftest import CONFIG, GOOD, REAL
 
@@ -18,7 +19,9 @@ WAYS = {
     "as it is": "{command}",
     "without variables": "{dropped} {command}",
     "in another session": "{dropped} setsid -w {command}",
-    "as a daemon": "({dropped} setsid sh -c '{command}; touch ended' &); until [ -f ended ]; do :; done; rm ended",
+    "as a daemon": (
+        "({dropped} setsid sh -c '{command}; touch ended' &); until [ -f ended ]; do sleep 0.02; done; rm ended"
+    ),
     "on a terminal of its own": '{dropped} {python} -c "import pty, sys; pty.spawn(sys.argv[1:])" {command}',
 }
 COMMANDS = (
@@ -62,12 +65,13 @@ def agreements(samuel):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_agent_cannot_trust_anything(samuel, workshop, put, way):
+    commands = COMMANDS if way == "without variables" else sample(COMMANDS, every=3)
     put("evil-plugin/hooks/evil", EVIL, 0o755)
     plant = f"mkdir -p .samuel/hooks; printf '{EVIL.encode('unicode_escape').decode()}' > .samuel/hooks/evil\n"
-    workshop.agent(plant + "chmod +x .samuel/hooks/evil\n" + tries(way, *COMMANDS) + GOOD)
+    workshop.agent(plant + "chmod +x .samuel/hooks/evil\n" + tries(way, *commands) + GOOD)
     with workshop.start("--yes", "--iterations", "1") as process:
         out, _ = process.communicate(timeout=300)
-    for number, command in enumerate(COMMANDS):
+    for number, command in enumerate(commands):
         assert REFUSED in (workshop.root / f"said-{number}").read_text(), command
     assert "aborted: `.samuel/hooks/evil` changed during the run" in out
     assert agreements(samuel)[".samuel/hooks/evil"] == "new"

@@ -11,7 +11,7 @@ import pytest
 from samuel.sessions.session import Session
 from samuel.sessions.store import SessionStore
 
-from .conftest import CONFIG, GOOD, Workshop
+from .conftest import CONFIG, GOOD, REAL, Workshop
 
 HOOK_RESULT = {
     "messages_to_user": ["three things to know"],
@@ -156,7 +156,8 @@ def test_without_suggestions_the_prompt_stays_as_it_is(samuel, workshop):
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="there is no bubblewrap here")
-def test_an_agent_in_a_sandbox_can_call_what_is_suggested_to_it(samuel, hooked, machine):
+def test_an_agent_in_a_sandbox_can_call_what_is_suggested_to_it(samuel, hooked, machine, monkeypatch):
+    monkeypatch.setattr("sys.executable", REAL[0])  # the sandbox hides that of the fork server
     sandbox = f'{{ kind = "bwrap", volumes = ["{machine}:{machine}:ro"] }}'  # a home in /tmp is hidden there
     hooked.configure(CONFIG.replace('agent = "mine"', f'agent = "mine"\nsandbox = {sandbox}'))
     hooked.agent("cat > prompt\nsamuel ability call sweep > called\n")

@@ -58,6 +58,9 @@ def test_run_tasks_json_has_every_field(samuel, three):
                 "verified": "",
                 "checks": [],
                 "no_change": False,
+                "acceptance": [],
+                "test_strategy": "",
+                "rank": 0,
                 "questions": [],
             }
         ],
@@ -200,23 +203,31 @@ def test_run_convert_shows_the_tasks_of_a_prd(samuel, put, project):
     assert samuel("run", "convert", "docs/prd.md") == (
         0,
         "ID   STATUS     PRIORITY  COMPLEXITY  DEPENDS ON  TITLE  WHY\n"
-        "1    completed  medium    simple      -           One\n"
-        "1.1  pending    medium    medium      1           Two\n",
+        "1    completed  medium    simple      1.1         One\n"
+        "1.1  pending    medium    medium      -           Two\n"
+        "\n2 tasks from docs/prd.md\n"
+        "  format: markdown, because it is Markdown with headings and checklists\n"
+        "  counted: 3 headings, 3 boxes; read: 2 tasks, 1 of them done\n",
         "warning: docs/prd.md:6: `- [ ] 9 Nine` is in no section for tasks\n",
     )
-    assert [task["id"] for task in samuel("run", "convert", "docs/prd.md", "--json").json["data"]] == ["1", "1.1"]
+    assert [task["id"] for task in samuel("run", "convert", "docs/prd.md", "--json").json["data"]["tasks"]] == [
+        "1",
+        "1.1",
+    ]
     put("docs/tasks-prd.md", "- [ ] T1: Other\n")
     answer = samuel("run", "convert", "docs/prd.md", "--json").json
-    assert [task["id"] for task in answer["data"]] == ["T1"]
+    assert [task["id"] for task in answer["data"]["tasks"]] == ["T1"]
     assert answer["warnings"] == ["these are the tasks of `tasks-prd.md`, which is beside `prd.md`"]
     assert not (project / ".samuel").exists()
 
 
 def test_run_convert_refuses_a_file_without_tasks(samuel, put):
-    put("prd.md", "# PRD\n## Tasks\n- one\n")
+    put("prd.md", "# PRD\n## Tasks\none\n")
     ran = samuel("run", "convert", "prd.md")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("error: `prd.md` has no task, though it has `## Tasks` in line 2\ntasks are ")
+    assert ran.err.startswith(
+        "error: `prd.md` has no task, though it has `## Tasks` in line 2 (2 headings)\ntasks are "
+    )
     assert "- [ ] T002: Use it" in ran.err
     assert samuel("run", "convert", "none.md").code == 2
 

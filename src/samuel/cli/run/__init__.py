@@ -18,6 +18,7 @@ from samuel.loop.run import RunFile
 from samuel.loop.state_migration import move_state
 from samuel.nearest import did_you_mean
 from samuel.process.live import all_enclosing
+from samuel.tasks.origin import OriginFile, origin_directory
 from samuel.tasks.prd_file import NAME as PRD
 from samuel.tasks.rights import Asker, asker
 from samuel.tasks.store import TaskStore
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from samuel.cli.command_context import CommandContext
 
 COMMANDS = {
-    "init": CommandEntry("samuel.cli.run.init:init", "Create the task list from a PRD."),
+    "init": CommandEntry("samuel.cli.run.init:init", "Create the task list from what you have written down."),
+    "sync": CommandEntry("samuel.cli.run.sync:sync", "Merge later edits of the file that the tasks came from."),
     "start": CommandEntry("samuel.cli.run.start:start", "Work on the tasks until they are done."),
     "pilot": CommandEntry("samuel.cli.run.pilot:pilot", "Work on the tasks, and let the agent look for more."),
     "status": CommandEntry(
@@ -42,6 +44,15 @@ COMMANDS = {
         "samuel.cli.run.report:report",
         "Report what a run did: what is verified, what waits for you, and why attempts failed.",
     ),
+    "lanes": CommandEntry(
+        "samuel.cli.run.lanes:lanes", "List the work trees of `run start --parallel`, or remove them."
+    ),
+    "land": CommandEntry(
+        "samuel.cli.run.land:land", "Let the work on a task land that a handler of `before:land` held back."
+    ),
+    "finish": CommandEntry(
+        "samuel.cli.run.finish:finish", "Merge, propose or discard the branch of the last run."
+    ),
     "tasks": CommandEntry("samuel.cli.run.tasks:tasks", "List the tasks."),
     "done": CommandEntry("samuel.cli.run.done:done", "Mark a task as done."),
     "skip": CommandEntry("samuel.cli.run.skip:skip", "Skip a task, with a reason."),
@@ -55,9 +66,10 @@ COMMANDS = {
         "samuel.cli.run.questions:questions", "List the questions of agents that wait for an answer."
     ),
     "answer": CommandEntry("samuel.cli.run.answer:answer", "Answer the question of an agent."),
-    "enqueue": CommandEntry("samuel.cli.run.enqueue:enqueue", "Add a task."),
+    "enqueue": CommandEntry("samuel.cli.run.enqueue:enqueue", "Add a task, or all tasks of a file."),
     "convert": CommandEntry(
-        "samuel.cli.run.convert:convert", "Show the tasks that `run init` would read from a PRD."
+        "samuel.cli.run.convert:convert",
+        "Show the tasks that `run init` would read from a file, a directory or standard input.",
     ),
 }
 
@@ -91,6 +103,11 @@ def state_directory(here: CommandContext, methodology: str = "") -> Path:
 def task_store(state: Path) -> TaskStore:
     """The tasks of a state directory, with the seal of a run in progress."""
     return TaskStore(state, paths.User.from_environment().record(state))
+
+
+def origin_file(state: Path) -> OriginFile:
+    """Where the tasks of a state directory came from."""
+    return OriginFile(origin_directory(state, paths.User.from_environment().record(state)))
 
 
 def run_file(state: Path) -> RunFile:

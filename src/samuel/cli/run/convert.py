@@ -1,28 +1,31 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
-from samuel.tasks import markdown
+from samuel.tasks.importing import TaskImport
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE.md")
+@click.argument("source", metavar="FILE|DIR|-")
+@source_options
 @json_option
 @click.pass_obj
-def convert(here: CommandContext, file: Path) -> int:
-    """Show the tasks that `run init` would read from a PRD.
+def convert(here: CommandContext, source: str, format_name: str, tag: str) -> int:
+    """Show the tasks that `run init` would read from a file, a directory or standard input.
 
     Nothing is written.
 
     \b
         samuel run convert docs/prd.md
+        gh issue list --json number,title,body,labels | samuel run convert -
     """
-    converted = markdown.read(here.directory / file)
-    notes = list(converted.notes)
-    if converted.file.name != file.name:
-        notes.insert(0, f"these are the tasks of `{converted.file.name}`, which is beside `{file.name}`")
-    return here.out.answer([task.plain() for task in converted.tasks], table(converted.tasks), warnings=notes)
+    task_import = read_tasks(here, source, format_name, tag)
+    blocks = (table(task_import.imported.tasks), "\n".join(["", *described(task_import)]))
+    return here.out.answer(task_import.plain(), *blocks, warnings=_all_or_some(here, task_import))
+
+
+def _all_or_some(here: CommandContext, task_import: TaskImport) -> list[str]:
+    return task_import.warnings() if here.out.json else warnings(task_import)

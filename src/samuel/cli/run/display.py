@@ -35,6 +35,7 @@ from samuel.loop.reports import (
     AgentEnded,
     AgentOutputChunk,
     BaselineChecked,
+    BranchChosen,
     CheckEnded,
     CheckFilesChanged,
     CheckStarted,
@@ -43,6 +44,9 @@ from samuel.loop.reports import (
     IterationFailed,
     IterationSettled,
     IterationStarted,
+    LandingParked,
+    LandingStarted,
+    LaneReport,
     LoopWarning,
     QuestionAsked,
     Report,
@@ -53,6 +57,7 @@ from samuel.loop.reports import (
     StepStarted,
     TaskFileUnreadable,
     WaitStarted,
+    WorkLanded,
     WorkPutAway,
 )
 from samuel.printable import safe, without_control_sequences
@@ -75,6 +80,7 @@ class PlainDisplay:
         self._log = ""  # of the agent of this iteration
         self._tail_shown = False  # of a check of this iteration
         self._reason = ""  # that was printed last
+        self._lanes: dict[int, PlainDisplay] = {}  # what is known of the attempts in each lane
 
     def showing(self) -> AbstractContextManager[Any]:
         return nullcontext()
@@ -85,6 +91,8 @@ class PlainDisplay:
             os.write(2, f"\n{FINISHING}\n".encode())
 
     def __call__(self, report: Report) -> None:
+        if isinstance(report, LaneReport) and isinstance(report.report, AgentOutputChunk):
+            return  # lines of several agents at once could not be told apart; each has its log
         if isinstance(report, AgentOutputChunk):
             text = self._agent_text.feed(report.chunk) if report.readable or self.raw else ""
             if self._verbose:
@@ -163,10 +171,29 @@ class PlainDisplay:
             case AgentActivity():
                 printed = report.repeats_output or self.raw
                 return f"    {first_line(report.text)}" if self._verbose and report.text and not printed else ""
+            case LaneReport():
+                return self._of_lane(report)
+            case LandingStarted():
+                more = f"; {plural(report.waiting, 'other task')} under way" if report.waiting else ""
+                return f"landing: {', '.join(report.tasks)}{more}"
+            case WorkLanded():
+                return f"landed: {', '.join(report.tasks)} on {report.branch} ({report.commit[:12]})"
+            case LandingParked():
+                return (
+                    f"waits for you: task {report.task_id}: {report.reason}\n    samuel run land {report.task_id}"
+                )
+            case BranchChosen():
+                return f"work lands on {report.branch}: {report.why}"
             case StepStarted() | CheckStarted() | AgentOutputChunk():
                 return ""
             case _:
                 assert_never(report)
+
+    def _of_lane(self, report: LaneReport) -> str:
+        """What to print for a report of a lane: each line with the number of the lane in front."""
+        mark = f"[{report.lane}] " if report.lane else "[landing] "
+        lane = self._lanes.setdefault(report.lane, PlainDisplay(self._verbose, self._now))
+        return "\n".join(f"{mark}{line.removeprefix('  ')}" for line in lane.line(report.report).splitlines())
 
     def _check(self, report: CheckEnded) -> str:
         line = f"  check {check_result(report)}"

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import os
+
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run import change_tasks
+from samuel.cli.run import change_tasks, origin_file, state_directory
 from samuel.clock import SystemClock, iso
+from samuel.printable import file_name
 from samuel.tasks.task import find
+from samuel.tasks.write_back import write_back
 
 
 @click.command()
@@ -24,6 +28,12 @@ def done(here: CommandContext, id: str, commit: str) -> int:
     """
     at = iso(SystemClock().now())
     task = find(change_tasks(here, lambda who, tasks: who.done(tasks, id, at=at, commit=commit)), id)
-    completed = task.status == "completed"
-    result = "is completed" if completed else "is claimed; it counts when the quality checks pass"
-    return here.out.answer(task.plain(), f"task `{id}` {result}")
+    if task.status != "completed":
+        return here.out.answer(task.plain(), f"task `{id}` is claimed; it counts when the quality checks pass")
+    result = write_back(origin_file(state_directory(here)), here.root, (id,))
+    marked = f", and marked in {', '.join(map(_name, result.files))}" if id in result.marked else ""
+    return here.out.answer(task.plain(), f"task `{id}` is completed{marked}", warnings=result.problems)
+
+
+def _name(path: str) -> str:
+    return f"`{file_name(os.path.basename(path))}`"

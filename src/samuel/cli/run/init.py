@@ -9,8 +9,9 @@ from samuel.agents.table import find
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.consent import Consent, ask_for_each
 from samuel.cli.inside_a_run import inside_a_run
-from samuel.cli.run import run_file, state_directory, task_store
-from samuel.cli.run.words import plural
+from samuel.cli.run import origin_file, run_file, state_directory, task_store
+from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
+from samuel.cli.run.tasks import table
 from samuel.config.edit import Value, set_value
 from samuel.errors import SamuelError
 from samuel.files import atomic
@@ -20,7 +21,8 @@ from samuel.loop.checks.files import CheckFiles, disk_reader
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.prompts import background
-from samuel.tasks.markdown import read
+from samuel.tasks.importing import TaskImport
+from samuel.tasks.origin import Origins, origin_of
 from samuel.tasks.task import Task
 
 LOCK_SECONDS = 60.0  # for another `run init`, which may take long on a busy machine
@@ -28,37 +30,56 @@ LOCK_SECONDS = 60.0  # for another `run init`, which may take long on a busy mac
 
 @click.command()
 @click.option(
-    "--prd", "prd", required=True, type=click.Path(path_type=Path), help="The Markdown file with the tasks."
+    "--from",
+    "--prd",
+    "source",
+    required=True,
+    metavar="FILE|DIR|-",
+    help="Where the tasks are: a file, a directory, or `-` for standard input.",
+)
+@source_options
+@click.option(
+    "--write-back/--no-write-back", default=True, help="Mark completed tasks in that file; on by default."
 )
 @click.option("--agent", default="", help="The agent that works on the tasks.")
 @click.option("--max-iterations", type=click.IntRange(1), help="The largest number of iterations of a run.")
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--force", is_flag=True, help="Replace the tasks that there are.")
-@click.option("--yes", is_flag=True, help="Trust the check commands that the tasks bring along.")
+@click.option("--yes", is_flag=True, help="Do not ask; trust the check commands that the tasks bring along.")
 @json_option
 @click.pass_obj
 def init(
     here: CommandContext,
-    prd: Path,
+    source: str,
+    format_name: str,
+    tag: str,
+    write_back: bool,
     agent: str,
     max_iterations: int | None,
     methodology: str,
     force: bool,
     yes: bool,
 ) -> int:
-    """Create the task list from a PRD.
+    """Create the task list from what you have written down.
+
+    The tasks can be in a PRD in Markdown, in a tasks.md of OpenSpec or spec-kit, in the files of BMAD, task-master
+    or beads, in a prd.json, or in the output of `gh issue list`. On a terminal they are shown before anything is
+    written.
 
     The options given here, and the checks that the project has, are written to samuel.toml. What these checks run
     or read is shown: an attempt that changes it is checked without that change first.
 
     \b
-        samuel run init --prd docs/prd.md --agent claude
+        samuel run init --from docs/prd.md --agent claude
+        gh issue list --json number,title,body,labels | samuel run init --from -
     """
     if run := inside_a_run():
         raise SamuelError(f"cannot replace the tasks from inside the run `{run}`", "use another terminal")
     root, run_directory = here.root, paths.Project(here.root).run
-    converted = read(here.directory / prd)
+    task_import = read_tasks(here, source, format_name, tag)
+    tasks = task_import.imported.tasks
     find(agent or "claude", config.load(root / paths.CONFIG).agents)  # refuse an unknown agent before any write
+    _ask(here, task_import, yes=yes)
     _make_run_directory(run_directory)
     # Two at once would both find no tasks, and both write samuel.toml.
     with held(run_directory / "init.lock", wait=LOCK_SECONDS, note="samuel run init"):
@@ -73,22 +94,27 @@ def init(
         if max_iterations:
             settings["max_iterations"] = max_iterations
         files = project_files(root, Git(root, environment.clean()))
-        checks = list(chosen.quality_checks) or quality_checks(root, files)
+        offered = [] if chosen.quality_checks else list(task_import.imported.checks)
+        checks = list(chosen.quality_checks) or offered or quality_checks(root, files)
         if checks and not chosen.quality_checks:
             settings["quality_checks"] = checks
         for key, value in settings.items():
             set_value(root / paths.CONFIG, ("methodology", name, key), value)
-        _replace_tasks(state_directory(here, name), converted.tasks)
-        background.save(state_directory(here, name), root, here.directory / prd, converted.prose)
+        state = state_directory(here, name)
+        _replace_tasks(state, tasks)
+        origin_file(state).save(Origins((origin_of(task_import, root, write_back=write_back),)))
+        background.save_sources(state, root, task_import)
     consent = Consent(root)
-    if "quality_checks" in settings:
+    if offered:
+        _agree_to(here, consent, f"checks:{name}", yes)  # they came with the tasks
+    elif "quality_checks" in settings:
         consent.agree(item for item in consent.pending() if item.name == f"checks:{name}")
-    _agree_to_task_checks(here, consent, f"checks:{name}:tasks", yes)
-    own_checks = [command for task in converted.tasks for command in task.checks]
+    _agree_to(here, consent, f"checks:{name}:tasks", yes)
+    own_checks = [command for task in tasks for command in task.checks]
     check_files = CheckFiles.of([*checks, *own_checks], files, disk_reader(root))
 
     lines = [
-        f"{plural(len(converted.tasks), 'task')} from {converted.file}",
+        *described(task_import),
         *(f"  wrote {key} = {value}" for key, value in settings.items()),
         *_described(check_files),
     ]
@@ -96,21 +122,32 @@ def init(
         lines.append(
             "no checks were found: until samuel.toml has quality_checks, a task is done when the agent says so"
         )
-    if own_checks and any(item.name == f"checks:{name}:tasks" for item in consent.pending()):
+    brought = [f"checks:{name}:tasks", *([f"checks:{name}"] if offered else [])]
+    if (own_checks or offered) and any(item.name in brought for item in consent.pending()):
         lines.append("the checks that the tasks bring along are not trusted yet: `samuel trust` shows them")
     data = {
-        "tasks": [task.plain() for task in converted.tasks],
+        **task_import.plain(),
         "written": settings,
         "quality_checks": checks,
         "check_files": {command: list(paths) for command, paths in check_files.present},
     }
-    return here.out.answer(
-        data, "\n".join([*lines, "", "Try:", "  samuel run tasks", "  samuel run start"]), warnings=converted.notes
-    )
+    block = "\n".join([*lines, "", "Try:", "  samuel run tasks", "  samuel run start"])
+    notes = task_import.warnings() if here.out.json else warnings(task_import)
+    return here.out.answer(data, block, warnings=notes)
 
 
-def _agree_to_task_checks(here: CommandContext, consent: Consent, name: str, yes: bool) -> None:
-    """Ask about the commands of the tasks, which came with the PRD; those of earlier tasks are forgotten."""
+def _ask(here: CommandContext, task_import: TaskImport, *, yes: bool) -> None:
+    """On a terminal: show what was read, and ask before anything is written."""
+    if yes or here.confirm is None:
+        return
+    here.out.show(table(task_import.imported.tasks))
+    here.out.tell("", *described(task_import), *warnings(task_import))
+    if not here.confirm("Write these tasks?"):
+        raise SamuelError("nothing was written", "`--format` reads the file in another way")
+
+
+def _agree_to(here: CommandContext, consent: Consent, name: str, yes: bool) -> None:
+    """Ask about commands that came with the tasks; those of earlier tasks are forgotten."""
     pending = [item for item in consent.pending() if item.name == name]
     gone = [item for item in pending if item.state == "gone"]
     new = [item for item in pending if item.state != "gone"]

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from samuel.cli.run.display import FINISHING, PlainDisplay
+from samuel.cli.run.lane_board import LaneBoard
 from samuel.cli.run.words import (
     LOOKING,
     check_result,
@@ -64,6 +65,7 @@ class LiveDisplay(PlainDisplay):
         self._statuses: Sequence[str] = ()
         self._waits: WaitStarted | None = None
         self._stopping = False
+        self._board = LaneBoard(monotonic)
 
     def showing(self) -> AbstractContextManager[Any]:
         from rich.console import Console
@@ -88,6 +90,7 @@ class LiveDisplay(PlainDisplay):
 
     def __call__(self, report: Report) -> None:
         super().__call__(report)
+        self._board(report)
         match report:
             case StepStarted():
                 self._begin_step(step_words(report.event))
@@ -141,6 +144,9 @@ class LiveDisplay(PlainDisplay):
             _text(cost(total((self._usage, self._agent_usage))).removeprefix(", ")),
         )
         stopping = [_text(FINISHING, "yellow")] if self._stopping else []
+        if self._board.is_used:
+            waits = self._moment() if self._waits is not None else []
+            return Group(*(_text(line) for line in self._board.lines()), *waits, *stopping, grid)
         return Group(_text(self._subject, "bold"), *self._moment(), *stopping, grid)
 
     def _moment(self) -> list[Text]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import Any
 
 from samuel import config, paths
@@ -20,6 +21,8 @@ from samuel.hooks.handler import Origin
 from samuel.loop.reports import Watch
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.git import GitFailed
+from samuel.process.git.landing import OLDEST
+from samuel.process.git.worktrees import version
 from samuel.tasks.task import Tasks
 from samuel.trust.commands import task_checks, texts
 
@@ -37,6 +40,7 @@ def make_ready(
     require_checks: bool = False,
     baseline: str | None = None,
     accept_unguarded: bool = False,
+    parallel: int = 1,
 ) -> App:
     """Open the project for a run. Raises SamuelError for what is missing.
 
@@ -46,6 +50,11 @@ def make_ready(
         **({"require_checks": True} if require_checks else {}),
         **({"baseline": baseline} if baseline else {}),
     }
+    if os.environ.get("SAMUEL_RUN_ID") and os.environ.get("SAMUEL_STEP") == "agent":
+        raise UsageError(
+            f"this is inside the run `{os.environ['SAMUEL_RUN_ID']}`, and its agents cannot start another one",
+            "an agent adds tasks with `samuel run enqueue`",
+        )
     settings = _settings(here, methodology, pilot, changes)
     if accept_unguarded:
         settings = accepting_unguarded(settings)
@@ -69,9 +78,12 @@ def make_ready(
         refuse_unguarded(place, agents, here.out.tell)
         if place.settings.quality_checks and not app.chains[QUALITY_CHECK].steps:
             here.out.warn(f"`quality_checks` will not run: no handler runs on `{QUALITY_CHECK}`")
-        if place.settings.commit:
+        in_lanes = parallel > 1 or place.settings.branch
+        if in_lanes:
+            _refuse_without_lanes(app)
+        if place.settings.commit or in_lanes:
             _refuse_without_identity(app)
-        if dirty := ProjectFiles(place.root, place.git).dirty():
+        if dirty := [] if in_lanes else ProjectFiles(place.root, place.git).dirty():
             files = f"{len(dirty)} files" if len(dirty) > 1 else f"`{dirty[0]}`"
             here.out.tell(f"note: the work tree is dirty ({files}); the run does not commit what is dirty now")
         return app
@@ -93,6 +105,27 @@ def _refuse_without_checks(app: App) -> None:
             'add `quality_checks = ["make test"]` or the like to samuel.toml, or leave out `--require-checks` and '
             "`require_checks`",
         )
+
+
+def _refuse_without_lanes(app: App) -> None:
+    """Lanes are work trees of a repository that has a commit."""
+    place = app.workplace
+    if place.settings.pilot.enabled:
+        raise UsageError(
+            "lanes work on the tasks that there are, and pilot mode looks for more",
+            "leave out `--parallel` and `branch`, or pilot mode",
+        )
+    if not place.git.is_repository or not place.git.head():
+        raise SamuelError(
+            "lanes are work trees of a git repository, and this project has no commit yet",
+            "`git init`, `git add` and `git commit` make one, or leave out `--parallel`",
+        )
+    if version(place.git) < OLDEST:
+        raise SamuelError(
+            f"lanes need git {'.'.join(map(str, OLDEST))} or newer", "install it, or leave out `--parallel`"
+        )
+    if place.record is None:
+        raise SamuelError("lanes need a state directory of the user that can be written")
 
 
 def _refuse_without_handlers(app: App) -> None:
@@ -141,7 +174,7 @@ def _settings(
 def _untrusted(app: App, agent: str, tasks: Tasks) -> str:
     """Why the checks or the agent's command, which come with the repository, may not run; "" if they may."""
     own_checks = task_checks(app.methodology, ((task.id, task.checks) for task in tasks))
-    names = (f"checks:{app.methodology}", f"checks:{app.methodology}:tasks", f"agent:{agent}")
+    names = (f"checks:{app.methodology}", f"checks:{app.methodology}:tasks", f"agent:{agent}", "lanes")
     for name, digest, _ in (*texts(app.config), *([own_checks] if own_checks else [])):
         if name in names and (why := app.permit.text(name, digest)):
             return f"{why}, or `samuel run start --yes`"

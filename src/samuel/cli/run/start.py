@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] lines to progress.md."
 ADD_BUDGET = "Go on with a run that used up its budget: `20000tokens` or `5usd` more."
 VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
+PARALLEL = "Let N agents work at once, each in a work tree of its own; what passes the checks is merged."
+MOST_LANES = 64
 REQUIRE_CHECKS = "Refuse to start if the project has no checks."
 BASELINE = "Checks that fail before the first agent: refuse to start, or accept them as known failures."
 
@@ -40,6 +42,7 @@ BASELINE = "Checks that fail before the first agent: refuse to start, or accept 
 @click.option(
     "--iterations", type=click.IntRange(1), metavar="N", help="Run at most N iterations; overrides max_iterations."
 )
+@click.option("--parallel", type=click.IntRange(1, MOST_LANES), default=1, metavar="N", help=PARALLEL)
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
 @click.option("--add-budget", type=BudgetType(), default=NOTHING_ADDED, help=ADD_BUDGET)
@@ -82,6 +85,8 @@ def run_loop(
     baseline: str | None = None,
     accept_unguarded: bool = False,
     pilot: dict[str, Any] | None = None,
+    parallel: int = 1,
+    only_land: bool = False,
 ) -> int:
     """Open the project, run the loop and print the result. `pilot` are settings of the pilot for this run only."""
     preferences = load_personal(paths.User.from_environment().config)
@@ -101,15 +106,17 @@ def run_loop(
         require_checks=require_checks,
         baseline=baseline,
         accept_unguarded=accept_unguarded,
+        parallel=parallel,
     ) as app:
         settings = app.workplace.settings
         stop = Stop()
-        loop = app.loop(stop, timings=profile or verbose, dry_run=dry_run)
+        loop = app.loop(stop, timings=profile or verbose, dry_run=dry_run, parallel=parallel, only_land=only_land)
         if dry_run:
             return _dry_run(here, loop, agent or app.workplace.agent)
         with _signals(stop, display.stop_requested), display.showing():
             agents = (agent,) if agent else app.workplace.chosen_agents
-            run = loop.run(iterations or settings.max_iterations, agents, add_budget)
+            most = 0 if only_land else iterations or settings.max_iterations
+            run = loop.run(most, agents, add_budget)
     table = run_profile.table()
     data = {**plain(run), **({"profile": table.plain()} if profile else {})}
     warnings = [*(display.warnings if isinstance(display, JsonDisplay) else ()), *run.complaints]

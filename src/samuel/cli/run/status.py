@@ -4,11 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import click
+from msgspec import UNSET
 
 from samuel import paths
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory, task_store
+from samuel.cli.run.lane_lines import lane_lines, lanes_data
 from samuel.cli.run.start import plain
 from samuel.clock import SystemClock
 from samuel.errors import SamuelError
@@ -49,6 +51,9 @@ def status(here: CommandContext) -> int:
         seconds = _seconds(run, History.of(directory, user.record(directory)), live)
         data |= {"started_at": run.started_at, "seconds": seconds, "running": live}
         blocks += ["", *_run_lines(run, live, seconds)]
+        if run.lanes is not UNSET:
+            data |= lanes_data(run, run.lanes)
+            blocks += lane_lines(run, run.lanes, tasks, SystemClock.now())
     blocks += _attention(tasks)
     return here.out.answer(data, *blocks)
 

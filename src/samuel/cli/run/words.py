@@ -133,6 +133,8 @@ def next_steps(report: RunEnded) -> Iterator[str]:
     """What a person can do after this run, a line each, with the commands for it."""
     if report.reason is ExitReason.BASELINE_FAILED:
         yield "fix the checks, or count only what becomes worse: samuel run start --baseline accept"
+    if report.branch:
+        yield f"the work is on the branch {report.branch}: git merge {report.branch}"
     if report.reason is ExitReason.BUDGET and report.message and "max_duration" not in report.message:
         yield "go on with more: samuel run start --add-budget 5usd (or 20000tokens)"
     yield from _blocked([task for task in report.tasks if task.status == "blocked"])

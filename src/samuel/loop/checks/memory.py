@@ -29,8 +29,9 @@ class RememberedChecks(msgspec.Struct, frozen=True, kw_only=True):
 class CheckMemory:
     """The remembered checks of one run."""
 
-    def __init__(self, directory: Path, run_id: str, disk: Disk = DISK) -> None:
-        self._file = directory / FILE
+    def __init__(self, directory: Path | None, run_id: str, disk: Disk = DISK) -> None:
+        """Without a directory, only this process remembers."""
+        self._file = directory / FILE if directory else None
         self._disk = disk
         self._remembered = self._load(run_id)
 
@@ -52,7 +53,15 @@ class CheckMemory:
     def set_verified(self, runs: tuple[CheckRun, ...]) -> None:
         self._save(replace(self._remembered, verified=runs))
 
+    def in_lane(self, ignored: tuple[str, ...]) -> CheckMemory:
+        """The same for an attempt in a lane, which has ignored files of its own; what it sets stays there."""
+        memory = CheckMemory(None, self._remembered.run_id)
+        memory._remembered = replace(self._remembered, ignored=ignored)
+        return memory
+
     def _load(self, run_id: str) -> RememberedChecks:
+        if self._file is None:
+            return RememberedChecks(run_id=run_id)
         try:
             remembered = decode_json(self._file.read_bytes(), RememberedChecks)
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
@@ -61,6 +70,8 @@ class CheckMemory:
 
     def _save(self, remembered: RememberedChecks) -> None:
         self._remembered = remembered
+        if self._file is None:
+            return
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             atomic.write_bytes(self._file, msgspec.json.encode(remembered), 0o600, durable=False, disk=self._disk)

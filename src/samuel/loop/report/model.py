@@ -8,6 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from samuel.agents.process_files import log_path
 from samuel.bridges.coverage import Coverage, total_coverage
@@ -87,6 +88,13 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+class LaneTimeline(msgspec.Struct, frozen=True, kw_only=True):
+    """The attempts in one lane, in the order of time."""
+
+    lane: int
+    attempts: tuple[AttemptReport, ...]
+
+
 class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     project: str
     run: RunRecord
@@ -103,6 +111,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     """Without an attempt in this run."""
     discoveries: tuple[AttemptReport, ...]
     """Iterations that looked for tasks, or ended before one was chosen."""
+    lanes: tuple[LaneTimeline, ...] | UnsetType = UNSET
+    """What each lane did, of a run with several agents at once."""
 
 
 def build_report(
@@ -141,7 +151,16 @@ def build_report(
         tasks=tuple(sorted((task for task in reports if task.attempts), key=_first_iteration)),
         other_tasks=tuple(task for task in reports if not task.attempts),
         discoveries=discoveries,
+        lanes=_lanes([attempt for attempts in (*by_task.values(), discoveries) for attempt in attempts]) or UNSET,
     )
+
+
+def _lanes(attempts: Sequence[AttemptReport]) -> tuple[LaneTimeline, ...]:
+    by_lane: dict[int, list[AttemptReport]] = {}
+    for attempt in sorted(attempts, key=lambda attempt: attempt.record.started_at):
+        if attempt.record.lane is not UNSET:
+            by_lane.setdefault(attempt.record.lane, []).append(attempt)
+    return tuple(LaneTimeline(lane=lane, attempts=tuple(by_lane[lane])) for lane in sorted(by_lane))
 
 
 def ran_an_agent(record: AttemptRecord) -> bool:
@@ -278,6 +297,7 @@ _AFTER: Mapping[ExitReason, tuple[NextCommand, ...]] = {
         NextCommand("samuel run start", "once the checks pass"),
         NextCommand("samuel run start --baseline accept", "only what becomes worse is a failure"),
     ),
+    ExitReason.BASE_BROKEN: (NextCommand("samuel run start", "once the checks pass on the branch"),),
     ExitReason.AGENT_UNAVAILABLE: (
         NextCommand("samuel doctor", "says what the agent lacks"),
         _START,

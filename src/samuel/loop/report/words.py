@@ -32,6 +32,7 @@ OUTCOMES: Mapping[IterationOutcome, tuple[str, str]] = {
     IterationOutcome.OVER_BUDGET: ("over budget", "wait"),
     IterationOutcome.ASKED: ("asked a question", "ask"),
     IterationOutcome.STALLED: ("nothing changed", "warn"),
+    IterationOutcome.CONFLICT: ("conflict", "warn"),
     IterationOutcome.ABORTED: ("aborted", "idle"),
     IterationOutcome.GATED: ("ended by the gate", "idle"),
 }

@@ -30,6 +30,7 @@ from samuel.process.git.location import RepositoryLocation, configuration_files,
 from samuel.process.git.output import GitCommit, GitStatus, GitStatusEntry, parse_log, parse_status
 from samuel.process.git.program import git_program, path_outside
 from samuel.process.git.settings import GitSetting
+from samuel.process.spawn import Finished
 
 __all__ = ["Git", "GitCommit", "GitFailed", "GitStatus", "GitStatusEntry", "WorkTreeState"]
 
@@ -249,10 +250,31 @@ class Git:
         cwd: str = "",
         own: Path | None = None,
     ) -> bytes:
-        """What git printed. Every git in a project is started here: by its path, in the repository found first.
+        """What git printed. Raises GitFailed for any exit code but 0.
 
         `own` is a git directory of Samuel's: its index and settings count, with the repository's objects.
         """
+        done = self.finished(args, off, timeout, stdin=stdin, env=env, cwd=cwd, own=own)
+        if done.ended == "exited" and done.returncode == 0:
+            return done.stdout
+        problem = done.why or done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
+        if done.ended == "timed_out":
+            problem = f"stopped after {timeout:g}s"
+        where = f"`git {safe(args[0])}` in `{safe(str(self._root))}`"
+        raise GitFailed(f"{where} failed: {problem}", "run the same command by hand to see more")
+
+    def finished(
+        self,
+        args: list[str],
+        off: Mapping[str, str] = hardening.SETTINGS,
+        timeout: float = TIMEOUT,
+        *,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        cwd: str = "",
+        own: Path | None = None,
+    ) -> Finished:
+        """How git ended. Every git in a project is started here: by its path, in the repository found first."""
         variables = {**(self._env if env is None else env), "GIT_CONFIG_COUNT": str(len(off))}
         for number, (key, value) in enumerate(off.items()):
             variables[f"GIT_CONFIG_KEY_{number}"], variables[f"GIT_CONFIG_VALUE_{number}"] = key, value
@@ -270,22 +292,14 @@ class Git:
                 variables |= {"GIT_OBJECT_DIRECTORY": str(shared / "objects"), "GIT_NO_REPLACE_OBJECTS": "1"}
         if not self._program:
             raise GitFailed("`git` was not found on PATH outside of the project", "install it, or put it on PATH")
-        argv = [self._program, "--no-pager", *args]
-        done = spawn.run(
-            argv,
+        return spawn.run(
+            [self._program, "--no-pager", *args],
             cwd=cwd or str(self._root),
             env=variables,
             stdin=stdin,
             timeout=timeout,
             output_limit=OUTPUT_LIMIT,
         )
-        if done.ended == "exited" and done.returncode == 0:
-            return done.stdout
-        problem = done.why or done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
-        if done.ended == "timed_out":
-            problem = f"stopped after {timeout:g}s"
-        where = f"`git {safe(args[0])}` in `{safe(str(self._root))}`"
-        raise GitFailed(f"{where} failed: {problem}", "run the same command by hand to see more")
 
 
 def _signature(path: Path) -> Signature:

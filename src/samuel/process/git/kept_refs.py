@@ -1,5 +1,6 @@
 """Refs of Samuel's own: `refs/samuel/<run>/<task>/<attempt>` for attempts, `refs/samuel/<run>/verified` for a run,
-and `refs/samuel/<run>/person` for the work tree with what a person had not committed.
+and `refs/samuel/<run>/person` for the work tree with what a person had not committed. A run with lanes also has
+`refs/samuel/<run>/work/<task>/<attempt>` for what is ready to land, and `refs/samuel/<run>/landed/<task>`.
 
 Each is a commit, so `git log`, `git show` and `git gc` know what to do with it. The parent of an attempt is the
 commit of the verified tree that it began with: `git show` prints just what the attempt changed.
@@ -25,6 +26,8 @@ from samuel.process.git.git import Git, GitFailed
 PREFIX = "refs/samuel"
 VERIFIED = "verified"
 PERSON = "person"
+WORK = "work"
+LANDED = "landed"
 NAME, EMAIL = "Samuel", "samuel@localhost"  # of commits where the owner has not told git who they are
 _LONGEST = 120  # characters of a name: a file system has at most 255 bytes, and `.lock` is added
 _FIELDS = "%(refname)%00%(objectname)%00%(tree)%00%(parent)%00%(committerdate:unix)"
@@ -52,7 +55,7 @@ def part(name: str) -> str:
         return "%"
     text = quote(name, safe="", errors="surrogateescape").replace("~", "%7E")
     text = re.sub(r"^\.|\.(?=\.)|\.$|\.(?=lock$)", "%2E", text)
-    if text in (VERIFIED, PERSON, "@") or text.startswith("-"):
+    if text in (VERIFIED, PERSON, WORK, LANDED, "@") or text.startswith("-"):
         text = f"%{ord(text[0]):02X}{text[1:]}"
     if len(text) <= _LONGEST:
         return text
@@ -70,6 +73,24 @@ def verified_ref(run: str) -> str:
 
 def person_ref(run: str) -> str:
     return f"{PREFIX}/{part(run)}/{PERSON}"
+
+
+def work_prefix(run: str) -> str:
+    return f"{PREFIX}/{part(run)}/{WORK}/"
+
+
+def work_ref(run: str, task: str, attempt: int) -> str:
+    """The ref of work that is ready to land, or has landed."""
+    return f"{work_prefix(run)}{part(task)}/{attempt}"
+
+
+def landed_prefix(run: str) -> str:
+    return f"{PREFIX}/{part(run)}/{LANDED}/"
+
+
+def landed_ref(run: str, task: str) -> str:
+    """The ref that is created, once, when the work on a task lands."""
+    return f"{landed_prefix(run)}{part(task)}"
 
 
 class KeptRefs:
@@ -109,10 +130,8 @@ class KeptRefs:
     def drop(self, run: str, task: str = "") -> None:
         """Remove the refs of one task of a run, or of the whole run."""
         names = [entry.name for entry in self.refs(run, task)]
-        names += [] if task else [verified_ref(run), person_ref(run)]
-        for name in names:
-            if self.find(name) is not None:
-                self._change(name, "-d", name)
+        for name in names if task else self._names(f"{PREFIX}/{part(run)}/"):
+            self._change(name, "-d", name)
 
     def tree_of(self, commit: str) -> str:
         """The tree of a commit; "" for none."""
@@ -136,9 +155,10 @@ class KeptRefs:
         entries = (_entry(line) for line in output.decode(errors="replace").splitlines())
         return [entry for entry in entries if entry is not None]
 
-    def commit(self, tree: str, parent: str, message: str) -> str:
+    def commit(self, tree: str, parents: str | Sequence[str], message: str) -> str:
         """A new commit of a tree, which no ref holds yet."""
-        before = ("-p", parent) if parent else ()
+        each = [parents] if isinstance(parents, str) else parents
+        before = [word for parent in each if parent for word in ("-p", parent)]
         args = ["commit-tree", "--no-gpg-sign", *before, "-F", "-", tree]
         text = message.encode(errors="replace")
         with suppress(GitFailed):  # a name that git refuses, for example
@@ -151,6 +171,16 @@ class KeptRefs:
         settings = self._git.settings()
         name, email = (git_settings.value_of(settings, f"user.{key}") for key in ("name", "email"))
         return _signed(name, email) if name and email else {}
+
+    def set_ref(self, ref: str, commit: str) -> None:
+        """Let `ref` hold this commit."""
+        self._update(ref, commit)
+
+    def transaction(self, lines: Sequence[str], reason: str) -> None:
+        """Run the commands of `git update-ref --stdin`. Raises GitFailed, with no ref changed."""
+        self._write(
+            ["update-ref", "--no-deref", "-m", reason, "--stdin"], "".join(f"{line}\n" for line in lines).encode()
+        )
 
     def _update(self, ref: str, commit: str) -> None:
         self._change(ref, "-m", "samuel", ref, commit)
@@ -203,7 +233,8 @@ def _signed(name: str, email: str) -> dict[str, str]:
 def _entry(line: str) -> KeptRef | None:
     name, commit, tree, parents, at = line.split("\0")
     parts = name.removeprefix(f"{PREFIX}/").split("/")
-    attempt = parts[2] if len(parts) == 3 else "0" if parts[1:] in ([VERIFIED], [PERSON]) else ""
+    is_attempt = len(parts) == 3 and parts[1] not in (WORK, LANDED)
+    attempt = parts[2] if is_attempt else "0" if parts[1:] in ([VERIFIED], [PERSON]) else ""
     if not attempt.isdecimal() or not tree:
         return None  # not one that Samuel made
     task = unquote(parts[1], errors="surrogateescape") if len(parts) == 3 and parts[1] != "%" else ""

@@ -23,6 +23,7 @@ from samuel.process.git import settings as git_settings
 from samuel.process.git.git import Git
 from samuel.process.git.settings import GitSetting
 from samuel.process.git.tree_output import GITLINK, TreeEntry
+from samuel.process.spawn import Finished
 
 TIMEOUT = 600.0  # the first look reads every file
 LARGEST = (
@@ -47,11 +48,19 @@ class OwnIndex:
 
     def call(self, *args: str, stdin: bytes = b"", index: Path | None = None) -> bytes:
         """What a git command printed, in the own git directory and the project's work tree."""
+        env, off = self._environment(index)
+        return self._git.call(list(args), off, TIMEOUT, stdin=stdin, env=env, own=self._directory)
+
+    def try_call(self, *args: str) -> Finished:
+        """The same for a command whose exit code is an answer."""
+        env, off = self._environment(None)
+        return self._git.finished(list(args), off, TIMEOUT, env=env, own=self._directory)
+
+    def _environment(self, index: Path | None) -> tuple[dict[str, str], dict[str, str]]:
         self._git.location()
         env = {**self._git.owner_environment, **hardening.ENVIRONMENT, "GIT_LITERAL_PATHSPECS": "1"}
         env["GIT_INDEX_FILE"] = str(index or self.index)
-        off = {**hardening.SETTINGS, **self._settings}
-        return self._git.call(list(args), off, TIMEOUT, stdin=stdin, env=env, own=self._directory)
+        return env, {**hardening.SETTINGS, **self._settings}
 
     def prepare(self) -> None:
         """Make what is missing, and remove what a killed git left."""

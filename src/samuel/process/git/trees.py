@@ -54,6 +54,11 @@ class Trees:
     def git(self) -> Git:
         return self._git
 
+    @property
+    def last(self) -> str:
+        """The last snapshot, while nothing was put since; "" if there is none."""
+        return self._last if self._looked else ""
+
     def snapshot(self, changed: Iterable[str] | None = None) -> str:
         """The tree of the work tree as it is now.
 

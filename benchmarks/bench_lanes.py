@@ -1,0 +1,208 @@
+"""Several agents at once: how much sooner tasks are done, and what the coordinator costs beside bare git."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from measure import Row, Times, at_most
+from msgspec.structs import replace
+from places import project
+
+import samuel
+from samuel.app import App, Overrides
+from samuel.app.lanes import lane_options
+from samuel.app.loop import steps_of
+from samuel.events import AfterIteration
+from samuel.events.endings import IterationOutcome
+from samuel.loop.attempts import NO_TREE
+from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.lanes.branch import Branch, first_state
+from samuel.loop.lanes.lane import LANDING, Lane
+from samuel.loop.lanes.ledger import TaskLedger
+from samuel.loop.lanes.merging import Merging
+from samuel.loop.lanes.run_state import SharedRun
+from samuel.loop.lanes.settling import Settled
+from samuel.loop.protect import Protected
+from samuel.loop.reports import ignore_reports
+from samuel.loop.run import AttemptResult, LaneRecord, Run, RunFile, Settlement, TaskCells
+from samuel.loop.run_files import RunFiles
+from samuel.loop.run_history import RunHistoryWriter
+from samuel.loop.spending import Spending
+from samuel.loop.stop import Stop
+from samuel.process import environment
+from samuel.tasks.store import TaskStore
+from samuel.tasks.task import Task
+
+TASKS = 60
+SECONDS = 0.5
+LANES = 4
+MERGES = 40
+CONFIG = """
+[methodology.ralph]
+agent = "scripted"
+pause = "0s"
+commit = true
+max_iterations = 1000
+quality_checks = ["true"]
+"""
+
+
+def run(scratch: Path) -> Iterator[Row]:
+    parallel, serial = _wall(scratch, LANES), _wall(scratch, 1)
+    yield at_most(
+        f"{TASKS} tasks of {SECONDS:g} s: {LANES} lanes vs one",
+        Times(parallel, parallel),
+        Times(serial, serial),
+        0.35,
+    )
+    ours, bare = _coordinator(scratch), _bare(scratch)
+    yield at_most("landing one task, its row and its record, vs bare git", ours, bare, 1.5)
+
+
+def _wall(scratch: Path, lanes: int) -> float:
+    """How long a run takes whose agents only wait and write a file."""
+
+    @samuel.hook("agent.invoke")
+    def agent(event: Any) -> dict[str, Any]:
+        time.sleep(SECONDS)
+        (Path(event.project_root) / f"work-{event.env['SAMUEL_TASK_ID']}.txt").write_text("done\n")
+        return {"exit_code": 0, "stdout": "", "stderr": "", "claimed": True}
+
+    with project(scratch) as root:
+        _repository(root)
+        with App(root, overrides=Overrides(trust_everything=True), handlers=[agent]) as app:
+            started = time.perf_counter()
+            ended = app.loop(Stop(), parallel=lanes).run(1000, ["scripted"])
+            seconds = time.perf_counter() - started
+        assert ended.outcomes == {"completed": TASKS}, ended
+    return seconds
+
+
+def _coordinator(scratch: Path) -> Times:
+    """What the coordinator does for a task that is ready: merge, commit, transaction, work tree, row, record."""
+    with project(scratch) as root, App(_repository(root), overrides=Overrides(trust_everything=True)) as app:
+        stop, place = Stop(), app.workplace
+        options = lane_options(app, stop, 1, timings=False)
+        lanes, _ = first_state(place.git, "run-bench", 1, own=False)
+        begun = Run(run_id="run-bench", methodology="ralph", agent="scripted", started_at=0.0, max_iterations=99)
+        file = RunFile(place.state, place.record, place.disk)
+        shared = SharedRun(file.save(replace(begun, lanes=lanes, tree=NO_TREE)), file.save)
+        branch = Branch(place, shared, options.directory / "merges")
+        lane = Lane(LANDING, place, options.directory, Protected(root))
+        lane.make(lanes.tip)
+        lane.open(options.open_lane, ignore_reports)
+        merging = Merging(lane, branch.refs, CheckMemory(None, "run-bench"))
+        files = RunFiles.pinned(place, stop)
+        history = RunHistoryWriter(place)
+        spending = Spending(place.meter, history.history, place.clock.now)
+        steps = steps_of(app, stop, timings=False)
+        announced = AfterIteration(task={}, outcome=IterationOutcome.COMPLETED)
+        ledger = TaskLedger(
+            place, files, shared, history, spending, lambda run, *about: steps.notify(run, announced)
+        )
+        works = _works(root)
+        tasks = {task.id: task for task in place.tasks.load()}
+        samples = []
+        with ledger.sealed():
+            for number, work in enumerate(works, 1):
+                record = _ready(str(number), work, lanes.start)
+                ledger.take(record)
+                tree = branch.refs.facts(work)[0][0]
+                started = time.perf_counter()
+                tip = branch.tip()
+                # Every merge counts as checked: checks are the project's own cost.
+                prepared = merging.prepare(shared.run, [record], tasks, tip, (tree,), branch.name)
+                assert branch.move(prepared), prepared
+                settlement = record.result.settlement if record.result else None
+                assert settlement is not None
+                ledger.settle([Settled(record, settlement, prepared.commit)], tip=prepared.commit, green=tree)
+                samples.append(time.perf_counter() - started)
+        lane.close()
+    return _median(samples)
+
+
+def _bare(scratch: Path) -> Times:
+    """The same merges by the git commands alone: the tip, a merge, a commit, a transaction, the work tree."""
+    with project(scratch) as root:
+        _repository(root)
+        env = environment.clean()
+
+        def git(*arguments: str, text: str = "") -> str:
+            done = subprocess.run(
+                ["git", *arguments], cwd=root, env=env, input=text, capture_output=True, text=True, check=True
+            )
+            return done.stdout.strip()
+
+        samples = []
+        for number, work in enumerate(_works(root), 1):
+            started = time.perf_counter()
+            tip = git("rev-parse", "refs/heads/main")
+            git("status", "--porcelain")
+            tree = git("merge-tree", "--write-tree", tip, work)
+            commit = git("commit-tree", "-p", tip, "-p", work, "-m", f"{number}", tree)
+            lines = f"start\nupdate refs/heads/main {commit} {tip}\ncreate refs/landed/{number} {commit}\n"
+            git("update-ref", "--stdin", text=f"{lines}prepare\ncommit\n")
+            git("read-tree", "-m", "-u", tip, commit)
+            samples.append(time.perf_counter() - started)
+    return _median(samples)
+
+
+def _repository(root: Path) -> Path:
+    (root / "samuel.toml").write_text(CONFIG)
+    (root / ".gitignore").write_text(".samuel/run/\n")
+    tasks = [Task(id=str(number), title=f"Task {number}") for number in range(1, TASKS + 1)]
+    TaskStore(root / ".samuel/run").replace_all(tasks)
+    for arguments in (
+        ("init", "-q", "-b", "main"),
+        ("config", "user.name", "bench"),
+        ("config", "user.email", "bench@example.org"),
+        ("add", "-A"),
+        ("commit", "-q", "-m", "begin"),
+    ):
+        subprocess.run(["git", *arguments], cwd=root, env=environment.clean(), check=True)
+    return root
+
+
+def _works(root: Path) -> list[str]:
+    """Commits on the first one, each with a file of its own."""
+    env = {**environment.clean(), "GIT_INDEX_FILE": str(root / ".git/bench-index")}
+
+    def git(*arguments: str, text: str = "") -> str:
+        done = subprocess.run(
+            ["git", *arguments], cwd=root, env=env, input=text, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    works = []
+    for number in range(1, MERGES + 1):
+        blob = git("hash-object", "-w", "--stdin", text=f"{number}\n")
+        git("read-tree", "main")
+        git("update-index", "--add", "--cacheinfo", f"100644,{blob},work-{number}.txt")
+        works.append(git("commit-tree", "-p", "main", "-m", f"{number}", git("write-tree")))
+    os.unlink(env["GIT_INDEX_FILE"])
+    return works
+
+
+def _ready(task: str, work: str, base: str) -> LaneRecord:
+    settlement = Settlement(IterationOutcome.COMPLETED, False, task, row=TaskCells(status="completed"), attempt=1)
+    result = AttemptResult(settlement=settlement, work=work)
+    return LaneRecord(
+        lane=1,
+        iteration=int(task),
+        task=task,
+        attempt=1,
+        agent="scripted",
+        base=base,
+        started_at=0.0,
+        result=result,
+    )
+
+
+def _median(samples: list[float]) -> Times:
+    ordered = sorted(samples)
+    return Times(ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)])

@@ -1,0 +1,72 @@
+"""The lanes of a run: the project opened once more for each, with the configuration and agreements of the run."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from samuel.app.loop import steps_of
+from samuel.app.options import AppLane, Machine, Overrides
+from samuel.dispatch.record import Fired, HandlerCall, Sink
+from samuel.events import Event
+from samuel.files.atomic import SCRATCH
+from samuel.loop.lanes.coordinator import LaneOptions
+from samuel.loop.lanes.lane import LaneTools
+from samuel.loop.lanes.listing import lanes_directory
+from samuel.loop.reports import Watch
+from samuel.loop.stop import Stop
+
+if TYPE_CHECKING:
+    from samuel.app.project import App
+
+
+class LockedSink:
+    """A sink that several lanes share: one call at a time."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._lock = threading.Lock()
+
+    def begin(self, event: Event) -> None:
+        with self._lock:
+            self._sink.begin(event)
+
+    def called(self, event: Event, call: HandlerCall) -> None:
+        with self._lock:
+            self._sink.called(event, call)
+
+    def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
+        with self._lock:
+            self._sink.end(event, fired, duration_ms)
+
+
+def lane_options(app: App, stop: Stop, lanes: int, *, timings: bool) -> LaneOptions:
+    directory = lanes_directory(app.user, app.paths.root, app.state)
+    sinks = [LockedSink(sink) for sink in app.own_sinks]
+    settings = app.config.chosen(app.methodology)
+    # Work that lands is a commit, also where a run in the user's own tree would make none.
+    committing = dataclasses.replace(settings, commit=True)
+    config = dataclasses.replace(app.config, methodology={**app.config.methodology, app.methodology: committing})
+
+    def open_lane(number: int, root: Path, watch: Watch) -> LaneTools:
+        opened = type(app)(
+            root,
+            search=False,
+            handlers=app.embedded_handlers,
+            sinks=sinks,
+            warn=app.warn,
+            watch=watch,
+            overrides=Overrides(
+                config=config,
+                methodology=app.methodology,
+                environment=app.environment,
+                trust_everything=app.trust_stamp == "everything",
+            ),
+            machine=Machine(user=app.user, clock=app.clock, disk=SCRATCH),
+            lane=AppLane(number=number, journal=app.journal),
+        )
+        return LaneTools(opened.workplace, steps_of(opened, stop, timings=timings), opened.close)
+
+    return LaneOptions(lanes, directory, open_lane, settings.branch)

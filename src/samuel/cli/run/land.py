@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import click
+
+from samuel import paths
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.run import change_tasks, run_file, state_directory, task_store
+from samuel.cli.run.start import run_loop
+from samuel.clock import SystemClock, iso
+from samuel.errors import SamuelError
+from samuel.loop.lanes.ledger import LAND
+from samuel.process.live import is_live
+from samuel.tasks.question import Question
+from samuel.tasks.rights import Asker
+from samuel.tasks.task import Task, Tasks, find
+
+
+@click.command()
+@click.argument("id")
+@click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
+@json_option
+@click.pass_obj
+def land(here: CommandContext, id: str, yes: bool) -> int:
+    """Let the work on a task land that a handler of `before:land` held back.
+
+    It is merged and checked again, and no agent is paid. A run in progress lands it; else this command does.
+
+    \b
+        samuel run land 1.2
+    """
+    question = _question(find(task_store(state_directory(here)).load(), id))
+    at = iso(SystemClock().now())
+
+    def change(who: Asker, tasks: Tasks) -> tuple[Task, ...]:
+        return who.answer(tasks, question.id, text=LAND, at=at)
+
+    change_tasks(here, change)
+    run = run_file(state_directory(here)).load()
+    if run is not None and is_live(paths.User.from_environment().live, run.run_id):
+        return here.out.answer({"task": id, "landed_by": run.run_id}, f"run {run.run_id} lands task `{id}`")
+    return run_loop(
+        here,
+        iterations=None,
+        methodology="",
+        agent="",
+        dry_run=False,
+        profile=False,
+        yes=yes,
+        verbose=False,
+        environment="",
+        only_land=True,
+    )
+
+
+def _question(task: Task) -> Question:
+    """The question whether the work on the task may land. Raises SamuelError if there is none."""
+    question = next((question for question in task.open_questions if question.options == (LAND,)), None)
+    if question is None:
+        raise SamuelError(
+            f"no work on task `{task.id}` waits for a landing", "`samuel run status` lists what waits for you"
+        )
+    return question

@@ -1,0 +1,64 @@
+"""What `samuel run status` says about the lanes of a run: what each does, what lands, and what is waited for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samuel.loop.report.words import line, span
+from samuel.loop.run import LaneRecord, LanesState, Run
+from samuel.tasks.task import Tasks
+
+
+def lanes_data(run: Run, lanes: LanesState) -> dict[str, Any]:
+    """For `--json`."""
+    return {
+        "branch": lanes.branch,
+        "landed": lanes.landed,
+        "lanes": [
+            {
+                "lane": record.lane,
+                "task": record.task,
+                "attempt": record.attempt,
+                "iteration": record.iteration,
+                "agent": record.agent,
+                "started_at": record.started_at,
+                "state": _state(lanes, record),
+            }
+            for record in _by_lane(lanes)
+        ],
+        "landing": list(lanes.landing.tasks) if lanes.landing else [],
+        "ready": sorted(lanes.ready),
+        "hold": {agent: {"until": wait.until, "why": wait.why} for agent, wait in run.waits.items()},
+    }
+
+
+def lane_lines(run: Run, lanes: LanesState, tasks: Tasks, now: float) -> list[str]:
+    """A line for each lane at work, one for what is ready to land, and one for an agent that is waited for."""
+    titles = {task.id: task.title for task in tasks}
+    lines = [f"branch      {lanes.branch}, {lanes.landed} landed"]
+    for record in _by_lane(lanes):
+        if record.result is None:
+            age = span(max(now - record.started_at, 0.0))
+            title = line(titles.get(record.task, ""), 50)
+            lines.append(
+                f"lane {record.lane:<7}{record.task} {title}, attempt {record.attempt}, {age}, {record.agent}"
+            )
+    ready = [record.task for record in _by_lane(lanes) if record.result is not None and record.result.work]
+    if ready:
+        lines.append(f"landing     {', '.join(ready)}")
+    lines += [
+        f"held        {agent} for {span(wait.until - now)}: {line(wait.why, 100)}"
+        for agent, wait in run.waits.items()
+        if wait.until > now
+    ]
+    return lines
+
+
+def _by_lane(lanes: LanesState) -> list[LaneRecord]:
+    return sorted(lanes.active.values(), key=lambda record: (record.lane, record.iteration))
+
+
+def _state(lanes: LanesState, record: LaneRecord) -> str:
+    if record.result is None:
+        return "at work"
+    return "landing" if lanes.landing and record.task in lanes.landing.tasks else "ready"

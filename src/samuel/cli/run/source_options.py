@@ -1,0 +1,74 @@
+"""Options and words that the commands which read tasks share: `init`, `convert`, `enqueue` and `sync`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from samuel.cli.command_context import CommandContext
+from samuel.cli.run.words import plural
+from samuel.errors import UsageError
+from samuel.printable import safe
+from samuel.tasks.formats.base import TaskFormat
+from samuel.tasks.formats.markdown_tasks import counted
+from samuel.tasks.formats.source import LARGEST
+from samuel.tasks.formats.table import FORMATS, FittingFormat
+from samuel.tasks.importing import STDIN, TaskImport, import_tasks, open_source
+
+MAX_WARNINGS = 20
+_NAMES = ", ".join(format.name for format in FORMATS)
+
+
+def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--format` and `--tag`."""
+    for option in (
+        click.option("--tag", default="", help="The tag to read, of a file that has several (task-master)."),
+        click.option("--format", "format_name", default="", metavar="NAME", help=f"The format: {_NAMES}."),
+    ):
+        command = option(command)
+    return command
+
+
+def read_tasks(here: CommandContext, name: str, format_name: str, tag: str) -> TaskImport:
+    """The tasks of a file, a directory or standard input; a person is asked where two formats fit."""
+    source, notes = open_source(name, here.directory, _stdin)
+    return import_tasks(source, format_name, tag, _choose if here.out.asks and name != STDIN else None, notes)
+
+
+def described(task_import: TaskImport) -> list[str]:
+    """What was read, as what, and from how much: so that a wrong guess can be seen."""
+    imported = task_import.imported
+    done = sum(task.status == "completed" for task in imported.tasks)
+    counts = ", ".join(counted(name, count) for name, count in imported.counts.items()) or "nothing else"
+    result = plural(len(imported.tasks), "task") + (f", {done} of them done" if done else "")
+    lines = [
+        f"{plural(len(imported.tasks), 'task')} from {task_import.source.name}",
+        f"  format: {task_import.format.name}, because {task_import.why}",
+        f"  counted: {counts}; read: {result}",
+    ]
+    if imported.documents:
+        lines.append(f"  for the prompt: {', '.join(document.name for document in imported.documents)}")
+    return lines
+
+
+def warnings(task_import: TaskImport) -> list[str]:
+    """What was left out; of many, the first."""
+    every = task_import.warnings()
+    more = len(every) - MAX_WARNINGS
+    return every if more <= 0 else [*every[:MAX_WARNINGS], f"and {more} more; `--json` has all of them"]
+
+
+def _stdin() -> bytes:
+    if sys.stdin.isatty():
+        raise UsageError("standard input is a terminal", "pipe the tasks into it: `gh issue list --json ... |`")
+    return sys.stdin.buffer.read(LARGEST + 1)
+
+
+def _choose(fitting: Sequence[FittingFormat]) -> TaskFormat | None:
+    for number, (format, why) in enumerate(fitting, start=1):
+        click.echo(safe(f"  {number}  {format.name}: {format.summary} ({why})"), err=True)
+    number = click.prompt("Which format is it", type=click.IntRange(1, len(fitting)), err=True)
+    return fitting[number - 1].format

@@ -1,0 +1,160 @@
+"""The branch that work lands on: which it is, where its tip is, and moving it in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from samuel.errors import SamuelError
+from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.lanes import person_tree
+from samuel.loop.lanes.merging import PreparedLanding
+from samuel.loop.lanes.run_state import SharedRun
+from samuel.loop.reports import BranchChosen
+from samuel.loop.run import LandingRecord, LanesState
+from samuel.loop.stop import RunStopped
+from samuel.loop.workplace import Workplace
+from samuel.process.git import worktrees
+from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.kept_refs import PREFIX, part
+from samuel.process.git.landing import LandingRefs, RefChange
+from samuel.process.git.own_index import OwnIndex
+
+OWN = "samuel"  # the branches of runs are below it
+SHARED_LOCKS = ("HEAD.lock", "index.lock", "packed-refs.lock", "config.lock")
+
+
+def own_branch(run_id: str) -> str:
+    return f"{OWN}/{run_id}"
+
+
+def first_state(git: Git, run_id: str, count: int, *, own: bool) -> tuple[LanesState, str]:
+    """What a run with lanes begins with, and why it lands on a branch of its own; "" if it does not, or shall."""
+    from_branch, head = person_tree.checked_out(git), git.head()
+    why = "" if own else person_tree.why_not(git, from_branch)
+    branch = own_branch(run_id) if own or why or not from_branch else from_branch
+    return LanesState(count=count, branch=branch, start=head, tip=head, from_branch=from_branch), why
+
+
+class Branch:
+    """The branch of one run."""
+
+    def __init__(self, place: Workplace, shared: SharedRun, directory: Path) -> None:
+        self._place = place
+        self._git = place.git
+        self._shared = shared
+        own = OwnIndex(place.git, directory)
+        self.refs = LandingRefs(place.git, own, shared.run.run_id)
+
+    @property
+    def name(self) -> str:
+        return self._shared.lanes.branch
+
+    @property
+    def _ref(self) -> str:
+        return f"refs/heads/{self.name}"
+
+    def tip(self) -> str:
+        """Where the branch is now. A commit that a person made meanwhile is built upon.
+
+        Raises RunStopped if it was moved in another way.
+        """
+        lanes = self._shared.lanes
+        now = self.refs.of(self._ref).get(self._ref, "")
+        if not now and lanes.branch == own_branch(self._shared.run.run_id) and not lanes.landed:
+            return lanes.tip  # its first landing makes it
+        if now == lanes.tip:
+            return now
+        if not now or not self.refs.is_ancestor(lanes.tip, now):
+            where = f"is at {now[:12]} now, which does not have {lanes.tip[:12]}" if now else "is gone"
+            why = f"the branch `{self.name}` {where}: somebody moved it in another way than by a commit"
+            raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR)
+        self._shared.set_lanes(tip=now)
+        return now
+
+    def move(self, prepared: PreparedLanding) -> bool:
+        """Move the branch to what was prepared; False if its tip has moved meanwhile. Saved before it is done."""
+        branch, old, followed = self.name, prepared.tip, False
+        if branch == self._shared.lanes.from_branch:
+            status = self._git.status()
+            if status.branch == branch and status.head != prepared.tip:
+                self.tip()  # which a person moved, or something else, and then it raises
+                return False
+            why = person_tree.why_not(self._git, branch, prepared.added, status)
+            followed = not why
+            if why:
+                branch, old = own_branch(self._shared.run.run_id), ""
+                self._place.watch(BranchChosen(branch, why))
+        elif not self.refs.of(self._ref):
+            old = ""
+        landing = LandingRecord(
+            branch=branch,
+            old=old,
+            new=prepared.commit,
+            tasks=tuple(record.task for record in prepared.landing),
+            followed=followed,
+        )
+        self._shared.set_lanes(landing=landing, branch=branch)
+        try:
+            self.refs.change(self._changes(landing), f"samuel: {', '.join(landing.tasks)}")
+        except GitFailed as error:
+            self._shared.set_lanes(landing=None)
+            if existing := self._landed_already(landing):
+                why = f"`{existing}` exists already, though its task has not landed: {error.message}"
+                raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR) from None
+            if self.tip() != prepared.tip:
+                return False
+            raise
+        self._follow(landing, prepared.tip)
+        return True
+
+    def finish(self, landing: LandingRecord) -> bool:
+        """Finish a landing that was cut off; False if it did not happen and cannot any more.
+
+        Git moves the refs of a transaction one after another, so some of them may have moved.
+        """
+        ref = f"refs/heads/{landing.branch}"
+        refs = self.refs.of(ref, *(self.refs.landed_ref(task) for task in landing.tasks))
+        now = refs.get(ref, "")
+        moved = bool(now) and self.refs.is_ancestor(landing.new, now)
+        if not moved and now != landing.old:
+            return False
+        changes = [] if moved else [RefChange(ref, landing.new, landing.old)]
+        changes += [
+            RefChange(name, landing.new, "")
+            for name in map(self.refs.landed_ref, landing.tasks)
+            if refs.get(name) != landing.new
+        ]
+        if changes:
+            self.refs.change(changes, f"samuel: {', '.join(landing.tasks)}")
+        if not moved or now == landing.new:
+            self._follow(landing, landing.old)
+        return True
+
+    def sweep(self, directory: Path) -> None:
+        """Remove the locks that a killed git of ours left; wait for one that still runs."""
+        shared = self._git.location().shared
+        own = f"{PREFIX}/{part(self._shared.run.run_id)}"
+        worktrees.wait_for_others(directory)
+        worktrees.sweep_locks(shared, worktrees.locks_below(shared, own, f"refs/heads/{OWN}"))
+        if (landing := self._shared.lanes.landing) is None:
+            return
+        names = [f"refs/heads/{landing.branch}.lock", *SHARED_LOCKS]
+        if left := worktrees.sweep_shared_locks(self._git, names):
+            raise SamuelError(f"git holds `{left[0]}` in `{shared}`", "wait until it has ended, then start again")
+
+    def _changes(self, landing: LandingRecord) -> Sequence[RefChange]:
+        landed = [RefChange(self.refs.landed_ref(task), landing.new, "") for task in landing.tasks]
+        return [RefChange(f"refs/heads/{landing.branch}", landing.new, landing.old), *landed]
+
+    def _landed_already(self, landing: LandingRecord) -> str:
+        names = [self.refs.landed_ref(task) for task in landing.tasks]
+        return next(iter(self.refs.of(*names)), "")
+
+    def _follow(self, landing: LandingRecord, old: str) -> None:
+        if not landing.followed:
+            return
+        try:
+            person_tree.follow(self._git, old, landing.new)
+        except SamuelError as error:
+            self._place.warn(f"your work tree did not follow `{landing.branch}`: {error.message}")

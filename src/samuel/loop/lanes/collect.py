@@ -1,0 +1,56 @@
+"""What an attempt left in the state directory of its lane, taken over by that of the project."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from samuel.agents.process_files import LOGS, PROMPTS, label
+from samuel.errors import SamuelError
+from samuel.files.inside import make_dirs_inside, open_inside, read_inside
+from samuel.journal.segments import oldest_first
+from samuel.loop.workplace import Workplace
+from samuel.paths import Project
+
+LIMIT = 64 * 1024 * 1024
+
+
+def collect(lane: Workplace, project: Workplace, run_id: str, iteration: int, progress_size: int) -> None:
+    """Move the logs and the prompt of an iteration, and append its journal and its notes to the project's."""
+    name = label(iteration, "", run_id)
+    for folder in (LOGS, PROMPTS):
+        _move(lane.state / folder, project.state / folder, Path(name))
+    with suppress(OSError, SamuelError):
+        notes = read_inside(lane.state, lane.progress.name, limit=LIMIT)[progress_size:]
+        if notes.strip():
+            project.append(project.progress, notes if notes.endswith(b"\n") else notes + b"\n")
+    _collect_journal(lane.root, project.root)
+
+
+def _move(source: Path, target: Path, name: Path) -> None:
+    with suppress(OSError):
+        for entry in sorted((source / name.parent).iterdir()):
+            if entry.name.startswith(name.name) and entry.is_file() and not entry.is_symlink():
+                os.close(make_dirs_inside(target.parent, str(Path(target.name) / name.parent), mode=0o755))
+                shutil.move(entry, target / name.parent / entry.name)
+
+
+def _collect_journal(lane: Path, project: Path) -> None:
+    """Append what the hooks of the lane's agent wrote: their processes have ended."""
+    source, target = Project(lane).journal, Project(project).journal
+    if not source.is_dir() or source.is_symlink():
+        return
+    names = oldest_first(str(target)) if target.is_dir() else []
+    for segment in oldest_first(str(source)):
+        with suppress(OSError, SamuelError):
+            content = read_inside(source, segment, limit=LIMIT)
+            whole = content[: content.rfind(b"\n") + 1]
+            if whole and names:
+                fd = open_inside(target, names[-1], flags=os.O_WRONLY | os.O_APPEND)
+                try:
+                    os.write(fd, whole)
+                finally:
+                    os.close(fd)
+            (source / segment).unlink()

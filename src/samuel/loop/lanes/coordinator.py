@@ -1,0 +1,382 @@
+"""The loop with several agents at once: it gives tasks to lanes, and lands their work.
+
+The thread that runs the loop coordinates: it alone picks tasks, gives out numbers, writes the task file and moves
+the branch. Each attempt runs in a thread of its own, and merges are checked in one more. What they find out comes
+back as a message. A lane keeps its task until the work has landed or was refused.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from samuel.errors import SamuelError
+from samuel.events import BeforeLoop
+from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.attempts import NO_TREE
+from samuel.loop.availability import choose
+from samuel.loop.checks import baseline
+from samuel.loop.lanes import person_tree
+from samuel.loop.lanes.attempt import AttemptRequest, work
+from samuel.loop.lanes.branch import Branch, first_state
+from samuel.loop.lanes.landing import LandingQueue
+from samuel.loop.lanes.lane import LANDING, Lane, OpenLane
+from samuel.loop.lanes.ledger import TaskLedger
+from samuel.loop.lanes.merging import Merging
+from samuel.loop.lanes.picking import pick
+from samuel.loop.lanes.run_state import SharedRun
+from samuel.loop.lanes.settling import (
+    LONE_AFTER,
+    Settled,
+    with_kept,
+)
+from samuel.loop.lanes.shared_limits import may_start
+from samuel.loop.lanes.threads import AttemptEnded, BaseChecked, LandingEnded, LaneThreads, Message
+from samuel.loop.loop import Loop
+from samuel.loop.reports import (
+    AgentChanged,
+    BranchChosen,
+    IterationFailed,
+    LaneReport,
+    Report,
+    RunRefused,
+    WaitStarted,
+)
+from samuel.loop.run import LaneRecord, LanesState, Run
+from samuel.loop.source_marks import SourceMarks
+from samuel.loop.steps import Steps
+from samuel.loop.stop import RunStopped, Stop, reason_without_task
+from samuel.loop.workplace import Workplace
+from samuel.tasks.task import Task
+
+TICK = 1.0  # seconds after which a request to stop and the end of a wait are seen
+
+
+class LaneOptions(NamedTuple):
+    """How a run uses lanes."""
+
+    lanes: int
+    directory: Path
+    """Where the lanes of this project are."""
+    open_lane: OpenLane
+    own_branch: bool = False
+
+
+class LaneLoop(Loop):
+    def __init__(
+        self, place: Workplace, steps: Steps, stop: Stop, pinned: Mapping[str, Any], options: LaneOptions
+    ) -> None:
+        super().__init__(place, steps, stop, pinned)
+        self._options = options
+        self._threads = LaneThreads()
+        self._display_lock = threading.Lock()
+        self._earlier: LanesState | None = None  # of the run before
+        self._lanes: dict[int, Lane] = {}
+        self._reason: ExitReason | None = None
+        self._waiting_until = 0.0
+
+    # Beginning and ending
+
+    def _take_work_tree(self, last_run: Run | None) -> tuple[str, ...]:
+        """A run with lanes leaves the work tree of its user alone."""
+        self._earlier = last_run.lanes if last_run and last_run.lanes is not UNSET else None
+        return ()
+
+    def _work(self, run: Run) -> ExitReason:
+        run = self._recover(run)  # of a run that had no lanes
+        if run.lanes is UNSET:
+            lanes, why = first_state(
+                self._place.git, run.run_id, self._options.lanes, own=self._options.own_branch
+            )
+            run = self._file.save(replace(run, lanes=lanes, tree=NO_TREE))
+            if why:
+                self._place.watch(BranchChosen(lanes.branch, why))
+        self._shared = SharedRun(run, self._file.save)
+        self._branch = Branch(self._place, self._shared, self._options.directory / "merges")
+        self._branch.sweep(self._options.directory)
+        self._ledger = TaskLedger(
+            self._place, self._files, self._shared, self._history, self._spending, self._fire_after_iteration
+        )
+        try:
+            self._open_lanes()
+            self._resume()
+            reason = self._loop()
+            self._mark_source()
+            return reason
+        except BaseException:
+            self._threads.kill()
+            raise
+        finally:
+            for lane in self._lanes.values():
+                lane.close()
+
+    def _mark_source(self) -> None:
+        """Mark the completed tasks in their source, if the user's work tree followed and has all of the work.
+
+        Only now, and without a commit: with a changed file in it the work tree could not follow the branch.
+        """
+        if person_tree.why_not(self._place.git, self._shared.lanes.branch):
+            return
+        marks = SourceMarks(self._place)
+        done = [task.id for task in self._files.tasks.load() if task.status == "completed"]
+        marked = {path for task_id in done for path in marks.write(self._files, task_id)}
+        changed = {entry.path for entry in self._place.git.status().entries} if marked else set()
+        for path in sorted(marked & changed):
+            self._place.warn(f"`{path}` has the marks of the completed tasks; commit it")
+
+    def _open_lanes(self) -> None:
+        """Make and open all lanes before the first agent starts: a sandbox looks at every git directory."""
+        tip = self._branch.tip()
+        numbers = {LANDING, *range(1, self._options.lanes + 1)}
+        numbers |= {record.lane for record in self._shared.lanes.active.values()}
+        for number in sorted(numbers):
+            lane = Lane(number, self._place, self._options.directory, self._files.protected)
+            lane.make(tip)
+            lane.open(self._options.open_lane, self._watch_of(number))
+            self._lanes[number] = lane
+        self._shared.set_lanes(count=self._options.lanes)
+        merging = Merging(self._lanes[LANDING], self._branch.refs, self._files.checks)
+        self._landing = LandingQueue(
+            self._place,
+            self._files.checks,
+            self._steps,
+            self._shared,
+            self._branch,
+            merging,
+            self._ledger,
+            self._threads,
+            self._stopped,
+        )
+
+    def _watch_of(self, number: int) -> Callable[[Report], None]:
+        def watch(report: Report) -> None:
+            with self._display_lock:
+                self._place.watch(LaneReport(number, report))
+
+        return watch
+
+    def _loop(self) -> ExitReason:
+        run = self._shared.run
+        self._report_start(run)
+        before = BeforeLoop(prd_path=str(self._place.prd), max_iterations=run.max_iterations)
+        fired = self._steps.ask(replace(run, iteration=0), before)
+        if fired.stopped:
+            self._place.watch(RunRefused(fired.reason))
+            self._note(ExitReason.STRICT_FAILURE, fired.reason)
+            return ExitReason.STRICT_FAILURE
+        self._shared.update(lambda run: replace(run, plugins=dict(fired.context.get("Plugins", {}))))
+        with self._ledger.sealed():
+            self._ledger.take_over_ready(self._earlier)
+            return self._coordinate()
+
+    def _check_baseline_in_lane(self) -> bool:
+        """Run the checks on the branch as it is; False if they fail and that is not accepted."""
+        if self._shared.run.baseline_done:
+            return True
+        tip, lane = self._branch.tip(), self._lanes[LANDING]
+        lane.reset(tip)
+        files = lane.files(self._shared.run.run_id, {}, self._files.checks, self._stop)
+        files = files._replace(checks=self._files.checks)
+        lane.give(self._ledger.tasks())
+        run = baseline.check_baseline(lane.place, files, lane.steps, self._shared.run)
+        done = run.baseline_done
+        green = (self._branch.refs.facts(tip)[0][0],) if done else ()
+        self._shared.update(
+            lambda run: replace(run, baseline_done=done, lanes=replace(self._shared.lanes, green=green))
+        )
+        self._history.begin(self._shared.run, self._files)
+        return done
+
+    # The loop
+
+    def _coordinate(self) -> ExitReason:
+        while True:
+            if self._reason is None:
+                self._reason = self._start_attempts()
+            self._landing.start(halted=self._reason is ExitReason.BASE_BROKEN)
+            if self._reason is not None and not self._threads.busy:
+                return self._reason
+            self._receive()
+
+    def _receive(self) -> None:
+        """Wait for a message of a thread, or for a moment."""
+        message = self._threads.receive(TICK)
+        if message is None:
+            return
+        if message.error is not None:
+            self._failed(message, message.error)
+            return
+        match message:
+            case AttemptEnded():
+                self._attempt_ended(message)
+            case LandingEnded():
+                self._landing.ended(message)
+            case BaseChecked():
+                self._landing.base_checked(message)
+
+    def _start_attempts(self) -> ExitReason | None:
+        """Give tasks to free lanes; a reason to end if nothing more is to be started."""
+        while True:
+            if self._shared.lanes.ready:
+                self._ledger.take_over_ready()
+            run, active = self._shared.run, self._shared.lanes.active
+            tasks = self._ledger.tasks()
+            task = pick(tasks, active)
+            no_task = None if task or active else reason_without_task(tasks)
+            if reason := self._reason_to_end(run, no_task):
+                return reason
+            if not self._check_baseline_in_lane():
+                self._note(ExitReason.BASE_BROKEN, baseline.FAILED)
+                return ExitReason.BASE_BROKEN
+            lane = self._free_lane()
+            if task is None or lane is None:
+                return None
+            if run.counted_iterations + len(active) >= run.max_iterations:
+                return None
+            if active and self._ledger.reservations.spent_with(run.usage, len(active), run.added_budget):
+                return None
+            choice = choose(run.agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
+            if not choice.agent:
+                self._note(ExitReason.AGENT_UNAVAILABLE, choice.why)
+                return ExitReason.AGENT_UNAVAILABLE
+            if choice.until:
+                if choice.until != self._waiting_until:
+                    self._waiting_until = choice.until
+                    self._place.watch(WaitStarted(choice.agent, choice.until, choice.why))
+                return None
+            at_work = [record.agent for record in active.values() if record.result is None]
+            if not may_start(choice.agent, run.waits, at_work):
+                return None
+            if choice.agent != run.agent and run.agent in run.waits:
+                self._place.watch(AgentChanged(choice.agent, f"{run.agent}: {run.waits[run.agent].why}"))
+            self._start(lane, task, choice.agent)
+
+    def _free_lane(self) -> Lane | None:
+        taken = {record.lane for record in self._shared.lanes.active.values()}
+        numbers = (number for number in range(1, self._options.lanes + 1) if number not in taken)
+        return next((self._lanes[number] for number in numbers), None)
+
+    def _start(self, lane: Lane, task: Task, agent: str) -> None:
+        """Give the task to the lane: saved first, then in the task file, then begun."""
+        run, lanes = self._shared.run, self._shared.lanes
+        base = self._branch.tip()
+        number = max(run.iteration, run.iterations_run) + 1
+        if agent in run.waits:
+            self._ledger.probes.add(task.id)
+        record = LaneRecord(
+            lane=lane.number,
+            iteration=number,
+            task=task.id,
+            attempt=task.attempts + 1,
+            agent=agent,
+            base=base,
+            started_at=self._place.clock.now(),
+            exclusive=lanes.conflicts.get(task.id, 0) >= LONE_AFTER,
+        )
+        tasks = self._ledger.take(record)
+        request = AttemptRequest(
+            run=replace(self._shared.run, lanes=UNSET),
+            task=task,
+            tasks=[replace(row, status="pending") if row.id == task.id else row for row in tasks],
+            base=base,
+            last_attempts=dict(run.tree.attempts),
+            checks=self._files.checks,
+            fresh=lanes.conflicts.get(task.id, 0) > 0,
+        )
+        self._threads.begin(
+            f"lane-{lane.number}",
+            lambda: self._attempt(lane, request),
+            lambda error: AttemptEnded(task.id, error=error),
+        )
+
+    def _attempt(self, lane: Lane, request: AttemptRequest) -> AttemptEnded:
+        task = request.task.id
+
+        def save(run: Run) -> Run:
+            self._shared.change_active(task, tree=run.tree)
+            return run
+
+        result, runs = work(lane, request, self._stop, save)
+        return AttemptEnded(task, result, runs)
+
+    # What came of it
+
+    def _attempt_ended(self, message: AttemptEnded) -> None:
+        result = message.result
+        assert result is not None
+        self._landing.passed[message.task] = message.runs
+        self._shared.change_active(message.task, result=result)
+        if result.work:
+            return  # it lands next
+        record = self._shared.record(message.task)
+        if result.settlement.outcome is IterationOutcome.QUALITY_FAILED and self._landing.suspects(record):
+            return  # whether its base is at fault is checked first
+        self._ledger.settle([Settled(record, result.settlement)])
+
+    def _failed(self, message: Message, error: BaseException) -> None:
+        """A thread could not go on: its task is pending again, and the run ends."""
+        if not isinstance(message, AttemptEnded):
+            self._landing.busy = False
+        if isinstance(error, RunStopped):
+            self._stopped(error)
+        elif isinstance(error, SamuelError | OSError):
+            why = error.message if isinstance(error, SamuelError) else str(error)
+            self._stopped(RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR))
+        else:
+            raise error
+        if isinstance(message, AttemptEnded):
+            self._ledger.give_back([message.task])
+
+    def _stopped(self, stopped: RunStopped) -> None:
+        self._note(stopped.exit_reason, stopped.why)
+        if self._reason is None:
+            self._place.watch(IterationFailed(stopped.outcome, stopped.why))
+            self._reason = stopped.exit_reason
+
+    # After a kill, and at the end
+
+    def _resume(self) -> None:
+        """Carry out what was decided, take over what is ready, and release what came to no decision."""
+        lanes = self._shared.lanes
+        if (landing := lanes.landing) is not None:
+            if self._branch.finish(landing):
+                settled = [
+                    Settled(record, record.result.settlement, landing.new)
+                    for task in landing.tasks
+                    if (record := lanes.active.get(task)) and record.result
+                ]
+                tree = self._branch.refs.facts(landing.new)[0][0]
+                self._shared.set_lanes(branch=landing.branch)
+                self._ledger.settle(settled, tip=landing.new, green=tree)
+            else:
+                self._shared.set_lanes(landing=None)
+        self._ledger.announce()
+        for record in list(self._shared.lanes.active.values()):
+            if record.result is None:
+                self._keep_what_is_left(record)
+                self._ledger.give_back([record.task])
+            elif not record.result.work:
+                self._ledger.settle([Settled(record, record.result.settlement)])
+        self._ledger.release_unknown()
+
+    def _keep_what_is_left(self, record: LaneRecord) -> None:
+        """Keep what a killed attempt changed in its lane in a ref."""
+        if not record.tree.task:
+            return  # its agent had not started
+        attempts = self._lanes[record.lane].attempts(self._shared.run.run_id, record.tree)
+        with suppress(SamuelError):
+            attempts.resume()
+            attempts.keep(record.task, record.attempt)
+            last = attempts.state.attempts.get(record.task)
+            self._shared.update(lambda run: with_kept(run, record.task, last))
+
+    # Details
+
+    def _note(self, exit_reason: ExitReason, why: str) -> None:
+        self._shared.update(lambda run: self._note_end(run, exit_reason, why))

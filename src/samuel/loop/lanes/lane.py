@@ -1,0 +1,184 @@
+"""One lane: a work tree of its own, the project opened in it, and its files before and after each attempt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel.errors import SamuelError
+from samuel.files import atomic
+from samuel.loop.attempts import Attempts, KeptAttempt, TreeState
+from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.lanes.rules import MirroredFiles
+from samuel.loop.lanes.setup import make_ready
+from samuel.loop.path_set import saved_name
+from samuel.loop.patient_tasks import PatientTasks
+from samuel.loop.protect import Protected
+from samuel.loop.reports import Watch
+from samuel.loop.run_files import RunFiles
+from samuel.loop.steps import Steps
+from samuel.loop.stop import Stop
+from samuel.loop.workplace import Workplace
+from samuel.loop.worktree import ProjectFiles
+from samuel.paths import VOLATILE_DIRS
+from samuel.process.git import worktrees
+from samuel.process.git.trees import Trees
+from samuel.prompts import background
+from samuel.tasks.task import Tasks
+from samuel.trust import commands
+
+LANDING = 0
+"""The number of the lane in which merges are checked; agents work in 1, 2, ..."""
+
+LANDING_NAME = "landing"
+LOCKS = ("index.lock", "HEAD.lock", "ORIG_HEAD.lock", "config.worktree.lock", "logs/HEAD.lock")
+
+
+class LaneTools(NamedTuple):
+    """The project, opened in a lane."""
+
+    place: Workplace
+    steps: Steps
+    close: Callable[[], None]
+
+
+OpenLane = Callable[[int, Path, Watch], LaneTools]
+
+
+class Lane:
+    def __init__(self, number: int, project: Workplace, directory: Path, protected: Protected) -> None:
+        """`project` is where the run was started, `directory` has all its lanes, `protected` are its rules."""
+        self.number = number
+        self.project = project
+        self._protected = protected
+        self.top = directory / (str(number) if number != LANDING else LANDING_NAME)
+        self.root = self.top / os.fsdecode(project.git.location().prefix)
+        self._private = private_directory(self.top)
+        self._mirrored = MirroredFiles(project.root, self.root, project.lanes.copy)
+        self._own_paths: list[str] = []
+        self._tools: LaneTools | None = None
+        self._ignored: tuple[str, ...] = ()
+        self._trees: Trees | None = None
+        self._commit = ""
+        self._is_looked_at = False
+
+    @property
+    def place(self) -> Workplace:
+        assert self._tools is not None, "the lane is not open"
+        return self._tools.place
+
+    @property
+    def steps(self) -> Steps:
+        assert self._tools is not None, "the lane is not open"
+        return self._tools.steps
+
+    @property
+    def trees(self) -> Trees:
+        assert self._trees is not None, "the lane is not open"
+        return self._trees
+
+    def make(self, commit: str) -> None:
+        """Make the work tree if there is none, and remove the locks that a killed git left in it."""
+        self._private.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if self._is_worktree():
+            worktrees.sweep_locks(self._git_directory(), LOCKS)
+            return
+        if os.path.lexists(self.top):  # a work tree that git has forgotten: what is in it stays
+            os.rename(self.top, _free_name(self.top))
+        worktrees.add(self.project.git, self.top, commit)
+        (self._private / "setup").unlink(missing_ok=True)
+
+    def open(self, open_lane: OpenLane, watch: Watch) -> None:
+        """Open the project in the lane. What an attempt that was killed left there stays."""
+        self._mirror()
+        self._tools = open_lane(self.number, self.root, watch)
+        os.makedirs(self.place.state, exist_ok=True)
+        atomic.write_text(self.root / ".samuel/run/.gitignore", "*\n", durable=False)
+        self._trees = Trees(self.place.git, self._private / "trees", self.place.disk)
+
+    def close(self) -> None:
+        if self._tools is not None:
+            self._tools.close()
+            self._tools = None
+
+    def reset(self, commit: str) -> None:
+        """Make the work tree the commit, with the rules of the project, and ready to work in."""
+        worktrees.reset(self.place.git, commit, self._own_paths)
+        self._commit = commit
+        if self._mirror() or self._own_paths or not self._is_looked_at:
+            self._is_looked_at = True
+            entries = self.place.git.status().entries
+            self._own_paths = [entry.path for entry in entries if not entry.path.startswith(VOLATILE_DIRS)]
+        if self.place.lanes != type(self.place.lanes)():
+            if why := self.place.refusal(commands.lanes(self.place.lanes)):
+                raise SamuelError(why)
+            if make_ready(self.place, self._private / "setup"):
+                self._ignored = ()
+        if not self._ignored:
+            self._ignored = self.trees.ignored()
+
+    def files(
+        self, run_id: str, last_attempts: dict[str, KeptAttempt], checks: CheckMemory, stop: Stop
+    ) -> RunFiles:
+        """The files of an attempt that begins with the lane as it is now."""
+        project = ProjectFiles(self.root, self.place.git)
+        with self.place.git.one_moment():
+            project.last_look = project.current_state()
+        # The own index knows the work tree as of the last snapshot; since then it became the commit, which takes a
+        # third of the git calls that looking at every file does.
+        last, commit = self.trees.last, self.trees.refs.tree_of(self._commit)
+        changed = {*self.trees.differing(last, commit), *self._own_paths} if last and commit else None
+        tree = self.trees.snapshot(changed)
+        person = tuple(sorted(map(saved_name, self._own_paths)))
+        state = TreeState(verified=tree, left=tree, start=tree, attempts=last_attempts, person=person)
+        return RunFiles(
+            PatientTasks(self.place, stop),
+            project,
+            Protected(self.root, self._protected),
+            self.trees,
+            Attempts(self.trees, run_id, state, self.number),
+            checks.in_lane(self._ignored),
+        )
+
+    def attempts(self, run_id: str, state: TreeState) -> Attempts:
+        """The attempt that a killed run left in the lane."""
+        return Attempts(self.trees, run_id, state, self.number)
+
+    def give(self, tasks: Tasks) -> None:
+        """Give the lane a task list of its own, and what was learned so far."""
+        self.place.tasks.replace_all(tasks)
+        for name in (background.FILE, self.project.progress.name):
+            target = self.place.state / name
+            with suppress(FileNotFoundError):
+                if target.is_symlink():  # an agent may have put it there
+                    target.unlink()
+                atomic.write_bytes(target, (self.project.state / name).read_bytes(), durable=False)
+
+    def _mirror(self) -> bool:
+        """Make the rules those of the project; whether a file was written for that."""
+        update = self._mirrored.update()
+        for name in update.missing:
+            self.project.warn(f"`[lanes] copy` names `{name}`, which does not exist")
+        return update.has_changed
+
+    def _is_worktree(self) -> bool:
+        return (self.top / ".git").is_file() and (self._git_directory() / "HEAD").exists()
+
+    def _git_directory(self) -> Path:
+        text = (self.top / ".git").read_text(errors="surrogateescape").removeprefix("gitdir:").strip()
+        return self.top / text
+
+
+def private_directory(top: Path) -> Path:
+    """What Samuel keeps of a lane beside it, where a sandboxed agent cannot write."""
+    return top.with_name(f"{top.name}.samuel")
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    while os.path.lexists(path.with_name(f"{path.name}.orphan{number}")):
+        number += 1
+    return path.with_name(f"{path.name}.orphan{number}")

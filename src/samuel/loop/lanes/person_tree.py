@@ -1,0 +1,91 @@
+"""The work tree of the person who started the run: it follows the branch if it is clean; else it is left alone."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+from samuel.errors import SamuelError
+from samuel.paths import VOLATILE_DIRS
+from samuel.process.git import worktrees
+from samuel.process.git.git import Git, GitFailed, GitStatus
+from samuel.process.git.landing import differing
+
+TRIES = 20  # while somebody else's git holds the index
+PAUSE = 0.1
+
+
+def checked_out(git: Git) -> str:
+    """The branch that is checked out; "" if none is."""
+    try:
+        return git.run("symbolic-ref", "--quiet", "--short", "HEAD").decode("utf-8", "surrogateescape").strip()
+    except GitFailed:
+        return ""
+
+
+def why_not(git: Git, branch: str, added: Sequence[str] = (), status: GitStatus | None = None) -> str:
+    """Why the work tree cannot follow the branch; "" if it can. `added` are the paths that it would get."""
+    status = status or git.status()
+    if status.branch != branch:
+        return f"your work tree has `{status.branch}` checked out" if status.branch else "your HEAD is detached"
+    changed = [
+        entry.path
+        for entry in status.entries
+        if entry.unstaged != "?" and not entry.path.startswith(VOLATILE_DIRS)
+    ]
+    if changed:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        return f"your work tree has uncommitted changes: `{changed[0]}`{more}"
+    untracked = [entry.path for entry in status.entries if entry.unstaged == "?"]
+    for path in (path for path in added if os.path.lexists(git.top / path)):
+        if path in untracked or not git.run("ls-files", "--", f":(top,literal){path}"):
+            return f"your work tree has an untracked `{path}`, which landed too"
+    return ""
+
+
+def follow(git: Git, old: str, new: str) -> None:
+    """Bring a clean work tree from `old` to `new`, after its branch moved. Idempotent. Raises GitFailed.
+
+    What is not as in one of the two is somebody's: then nothing is written.
+    """
+    for attempt in range(TRIES):
+        try:
+            worktrees.write(git, "read-tree", "-m", "-u", old, new)
+            return
+        except GitFailed as error:
+            locked = "index.lock" in error.message
+            if not locked and attempt:
+                raise
+            if locked:
+                time.sleep(PAUSE)
+            else:
+                with suppress(GitFailed):  # a file that was only touched
+                    worktrees.write(git, "update-index", "-q", "--refresh")
+                _take_in(git, old, new)
+    raise SamuelError("another git holds the index of your work tree", "`git reset --keep` when it has ended")
+
+
+def _take_in(git: Git, old: str, new: str) -> None:
+    """Take files that are already as in `new` into the index: a follow that was killed wrote them."""
+    arrived = [path for path in differing(git, old, new) if _is_as_in(git, new, path)]
+    if arrived:
+        names = b"".join(os.fsencode(path) + b"\0" for path in arrived)
+        worktrees.write(git, "update-index", "--add", "--remove", "-z", "--stdin", stdin=names)
+
+
+def _is_as_in(git: Git, commit: str, path: str) -> bool:
+    entry = git.run("ls-tree", "-z", commit, "--", f":(top,literal){path}").decode("utf-8", "surrogateescape")
+    file = git.top / path
+    if not entry:
+        return not os.path.lexists(file)
+    if file.is_symlink() or not file.is_file():
+        return False
+    blob = worktrees.write(git, "hash-object", f"--path={path}", "--", str(file)).decode().strip()
+    return blob == entry.partition("\t")[0].split()[2]
+
+
+def how_to_take(branch: str, from_branch: str) -> Sequence[str]:
+    """The commands that bring a run's own branch to where the person is."""
+    return [f"git merge {branch}"] if from_branch else [f"git switch {branch}"]

@@ -1,0 +1,129 @@
+"""Linked work trees that Samuel makes for itself: made once, reset to a commit, and locks of a killed git removed.
+
+Files are written as the owner set git up (their filters), and no git hook runs.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel.process import procfs
+from samuel.process.git.git import Git, GitFailed
+
+TIMEOUT = 600.0  # of writing a whole tree
+PATIENCE = 2.0  # seconds that a git of somebody else may hold a lock
+SETTINGS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "submodule.recurse": "false",
+    "safe.bareRepository": "explicit",
+    "advice.detachedHead": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "color.ui": "false",
+}
+
+
+class WorktreeEntry(NamedTuple):
+    """A work tree of the repository, as git lists it."""
+
+    path: Path
+    head: str
+    branch: str
+    """"" when detached."""
+
+
+def write(git: Git, *args: str, stdin: bytes = b"", timeout: float = TIMEOUT) -> bytes:
+    """What a git command printed that writes: with the owner's filters, without hooks. Raises GitFailed."""
+    git.location()
+    env = {**git.owner_environment, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    return git.call(list(args), SETTINGS, timeout, stdin=stdin, env=env)
+
+
+def add(git: Git, path: Path, commit: str) -> None:
+    """Make a work tree with a detached HEAD: without a branch, git writes no configuration and locks nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write(git, "worktree", "add", "--force", "--detach", str(path), commit)
+
+
+def remove(git: Git, path: Path) -> None:
+    """Remove a work tree with all that is in it."""
+    write(git, "worktree", "remove", "--force", "--force", str(path))
+
+
+def entries(git: Git) -> list[WorktreeEntry]:
+    """The work trees of the repository, the main one first."""
+    listed = []
+    output = git.run("worktree", "list", "--porcelain", "-z").decode("utf-8", "surrogateescape")
+    for block in output.split("\0\0"):
+        fields = dict(line.partition(" ")[::2] for line in block.split("\0") if line)
+        if path := fields.get("worktree"):
+            branch = fields.get("branch", "").removeprefix("refs/heads/")
+            listed.append(WorktreeEntry(Path(path), fields.get("HEAD", ""), branch))
+    return listed
+
+
+def reset(tree: Git, commit: str, leave: Sequence[str] = ()) -> None:
+    """Make the work tree the commit. Ignored files stay, and so do the untracked paths in `leave`."""
+    write(tree, "checkout", "--quiet", "--force", "--detach", commit)
+    top = "/".join(".." for _ in range(tree.location().prefix.count(b"/"))) or "."
+    excluded = [f"--exclude=/{path}" for path in leave] if top == "." else [f"--exclude={path}" for path in leave]
+    write(tree, "clean", "-ffdq", *excluded, "--", top)
+
+
+def sweep_locks(directory: Path, names: Sequence[str]) -> list[str]:
+    """Remove lock files that a killed git of ours left in a git directory; their names."""
+    removed = []
+    for name in names:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            (directory / name).unlink()
+            removed.append(name)
+    return removed
+
+
+def locks_below(directory: Path, *places: str) -> list[str]:
+    """The lock files below these places of a git directory."""
+    return [
+        os.path.relpath(os.path.join(parent, name), directory)
+        for place in places
+        for parent, _, names in os.walk(directory / place)
+        for name in names
+        if name.endswith(".lock")
+    ]
+
+
+def wait_for_others(directory: Path) -> None:
+    """Wait for a git in this directory to end: one that a killed process started ends by itself."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and procfs.running_in("git", str(directory)):
+        time.sleep(0.02)
+
+
+def sweep_shared_locks(git: Git, names: Sequence[str]) -> list[str]:
+    """Remove locks that a killed git of ours may have left where people work too; those that stay are named.
+
+    A git of somebody else holds a lock for a moment, or while an editor is open: then it is left alone.
+    """
+    directory = git.location().shared
+    until = time.monotonic() + PATIENCE
+    while (left := [name for name in names if (directory / name).exists()]) and time.monotonic() < until:
+        if not procfs.running_in("git", str(git.top)):
+            sweep_locks(directory, left)
+            return []
+        time.sleep(0.05)
+    return left
+
+
+def version(git: Git) -> tuple[int, int]:
+    """The version of git. Raises GitFailed."""
+    words = git.call(["version"]).decode().split()
+    try:
+        major, minor = words[2].split(".")[:2]
+        return int(major), int(minor)
+    except (IndexError, ValueError):
+        raise GitFailed(f"`git version` printed `{' '.join(words)}`", "install git 2.38 or newer") from None

@@ -1,0 +1,72 @@
+"""What is wrong with the directories in which sockets may be, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from samuel.serve.place import ENDING, LONGEST, candidates, is_private
+from samuel.serve.start import is_served
+
+OWN_DIRECTORY = "set `XDG_RUNTIME_DIR` to a directory that only you can enter"
+
+
+class PlaceProblem(NamedTuple):
+    what: str
+    hint: str
+    harmless: bool = False
+    """A server can be reached all the same."""
+
+
+def usable_directory(environment: Mapping[bytes, bytes]) -> str:
+    """The directory of the sockets, which the first server may have to make; "" if there can be none."""
+    places = candidates(environment)
+    return next((place for place in places if is_private(place) or _can_be_made(place)), "")
+
+
+def place_problems(environment: Mapping[bytes, bytes]) -> Iterator[PlaceProblem]:
+    """Why there may be no server, or not in the usual place. Changes nothing."""
+    places = list(candidates(environment))
+    chosen = usable_directory(environment)
+    own = os.fsdecode(environment.get(b"XDG_RUNTIME_DIR", b""))
+    if own.startswith("/") and f"{own}/samuel" not in places:
+        what = f"a socket in `XDG_RUNTIME_DIR` would have a path of over {LONGEST} bytes"
+        yield PlaceProblem(f"{what}; servers listen in `{chosen}`" if chosen else what, "", bool(chosen))
+    for place in places:
+        if os.path.lexists(place) and not is_private(place):
+            yield PlaceProblem(*_objection(place))
+    if not chosen:
+        yield PlaceProblem(
+            "no directory for sockets belongs to you alone, so there can be no server", OWN_DIRECTORY
+        )
+    elif abandoned := _abandoned(chosen):
+        what = f"`{chosen}` has sockets of servers that are gone, as after a crash: {len(abandoned)}"
+        yield PlaceProblem(
+            what, f"remove them: `rm {chosen}/*{ENDING}*` while no server is running", harmless=True
+        )
+
+
+def _objection(place: str) -> tuple[str, str]:
+    """Why a directory is not used, and what to do."""
+    status = os.lstat(place)
+    if status.st_uid != os.getuid():
+        what = f"`{place}` belongs to another user, and is not used"
+        return what, f"have it removed, or {OWN_DIRECTORY}"
+    if not stat.S_ISDIR(status.st_mode):
+        return f"`{place}` is not a directory, and is not used", f"remove it: `rm {place}`"
+    return f"`{place}` can be entered by others, and is not used", f"`chmod 700 {place}`"
+
+
+def _can_be_made(place: str) -> bool:
+    above = os.path.dirname(place)
+    return not os.path.lexists(place) and os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK)
+
+
+def _abandoned(directory: str) -> list[str]:
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return []
+    return [name for name in names if name.endswith(ENDING) and not is_served(f"{directory}/{name}")]

@@ -1,0 +1,88 @@
+"""What a format of tasks is: how it is recognised and read, and how one of its tasks is marked as done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from samuel.tasks.formats.source import TaskSource
+from samuel.tasks.task import Task
+
+BY_NAME, BY_GRAMMAR, POSSIBLE = 3, 2, 1
+"""How well a format fits: by the name of the file, by words that only it uses, or for want of a better one."""
+
+
+class Recognition(NamedTuple):
+    fit: int
+    why: str  # completes "read as NAME: "
+
+
+class LeftOutItem(NamedTuple):
+    """Something in the source that did not become a task, and may have been meant as one."""
+
+    line: int  # 0 where a line says nothing
+    what: str
+
+
+class SourceDocument(NamedTuple):
+    """A file beside the tasks that says more about them."""
+
+    name: str  # as the prompt calls it
+    path: Path
+
+
+class ImportedTasks(NamedTuple):
+    """What a format read: the tasks, and what a person needs in order to see a wrong guess."""
+
+    tasks: tuple[Task, ...]
+    lines: tuple[int, ...]  # of each task
+    counts: dict[str, int]  # what the source has: headings, boxes, ...
+    left_out: tuple[LeftOutItem, ...] = ()
+    notes: tuple[str, ...] = ()
+    prose: str = ""  # what the source says besides its tasks
+    documents: tuple[SourceDocument, ...] = ()
+    checks: tuple[str, ...] = ()  # commands that the source names for all tasks
+    tag: str = ""  # the list of tasks that was read, where a file has several
+    generated_ids: frozenset[str] = frozenset()  # the source has none for these tasks
+
+
+class Mark(NamedTuple):
+    """The edit that marks one task as done: `text[start:end]` becomes `new`. Equal ones change nothing."""
+
+    path: Path
+    start: int
+    end: int
+    new: str
+
+
+class TaskFormat(Protocol):
+    """One format. The next format is one module with such a class, and a line in `table.py`."""
+
+    @property
+    def name(self) -> str:
+        """What `--format` calls it."""
+
+    @property
+    def summary(self) -> str:
+        """What it is, for a list of all formats."""
+
+    @property
+    def example(self) -> str:
+        """A short piece of it, shown where nothing fits."""
+
+    @property
+    def marks(self) -> str:
+        """What is written into the source when a task is completed; "" if it has no place for that."""
+
+    @property
+    def stable_ids(self) -> bool:
+        """Whether an id means the same task for ever. Numbers in Markdown do not: people renumber."""
+
+    def recognise(self, source: TaskSource) -> Recognition | None:
+        """Whether the source is of this format. It reads little and never raises."""
+
+    def read(self, source: TaskSource, tag: str = "") -> ImportedTasks:
+        """The tasks of the source. Raises ConfigError with every problem and its place."""
+
+    def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
+        """How to mark the task at `index` as done; None if the source has no place for it."""

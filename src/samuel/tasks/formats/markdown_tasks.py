@@ -1,0 +1,327 @@
+"""The tasks of a Markdown outline: ids, fields, parents and children, and what was passed over."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from samuel.errors import ConfigError, Problem
+from samuel.tasks import graph
+from samuel.tasks.annotations import body, heading_priority, ids_in, priority_fields
+from samuel.tasks.entries import TaskEntries, TaskEntry, row_columns
+from samuel.tasks.formats.base import ImportedTasks, LeftOutItem, Mark
+from samuel.tasks.formats.source import TaskSource
+from samuel.tasks.outline import OutlineHeading, OutlineItem, OutlineTable, PrdOutline
+from samuel.tasks.prose import prose
+from samuel.tasks.task import PRIORITIES, Task, TaskStatus
+
+LONGEST_QUOTE = 100  # characters of a line in a message
+MAX_NAMED = 5  # lines in one sentence
+_LOOKALIKES = {
+    "paragraph": ("the paragraph above", "indent it like the items around it, or put an empty line above it"),
+    "indented code": ("indented code", "indent it less"),
+    "html": ("a block of HTML", "put an empty line above it"),
+}
+_BOX = re.compile(r"[ \t]*(?:(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+|#{1,6}[ \t]+)?\[([ xX]?)\](?=\s|$)")
+
+Describe = Callable[[TaskEntry, dict[str, Any]], None]
+"""Changes the fields of a task by what is around it."""
+
+
+def counts_of(outline: PrdOutline) -> dict[str, int]:
+    """What there is that could have been a task."""
+    counts = Counter[str]()
+    for node in outline.nodes:
+        match node:
+            case OutlineHeading(parent=None):
+                counts["headings"] += 1
+            case OutlineItem(box=None, parent=None):
+                counts["other items"] += 1
+            case OutlineItem(box=str()):
+                counts["boxes"] += 1
+            case OutlineTable():
+                counts["table rows"] += len(node.rows) - 1
+    return {name: counts[name] for name in ("headings", "boxes", "other items", "table rows") if counts[name]}
+
+
+_SINGULAR = {"boxes": "box", "stories": "story"}
+
+
+def counted(name: str, count: int) -> str:
+    """`3 boxes`, `1 box`."""
+    return f"{count} {_SINGULAR.get(name, name.removesuffix('s')) if count == 1 else name}"
+
+
+def tasks_of(
+    source: TaskSource,
+    outline: PrdOutline,
+    selection: TaskEntries,
+    *,
+    describe: Describe | None = None,
+    repeated_ids: bool = False,
+) -> ImportedTasks:
+    """The tasks of these entries; ConfigError with everything that is wrong.
+
+    With `repeated_ids` an id that is there twice is given a suffix instead of being refused.
+    """
+    problems = [
+        Problem(
+            "this item cannot be read",
+            source.name,
+            item.line,
+            "write `- [ ] Title`, or `- [x] Title` if it is done",
+        )
+        for item in selection.unreadable
+    ]
+    ids, generated, renamed = _ids(selection.entries, repeated_ids)
+    builder = _TaskBuilder(outline, selection.entries, ids, describe)
+    for entry in selection.entries:
+        try:
+            builder.read(entry)
+        except ValueError as error:
+            hint = f"one of {', '.join(PRIORITIES)}, or P0 to P3"
+            problems.append(Problem(str(error), source.name, entry.line, hint))
+    if problems:
+        raise ConfigError(problems)
+    tasks, lines = builder.tasks()
+    if problems := graph.problems(tasks, source.name, lines):
+        raise ConfigError(problems)
+    left_out = [LeftOutItem(line, what) for line, what in sorted([*_passed_over(selection, outline), *renamed])]
+    return ImportedTasks(
+        tasks=tuple(tasks),
+        lines=tuple(lines),
+        counts=counts_of(outline),
+        left_out=tuple(left_out),
+        prose=prose(outline, selection.entries),
+        generated_ids=generated,
+    )
+
+
+class _TaskBuilder:
+    """Entries as tasks. A parent waits for its children, and one that is nothing but its children is no task."""
+
+    def __init__(
+        self,
+        outline: PrdOutline,
+        entries: Sequence[TaskEntry],
+        ids: Mapping[int, str],
+        describe: Describe | None,
+    ) -> None:
+        self._outline = outline
+        self._entries = entries
+        self._ids = ids
+        self._describe = describe
+        self._fields: dict[int, dict[str, Any]] = {}  # by line
+
+    def read(self, entry: TaskEntry) -> None:
+        """Read the fields of an entry; its parent was read before. Raises ValueError for a wrong priority."""
+        text, named = body(entry.body(self._outline))
+        cells = _cell_fields(entry.cells)
+        fields: dict[str, Any] = {**_inherited(entry, self._fields), **entry.title.fields, **cells, **named}
+        own = (
+            *entry.title.fields.get("depends_on", ()),
+            *cells.get("depends_on", ()),
+            *named.get("depends_on", ()),
+        )
+        above = self._fields[entry.parent.line].get("depends_on", ()) if entry.parent else ()
+        fields["depends_on"] = tuple(dict.fromkeys((*above, *own)))
+        criteria = (_criterion(item, self._outline) for item in entry.criteria)
+        acceptance = (*cells.get("acceptance", ()), *named.get("acceptance", ()), *criteria)
+        if acceptance:
+            fields["acceptance"] = acceptance
+        description = "\n\n".join(part for part in (cells.get("description", ""), _dedented(text)) if part)
+        fields["description"] = description
+        if self._describe:
+            self._describe(entry, fields)
+        self._fields[entry.line] = fields
+
+    def tasks(self) -> tuple[list[Task], list[int]]:
+        sections = {entry.line for entry in self._entries if self._is_section(entry)}
+        members = self._members(sections)
+        tasks, lines = [], []
+        for entry in self._entries:
+            if entry.line in sections:
+                continue
+            fields, id = dict(self._fields[entry.line]), self._ids[entry.line]
+            parent = entry.parent
+            while parent and parent.line in sections:
+                parent = parent.parent
+            needed = [other for waited in fields["depends_on"] for other in members.get(waited, (waited,))]
+            children = [other for child in entry.children for other in self._leaves(child, sections)]
+            fields["depends_on"] = tuple(other for other in dict.fromkeys([*needed, *children]) if other != id)
+            if children:
+                fields["no_change"] = True  # its children may have done all of it
+            status: TaskStatus = "completed" if entry.done else "pending"
+            parent_id = self._ids[parent.line] if parent else ""
+            tasks.append(Task(id=id, title=entry.title.text, status=status, parent_id=parent_id, **fields))
+            lines.append(entry.line)
+        return tasks, lines
+
+    def _is_section(self, entry: TaskEntry) -> bool:
+        """A heading that is nothing but its children. An item with a box is always a task."""
+        fields = self._fields[entry.line]
+        return bool(entry.level and entry.children and not fields["description"] and not fields.get("acceptance"))
+
+    def _leaves(self, entry: TaskEntry, sections: set[int]) -> list[str]:
+        if entry.line not in sections:
+            return [self._ids[entry.line]]
+        return [id for child in entry.children for id in self._leaves(child, sections)]
+
+    def _members(self, sections: set[int]) -> dict[str, list[str]]:
+        """By the id of a section: the tasks that stand for it where another task waits for it."""
+        return {
+            self._ids[entry.line]: self._leaves(entry, sections)
+            for entry in self._entries
+            if entry.line in sections
+        }
+
+
+def _inherited(entry: TaskEntry, fields: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """The priority of the parent, or of the nearest heading around that gives one."""
+    if entry.parent and (priority := fields[entry.parent.line].get("priority")):
+        return {"priority": priority}
+    priorities = (heading_priority(group.heading.text) for group in reversed(entry.groups))
+    priority = next((priority for priority in priorities if priority), "")
+    return {"priority": priority} if priority else {}
+
+
+def _cell_fields(cells: Mapping[str, str]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    if cells.get("priority", "").strip(" -–"):
+        fields |= priority_fields(cells["priority"])
+    if ids := ids_in(cells.get("depends_on", "")):
+        fields["depends_on"] = ids
+    if complexity := cells.get("complexity", "").strip(" -–`*").lower():
+        fields["complexity"] = complexity
+    if acceptance := cells.get("acceptance", "").strip():
+        fields["acceptance"] = (acceptance,)
+    if description := cells.get("description", "").strip():
+        fields["description"] = description
+    return fields
+
+
+def _criterion(item: OutlineItem, outline: PrdOutline) -> str:
+    """The words of a criterion, with what is indented below it."""
+    below = [outline.lines[number - 1].rstrip() for number in range(item.line + 1, item.end + 1)]
+    return "\n".join([item.text, *([_dedented(below)] if below else [])]).strip()
+
+
+def _ids(
+    entries: Sequence[TaskEntry], repeated_ids: bool
+) -> tuple[dict[int, str], frozenset[str], list[tuple[int, str]]]:
+    """The id of each entry by its line: its own, or the next free number; and which were generated."""
+    taken = {entry.title.id for entry in entries}
+    ids: dict[int, str] = {}
+    generated: set[str] = set()
+    renamed: list[tuple[int, str]] = []
+    counts: Counter[str] = Counter()
+    first_lines: dict[str, int] = {}
+    for entry in entries:
+        id = entry.title.id
+        if id and repeated_ids and first_lines.setdefault(id, entry.line) != entry.line:
+            id = _next_free(f"{entry.title.id}-", counts, taken, first=2)
+            generated.add(id)
+            renamed.append((entry.line, f"the id `{entry.title.id}` is there twice; this task is `{id}`"))
+        if not id:
+            id = _next_free(_prefix(entry, ids), counts, taken)
+            generated.add(id)
+        ids[entry.line] = id
+        taken.add(id)
+    return ids, frozenset(generated), renamed
+
+
+def _prefix(entry: TaskEntry, ids: Mapping[int, str]) -> str:
+    if entry.parent:
+        return f"{ids[entry.parent.line]}."
+    numbers = (group.words.id for group in reversed(entry.groups))
+    number = next((number for number in numbers if number and not entry.level), "")
+    return f"{number}." if number else ""
+
+
+def _next_free(prefix: str, counts: Counter[str], taken: set[str], first: int = 1) -> str:
+    counts[prefix] = max(counts[prefix], first - 1)
+    while True:
+        counts[prefix] += 1
+        if (id := f"{prefix}{counts[prefix]}") not in taken:
+            return id
+
+
+def _passed_over(selection: TaskEntries, outline: PrdOutline) -> Iterator[tuple[int, str]]:
+    """What a person may have meant as a task, with its line."""
+    for item in selection.outside:
+        yield item.line, f"`{quoted(outline, item.line)}` is in no section for tasks"
+    for heading in selection.stories:
+        yield heading.line, f"`{quoted(outline, heading.line)}` is in no section for tasks"
+    if lines := [item.line for item in selection.plain_items]:
+        items = "an item without a box is" if len(lines) == 1 else f"{len(lines)} items without a box are"
+        yield lines[0], f"{items} not read as tasks ({_lines(lines)})"
+    for line, kind in selection.lookalikes:
+        block, hint = _LOOKALIKES[kind]
+        yield (
+            line,
+            f"`{quoted(outline, line)}` is part of {block} in Markdown, so it is not read as a task: {hint}",
+        )
+    for heading in selection.dividers:
+        problem = (
+            f"`{quoted(outline, heading.line)}` is a heading by the line below it, and ends the section for tasks"
+        )
+        yield heading.line, f"{problem}: put an empty line between the two"
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    named = ", ".join(map(str, numbers[:MAX_NAMED])) + (", ..." if len(numbers) > MAX_NAMED else "")
+    return f"line{'' if len(numbers) == 1 else 's'} {named}"
+
+
+def quoted(outline: PrdOutline, number: int) -> str:
+    line = outline.lines[number - 1].strip()
+    return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
+
+
+def box_mark(source: TaskSource, line: int) -> Mark | None:
+    """The edit that ticks the box in this line; None if it has none."""
+    if source.path is None or line > len(source.line_starts):
+        return None
+    match = _BOX.match(source.exact_text, source.line_starts[line - 1])
+    if not match:
+        return None
+    new = match[1] if match[1] in ("x", "X") else "x"
+    return Mark(source.path, match.start(1), match.end(1), new)
+
+
+def row_mark(source: TaskSource, outline: PrdOutline, line: int) -> Mark | None:
+    """The edit that sets the status in this row of a table; None if the table has no column for it."""
+    for node in outline.nodes:
+        if isinstance(node, OutlineTable) and node.line < line <= node.end and source.path:
+            index = row_columns(node.rows[0].cells).get("status")
+            start = source.line_starts[line - 1]
+            end = source.line_starts[line] if line < len(source.line_starts) else len(source.exact_text)
+            row = source.exact_text[start:end]
+            cells = list(re.finditer(r"(?:\\.|[^|\\\r\n])+", row))
+            if index is None or not row.lstrip().startswith("|") or "||" in row:
+                return None
+            cells = [cell for cell in cells if cell.start() > row.index("|")]
+            if index >= len(cells):
+                return None
+            words = cells[index][0].strip()
+            left = start + cells[index].start() + cells[index][0].index(words) if words else -1
+            return Mark(source.path, left, left + len(words), "done") if words else None
+    return None
+
+
+def _dedented(lines: Sequence[str]) -> str:
+    """The lines without the indentation they share. It is counted in columns: a tab that is left stays one."""
+    blanks = (line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line)
+    shared = min((len(blank.expandtabs(4)) for blank in blanks), default=0)
+    return "\n".join(_without_columns(line, shared) for line in lines).strip("\n")
+
+
+def _without_columns(line: str, columns: int) -> str:
+    width = 0
+    for index, character in enumerate(line):
+        if width >= columns:
+            return " " * (width - columns) + line[index:]
+        width += 4 - width % 4 if character == "\t" else 1
+    return ""

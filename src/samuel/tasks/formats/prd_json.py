@@ -1,0 +1,94 @@
+"""prd.json: user stories with `passes`, as ralph and its relatives write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samuel.errors import ConfigError, Problem
+from samuel.tasks import graph
+from samuel.tasks.annotations import priority_fields
+from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, Mark, Recognition
+from samuel.tasks.formats.json_places import members, place_of
+from samuel.tasks.formats.json_records import JsonRecord
+from samuel.tasks.formats.source import TaskSource
+from samuel.tasks.task import Task
+
+STORIES = "userStories"
+
+
+class PrdJson:
+    name = "prd.json"
+    summary = "prd.json of ralph: user stories with `passes`"
+    example = '    {"userStories": [{"id": "US-001", "title": "Store prices", "priority": 1, "passes": false}]}'
+    marks = "`passes` of the story becomes true"
+    stable_ids = True
+
+    def recognise(self, source: TaskSource) -> Recognition | None:
+        if source.looks_like_json and f'"{STORIES}"' in source.text:
+            return Recognition(BY_GRAMMAR, f"it is JSON with `{STORIES}`")
+        return None
+
+    def read(self, source: TaskSource, tag: str = "") -> ImportedTasks:
+        problems: list[Problem] = []
+        top = JsonRecord(source.json, source.name, 1, "file", problems)
+        lines = [source.line_of(place.start) for place in _stories(source)]
+        stories = top.items(STORIES)
+        tasks = [
+            _task(JsonRecord(story, source.name, line, "story", problems), number)
+            for number, (story, line) in enumerate(zip(stories, lines, strict=False), start=1)
+        ]
+        problems = problems or graph.problems(tasks, source.name, lines)
+        if problems:
+            raise ConfigError(problems)
+        prose = "\n\n".join(text for text in (_heading(top.text("project")), top.text("description")) if text)
+        notes = [f"it has no story: `{STORIES}` is empty"] if not tasks else []
+        if branch := top.text("branchName"):
+            notes.append(f"it names the branch `{branch}`; Samuel works on the branch that is checked out")
+        return ImportedTasks(
+            tasks=tuple(tasks),
+            lines=tuple(lines),
+            counts={"stories": len(stories)},
+            prose=prose,
+            checks=_checks(top.values.get("verificationCommands")),
+            notes=tuple(notes),
+        )
+
+    def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
+        place = place_of(source.exact_text, (STORIES, index, "passes"), source.line_starts[0])
+        return Mark(source.path, place.start, place.end, "true") if place and source.path else None
+
+
+def _stories(source: TaskSource) -> list[Any]:
+    stories = place_of(source.exact_text, (STORIES,), source.line_starts[0])
+    return list(members(source.exact_text, stories.start)) if stories else []
+
+
+def _task(story: JsonRecord, number: int) -> Task:
+    fields: dict[str, Any] = {}
+    if priority := story.text("priority"):
+        try:
+            fields |= priority_fields(priority)
+        except ValueError as error:
+            story.refuse(str(error), "a whole number, where 1 is first, or a word like `high`")
+    notes = story.text("notes").strip()
+    description = "\n\n".join(
+        part for part in (story.text("description").strip(), notes and f"Notes: {notes}") if part
+    )
+    return Task(
+        id=(story.text("id") or f"US-{number:03}").strip(),
+        title=" ".join(story.text("title", needed=True).split()),
+        description=description,
+        status="completed" if story.flag("passes") else "pending",
+        acceptance=story.texts("acceptanceCriteria"),
+        depends_on=tuple(dict.fromkeys(str(id) for id in story.items("dependsOn"))),
+        **fields,
+    )
+
+
+def _heading(project: str) -> str:
+    return f"# {project.strip()}" if project.strip() else ""
+
+
+def _checks(commands: object) -> tuple[str, ...]:
+    values = commands.values() if isinstance(commands, dict) else commands if isinstance(commands, list) else ()
+    return tuple(value.strip() for value in values if isinstance(value, str) and value.strip())

@@ -1,0 +1,179 @@
+"""Marking completed tasks in the file that they came from: one field of each, every other byte as it was.
+
+The file is read again each time. If it changed meanwhile, only the field of our task is set, if the task is still
+there; else the task stays in `unwritten` and is tried again the next time. Idempotent.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from samuel import paths
+from samuel.errors import SamuelError
+from samuel.files import atomic
+from samuel.files.inside import is_inside, make_dirs_inside
+from samuel.printable import file_name
+from samuel.tasks.formats.base import ImportedTasks, Mark, TaskFormat
+from samuel.tasks.formats.source import TaskSource
+from samuel.tasks.formats.table import format_named
+from samuel.tasks.origin import OriginFile, TaskOrigin, matching_index
+from samuel.tasks.task import Task
+
+TRIES = 3  # where somebody else writes the file at the same time
+
+
+class WrittenBack(NamedTuple):
+    files: tuple[str, ...] = ()  # that hold the marks of the tasks, as absolute paths; also those marked before
+    marked: tuple[str, ...] = ()  # the tasks that were marked now
+    problems: tuple[str, ...] = ()
+
+
+class _Changed(Exception):
+    """Somebody else wrote the file between reading and replacing it."""
+
+
+def write_back(
+    origin_file: OriginFile, root: Path, completed: Collection[str], disk: atomic.Disk = atomic.DISK
+) -> WrittenBack:
+    """Mark these tasks, and those that could not be marked before, as done in their sources."""
+    origins = origin_file.load()
+    ids = tuple(dict.fromkeys([*origins.unwritten, *completed]))
+    if not ids or not origins.origins:
+        return WrittenBack()
+    files, marked, problems, left = list[str](), list[str](), list[str](), list[str]()
+    for origin in origins.origins:
+        own = [id for id in ids if id in origin.items]
+        if not own or not origin.write_back:
+            continue
+        result = _Writer(origin, root, disk).write(own)
+        files += result.files
+        marked += result.marked
+        problems += result.problems
+        left += (id for id in own if id in result.left)
+    if tuple(left) != origins.unwritten:
+        origin_file.save(replace(origins, unwritten=tuple(left)))
+    return WrittenBack(tuple(dict.fromkeys(files)), tuple(marked), tuple(problems))
+
+
+class _Result(NamedTuple):
+    files: Sequence[str] = ()
+    marked: Sequence[str] = ()
+    problems: Sequence[str] = ()
+    left: Sequence[str] = ()
+
+
+class _Writer:
+    def __init__(self, origin: TaskOrigin, root: Path, disk: atomic.Disk) -> None:
+        self._origin = origin
+        self._root = root
+        self._disk = disk
+
+    def write(self, ids: Sequence[str]) -> _Result:
+        for _ in range(TRIES):
+            try:
+                return self._write(ids)
+            except _Changed:
+                continue
+            except (SamuelError, OSError) as error:
+                why = error.message if isinstance(error, SamuelError) else error.strerror or str(error)
+                return _Result(problems=[self._problem(ids, why.partition("\n")[0])], left=ids)
+        return _Result(problems=[self._problem(ids, "somebody else keeps writing it")], left=ids)
+
+    def _write(self, ids: Sequence[str]) -> _Result:
+        format = format_named(self._origin.format)
+        source = TaskSource.of_file(self._origin.file(self._root), self._origin.label)
+        imported = format.read(source, self._origin.tag)
+        marks: dict[str, Mark] = {}
+        problems, left = [], []
+        for id in ids:
+            item = self._origin.items[id]
+            index = matching_index(imported, item, stable_ids=format.stable_ids)
+            if index is None:
+                left.append(id)
+                problems.append(
+                    self._problem([id], f"it has no `{item.title}` any more; `samuel run sync` looks again")
+                )
+            elif mark := format.mark_done(source, imported, index):
+                marks[id] = mark
+        marked = []
+        for path in dict.fromkeys(mark.path for mark in marks.values()):
+            own = {id: mark for id, mark in marks.items() if mark.path == path}
+            marked += self._put(path, own, format, source, imported)
+        files = [os.path.abspath(mark.path) for mark in marks.values()]
+        return _Result(files, marked, problems, left)
+
+    def _put(
+        self, path: Path, marks: dict[str, Mark], format: TaskFormat, source: TaskSource, imported: ImportedTasks
+    ) -> list[str]:
+        """Set the fields of one file; the tasks whose field was not set before."""
+        before = source if path == source.path else TaskSource.of_file(path)
+        text = before.exact_text
+        new = {id: mark for id, mark in marks.items() if text[mark.start : mark.end] != mark.new}
+        if not new:
+            return []
+        self._refuse_unsafe(path)
+        for mark in sorted(new.values(), key=lambda mark: mark.start, reverse=True):
+            text = text[: mark.start] + mark.new + text[mark.end :]
+        data = text.encode()
+        if path == source.path:  # what is written can be read, and says the same but for the status
+            after = format.read(TaskSource(data, path, source.name), self._origin.tag)
+            if _without_status(after.tasks) != _without_status(imported.tasks):
+                raise SamuelError("marking the task would change more than its status")
+        if path.read_bytes() != before.data:
+            raise _Changed
+        self._replace(path, data)
+        return list(new)
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        if not is_inside(path, self._root):
+            atomic.write_bytes(path, data, disk=self._disk)
+            return
+        relative = Path(os.path.relpath(os.path.realpath(path), os.path.realpath(self._root)))
+        directory = make_dirs_inside(self._root, *relative.parent.parts)  # no link on the way is followed
+        try:
+            atomic.write_at(directory, path.name, data, disk=self._disk)
+        finally:
+            os.close(directory)
+
+    def _refuse_unsafe(self, path: Path) -> None:
+        """A file that an agent may have replaced by a link to another one, or that no iteration may change."""
+        expected = os.path.join(
+            os.path.realpath(self._root), os.path.relpath(os.path.abspath(path), os.path.abspath(self._root))
+        )
+        if path.is_symlink() or (
+            os.path.realpath(path) != os.path.normpath(expected) and is_below(path, self._root)
+        ):
+            raise SamuelError("it is reached by a symbolic link")
+        relative = os.path.relpath(os.path.realpath(path), os.path.realpath(self._root))
+        if any(relative == place or relative.startswith(f"{place}/") for place in paths.PROTECTED):
+            raise SamuelError("it is among the files that must not change during a run; move it elsewhere")
+
+    def _problem(self, ids: Sequence[str], why: str) -> str:
+        named = ", ".join(f"`{id}`" for id in ids[:5]) + (" and more" if len(ids) > 5 else "")
+        label = file_name(self._origin.label)
+        return f"{named} is completed, but not marked in `{label}`: {why}; it is tried again the next time"
+
+
+def is_below(path: Path, root: Path) -> bool:
+    return Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root))
+
+
+def only_marks(origin: TaskOrigin, path: Path, before: bytes, after: bytes) -> bool:
+    """Whether two versions of a source differ in nothing but the status of tasks."""
+    try:
+        format = format_named(origin.format)
+        old, new = (format.read(TaskSource(data, path), origin.tag) for data in (before, after))
+    except SamuelError:
+        return False
+    return _without_status(old.tasks) == _without_status(new.tasks) and old.prose == new.prose
+
+
+def _without_status(tasks: Iterable[Task]) -> list[Task]:
+    # Whether a task waits for others may depend on which of them are done.
+    fields = {"status": "pending", "completed_at": "", "last_failure": "", "depends_on": (), "no_change": False}
+    return [replace(task, **fields) for task in tasks]

@@ -1,0 +1,197 @@
+"""A run with lanes that is killed, at random or inside a git call of its landing: nothing is lost or doubled.
+
+`make crash` kills it 100 times at random and inside each git call; `make test` tries a few.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from tests.lanes.project import LaneProject
+from tests.length import at_length
+
+LANES = 3
+KILLS = at_length(5, 100)
+TASKS = at_length(8, 60)
+
+# A git that kills the process group of the coordinator at its n-th writing call, before or after that.
+DEADLY_GIT = """#!/bin/sh
+case " $* " in
+*" update-ref "*|*" read-tree "*|*" merge-tree "*|*" commit-tree "*|*" commit "*|*" checkout "*|*" clean "*) ;;
+*) exec {git} "$@" ;;
+esac
+echo >> {count}
+if [ "$(wc -l < {count})" -ge "$(cat {deadly})" ] && mkdir {deadly}.done 2>/dev/null; then
+    if [ {before} = 1 ]; then kill -9 -$(cat {pid}); sleep 5; fi
+    {git} "$@" & child=$!
+    if [ {during} = 1 ]; then sleep 0.002; kill -9 -$(cat {pid}); kill -9 $child; sleep 5; fi
+    wait $child; code=$?
+    kill -9 -$(cat {pid}); sleep 5
+    exit $code
+fi
+exec {git} "$@"
+"""
+
+
+def resume(project: LaneProject, lanes: int = LANES) -> None:
+    ran = project.samuel("run", "start", "--yes", "--parallel", str(lanes), code=None, installed=True)
+    assert ran.code == 0, ran.screen
+
+
+def agents_left(project: LaneProject) -> list[str]:
+    """The processes of agents that are still there."""
+    mark = str(project.outside / "tasks").encode()
+    left = []
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_bytes() if entry.name.isdecimal() else b""
+        except OSError:
+            continue
+        if b"agent.sh" in words and str(project.root.parent).encode() in words + mark and b"lanes" in words:
+            left.append(words.decode(errors="replace"))
+    return left
+
+
+def test_a_run_that_is_killed_at_random_loses_nothing_and_lands_nothing_twice(lanes: LaneProject) -> None:
+    lanes.prepare(TASKS)
+    lanes.task("any", 'sleep 0.2; echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"')
+    dice, kills = random.Random(7), 0
+    for _ in range(KILLS):
+        with lanes.running(lanes=LANES) as run:
+            deadline = time.monotonic() + dice.uniform(0.3, 3.0)
+            while run.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.01)
+            if run.poll() is not None:
+                break
+            lanes.kill(run)
+            kills += 1
+    resume(lanes)
+
+    lanes.assert_sound(TASKS)
+    assert len(lanes.calls()) <= TASKS + kills * LANES
+    assert lanes.git("status", "--porcelain") == ""
+    assert agents_left(lanes) == []
+
+
+def deadly(project: LaneProject, call: int, when: str) -> None:
+    """Put a git on PATH that kills the run at its n-th writing call."""
+    programs = project.outside / "deadly"
+    programs.mkdir(exist_ok=True)
+    git = shutil.which("git")
+    script = DEADLY_GIT.format(
+        git=git,
+        count=project.outside / "count",
+        deadly=project.outside / "deadly-call",
+        pid=project.outside / "pid",
+        before=int(when == "before"),
+        during=int(when == "during"),
+    )
+    (project.outside / "deadly-call").write_text(str(call))
+    (project.outside / "count").write_text("")
+    (programs / "git").write_text(script)
+    (programs / "git").chmod(stat.S_IRWXU)
+
+
+MOMENTS = ("before", "during", "after")
+CALLS = at_length(
+    [(9, "before"), (12, "during"), (15, "after")], [(call, when) for call in range(1, 31) for when in MOMENTS]
+)
+
+
+@pytest.mark.parametrize(("call", "when"), CALLS)
+def test_a_run_that_is_killed_inside_a_git_call_resumes(lanes: LaneProject, call: int, when: str) -> None:
+    lanes.prepare(3)
+    deadly(lanes, call, when)
+    lanes.env["PATH"] = f"{lanes.outside / 'deadly'}:{lanes.env['PATH']}"
+    with lanes.running(lanes=2) as run:
+        (lanes.outside / "pid").write_text(str(run.pid))
+        run.wait(120)
+        killed = run.returncode != 0
+    assert killed or call > 15, "the run has at least as many writing calls of git"
+    if killed:
+        resume(lanes, 2)
+
+    lanes.assert_sound(3)
+    assert len(lanes.calls()) <= 3 + 2 * killed
+    assert lanes.git("status", "--porcelain") == ""
+
+
+def test_work_that_was_ready_when_the_run_was_killed_is_not_paid_for_again(lanes: LaneProject) -> None:
+    go = lanes.outside / "go"
+    # The checks of the merge wait, so that the second task is ready while the first one lands.
+    check = f'test "$SAMUEL_LANE" != 0 || test -e {go} || test ! -e work-1.txt || sleep 30\n'
+    lanes.prepare(3, files={"check.sh": check})
+    with lanes.running(lanes=3) as run:
+
+        def ready() -> bool:
+            file = lanes.root / ".samuel/run/run.json"
+            record = json.loads(file.read_text()) if file.exists() else {}
+            active = record.get("lanes", {}).get("active", {})
+            return any(entry["result"] for entry in active.values()) and len(lanes.calls("end")) == 3
+
+        lanes.wait_for(ready, run)
+        time.sleep(0.5)
+        lanes.kill(run)
+    record = json.loads((lanes.root / ".samuel/run/run.json").read_text())
+    ready_tasks = [task for task, entry in record["lanes"]["active"].items() if entry["result"]]
+    assert ready_tasks
+    go.touch()
+    resume(lanes)
+
+    lanes.assert_sound(3)
+    for task in ready_tasks:
+        assert len([call for call in lanes.calls() if call.task == task]) == 1
+
+
+def test_a_run_whose_agent_is_killed_goes_on_with_the_other_lanes(lanes: LaneProject) -> None:
+    lanes.prepare(3)
+    second = lanes.outside / "second"
+    lanes.task("2", f"if [ -e {second} ]; then echo 2 > work-2.txt; else touch {second}; kill -9 $$; fi")
+    lanes.start()
+
+    lanes.assert_sound(3)
+    outcomes = lanes.samuel("run", "status", "--json").data["outcomes"]
+    assert outcomes == {"completed": 3, "agent_failed": 1}
+
+
+def test_the_second_run_in_the_same_project_says_who_holds_the_lock(lanes: LaneProject) -> None:
+    lanes.prepare(1)
+    lanes.task("any", f"while [ ! -e {lanes.outside}/go ]; do sleep 0.05; done; echo 1 > w")
+    with lanes.running(lanes=2) as run:
+        lanes.wait_for(lambda: len(lanes.calls()) == 1, run)
+        second = lanes.start(code=None)
+        (lanes.outside / "go").touch()
+        assert run.wait() == 0
+    assert second.code != 0
+    assert "is locked by" in second.screen
+    assert (lanes.root / "w").exists()
+
+
+def test_the_first_interrupt_lets_attempts_finish_and_land_and_the_second_ends_them(lanes: LaneProject) -> None:
+    lanes.prepare(6)
+    lanes.task("any", 'sleep 1; echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"')
+    with lanes.running(lanes=2) as run:
+        lanes.wait_for(lambda: len(lanes.calls()) == 2, run)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(120) == 130
+    assert sorted(lanes.landed()) == ["1", "2"], lanes.screen
+    assert list(lanes.statuses().values()).count("pending") == 4
+
+    with lanes.running(lanes=2) as run:
+        lanes.wait_for(lambda: len(lanes.calls()) == 4, run)
+        run.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(120) == 130
+    assert list(lanes.statuses().values()).count("pending") == 4, "what was cut off is pending again"
+    assert agents_left(lanes) == []
+
+    resume(lanes, 2)
+    assert set(lanes.statuses().values()) == {"completed"}

@@ -1,0 +1,240 @@
+"""What an agent in a lane cannot do, and what lanes share: hooks, limits and budgets."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from tests.conftest import sh_script
+from tests.lanes.project import LaneProject
+
+# The first five are at the limit, which ends two seconds later.
+LIMITED = """
+if [ ! -e {over} ]; then
+    reset=$(($(date +%s) + 2))
+    info='{{"status": "rejected", "resetsAt": %s}}'
+    printf '{{"type": "rate_limit_event", "rate_limit_info": '"$info"'}}\\n' $reset
+    printf '{{"type": "result", "subtype": "success", "is_error": true, "result": "%s"}}\\n' \\
+        "Claude AI usage limit reached|$reset"
+    [ $(grep -c begin {calls}) -gt 4 ] && touch {over}
+    exit 1
+fi
+sleep 0.3
+echo 1 > "work-$SAMUEL_TASK_ID.txt"
+printf '{{"type": "result", "subtype": "success", "is_error": false, "result": "done"}}\\n'
+"""
+
+
+def hook(lanes: LaneProject, name: str, event: str, body: str) -> None:
+    file = lanes.write(f".samuel/hooks/{name}", sh_script(event, body))
+    file.chmod(0o755)
+
+
+def test_work_that_changes_the_rules_does_not_land(lanes: LaneProject) -> None:
+    lanes.prepare(2, settings="max_task_attempts = 1")
+    # A commit with other rules, while the file in the work tree is as it was and git does not look at it.
+    commit = "cp samuel.toml before; echo '# weaker' >> samuel.toml; git commit -q -m sly samuel.toml"
+    sly = f"{commit}; mv before samuel.toml"
+    lanes.task("1", f"{sly}; git update-index --skip-worktree samuel.toml; echo 1 > work-1.txt")
+
+    lanes.start(code=1)
+
+    assert lanes.statuses() == {"1": "blocked", "2": "completed"}
+    assert "weaker" not in lanes.git("show", "main:samuel.toml")
+    assert "may not change the rules" in lanes.row("1")["last_failure"]
+
+
+def test_a_branch_that_an_agent_moves_away_ends_the_run(lanes: LaneProject) -> None:
+    lanes.prepare(2)
+    lanes.task(
+        "1",
+        "git update-ref refs/heads/main $(git commit-tree -m y HEAD^{tree}); echo 1 > work-1.txt",
+    )
+
+    ran = lanes.start(code=1)
+
+    assert "somebody moved it in another way than by a commit" in ran.out
+    assert "completed" not in {lanes.statuses()["1"]}
+
+
+def test_a_task_file_that_an_agent_edits_in_the_project_is_put_back(lanes: LaneProject) -> None:
+    lanes.prepare({"1": "", "2": "", "3": "Depends on: 2"})
+    prd = lanes.root / ".samuel/run/prd.toon"
+    lanes.task("1", f"sed -i 's/in_progress/completed/; s/pending/skipped/' {prd}; sleep 0.5; echo 1 > work-1.txt")
+    lanes.task("2", "sleep 0.2; echo 2 > work-2.txt")
+
+    ran = lanes.start()
+
+    lanes.assert_sound(3)
+    assert "changed more of the task list than it may" in ran.out
+
+
+def test_an_agent_cannot_start_another_run(lanes: LaneProject) -> None:
+    lanes.prepare(1)
+    nested = lanes.outside / "nested"
+    lanes.task("1", f"samuel run start --parallel 4 > {nested} 2>&1; echo $? >> {nested}; echo 1 > work-1.txt")
+
+    lanes.start()
+
+    assert "its agents cannot start another one" in nested.read_text()
+    assert nested.read_text().endswith("\n2\n")
+
+
+def test_payloads_have_the_lane_and_each_idempotency_key_is_there_once(lanes: LaneProject) -> None:
+    lanes.prepare(4)
+    body = f'cat >> {lanes.outside}/payloads; echo >> {lanes.outside}/payloads; echo "{{}}"'
+    hook(lanes, "note", "after:iteration", body)
+    hook(lanes, "landed", "after:land", body)
+    hook(lanes, "started", "before:iteration", body)
+    lanes.git("add", "-A")
+    lanes.git("commit", "-q", "-m", "hooks")
+
+    lanes.start()
+
+    payloads = [json.loads(line) for line in (lanes.outside / "payloads").read_text().splitlines() if line]
+    settled = [payload for payload in payloads if payload["event"] == "after:iteration"]
+    assert sorted(payload["iteration"] for payload in settled) == [1, 2, 3, 4]
+    assert {payload["lane"] for payload in settled} <= {1, 2, 3}
+    keys = [payload["idempotency_key"] for payload in payloads]
+    assert len(keys) == len(set(keys))
+    begun = [payload for payload in payloads if payload["event"] == "before:iteration"]
+    assert all(payload["project_root"].endswith(f"/{payload['lane']}") for payload in begun)
+    landed = [payload for payload in payloads if payload["event"] == "after:land"]
+    assert sorted(task for payload in landed for task in payload["tasks"]) == ["1", "2", "3", "4"]
+
+
+def test_a_serial_handler_never_runs_in_two_lanes_at_once(lanes: LaneProject) -> None:
+    more = '[hooks."before:iteration"]\nhandlers = ["default", { use = "alone", serial = true }]'
+    lanes.prepare(4, more=more)
+    alone, both = lanes.outside / "alone", lanes.outside / "both"
+    body = f"cat > /dev/null; mkdir {alone} || touch {both}; sleep 0.2; rmdir {alone}; echo '{{}}'"
+    hook(lanes, "alone", "before:iteration", body)
+    lanes.git("add", "-A")
+    lanes.git("commit", "-q", "-m", "hook")
+
+    lanes.start(lanes=4)
+
+    lanes.assert_sound(4)
+    assert not both.exists()
+
+
+def test_work_that_before_land_denies_waits_and_lands_after_approval_without_being_paid_again(
+    lanes: LaneProject,
+) -> None:
+    lanes.prepare(2)
+    body = (
+        'case "$(cat)" in *\'"id":"2"\'*) echo \'{"ok": false, "reason": "needs a look"}\';; *) echo "{}";; esac'
+    )
+    hook(lanes, "approval", "before:land", body)
+    lanes.git("add", "-A")
+    lanes.git("commit", "-q", "-m", "hook")
+
+    ran = lanes.start(code=1)
+
+    assert "waits for you: task 2: " in ran.out
+    assert "samuel run land 2" in ran.out
+    assert lanes.statuses() == {"1": "completed", "2": "waiting"}
+    assert lanes.row("2")["attempts"] == 0
+    assert "work-2.txt" in lanes.git("show", "--name-only", f"refs/samuel/{lanes.run_id()}/work/2/1")
+    assert "no work on task `1` waits" in lanes.samuel("run", "land", "1", code=1).err
+
+    lanes.samuel("run", "land", "2", "--yes")
+
+    assert lanes.statuses() == {"1": "completed", "2": "completed"}
+    assert len(lanes.calls()) == 2, "no agent was paid again"
+    assert (lanes.root / "work-2.txt").exists()
+
+
+def test_a_usage_limit_holds_all_lanes_and_one_agent_tries_first(lanes: LaneProject) -> None:
+    lanes.prepare(4, agent='stream = "claude"\nclaim = "exit"')
+    over = lanes.outside / "over"
+    lanes.task("any", LIMITED.format(over=over, calls=lanes.outside / "calls"))
+
+    lanes.start(lanes=4)
+
+    lanes.assert_sound(4)
+    outcomes = lanes.samuel("run", "status", "--json").data["outcomes"]
+    assert outcomes["limited"] == 5, "four were under way, and then one tried"
+    assert [lanes.row(str(id))["attempts"] for id in range(1, 5)] == [0, 0, 0, 0]
+    probe = lanes.calls()[5]
+    ended = next(call for call in lanes.calls("end") if call.iteration == probe.iteration)
+    later = [call for call in lanes.calls() if call.iteration > probe.iteration]
+    assert all(call.at >= ended.at for call in later), "the others wait for the one that tries"
+
+
+def test_at_the_budget_nothing_new_starts_and_what_is_under_way_lands(lanes: LaneProject) -> None:
+    lanes.prepare(9, settings="max_tokens = 60", agent='stream = "claude"\nclaim = "exit"')
+    lanes.task(
+        "any",
+        'sleep 0.2; echo 1 > "work-$SAMUEL_TASK_ID.txt"; '
+        'printf \'{"type": "result", "subtype": "success", "is_error": false, "result": "done", '
+        '"usage": {"input_tokens": 10, "output_tokens": 5}}\\n\'',
+    )
+
+    data = lanes.start("--json", lanes=3).data
+
+    assert data["exit_reason"] == "budget"
+    assert 4 <= len(lanes.calls()) <= 4 + 2
+    assert list(lanes.statuses().values()).count("completed") == len(lanes.calls())
+
+
+def test_setup_runs_in_each_lane_and_again_when_its_inputs_change(lanes: LaneProject) -> None:
+    more = f'[lanes]\nsetup = "echo $SAMUEL_LANE >> {lanes.outside}/setup; mkdir -p deps"\ncopy = [".env"]\n'
+    lanes.prepare(3, more=more, files={".gitignore": "deps/\n", "requirements.txt": "a\n"})
+    lanes.write(".env", "SECRET=1\n")
+    lanes.task("any", 'test -d deps && test "$(cat .env)" = "SECRET=1" && date > "work-$SAMUEL_TASK_ID.txt"')
+    lanes.task("3", "echo b > requirements.txt")
+
+    lanes.start(lanes=1 + 1)
+    first = (lanes.outside / "setup").read_text().split()
+    lanes.samuel("run", "reset", "1")
+    lanes.start(lanes=2)
+
+    assert set(first) == {"0", "1", "2"}
+    assert len((lanes.outside / "setup").read_text().split()) > len(first), "the inputs changed with task 3"
+    assert ".env" not in lanes.git("ls-tree", "--name-only", "main").split()
+
+
+def test_lanes_are_refused_where_there_is_no_commit(lanes: LaneProject) -> None:
+    lanes.prepare(1)
+    shutil.rmtree(lanes.root / ".git")
+
+    assert "lanes are work trees of a git repository" in lanes.start(code=1).err
+
+
+def test_status_has_the_lanes_and_the_report_shows_them_over_time(lanes: LaneProject) -> None:
+    lanes.prepare(2)
+    lanes.task(
+        "any", f'while [ ! -e {lanes.outside}/go ]; do sleep 0.05; done; echo 1 > "work-$SAMUEL_TASK_ID.txt"'
+    )
+    with lanes.running(lanes=2) as run:
+        lanes.wait_for(lambda: len(lanes.calls()) == 2, run)
+        data = lanes.samuel("run", "status", "--json").data
+        plain = lanes.samuel("run", "status").out
+        (lanes.outside / "go").touch()
+        assert run.wait() == 0
+
+    assert [(lane["lane"], lane["task"], lane["attempt"]) for lane in data["lanes"]] == [(1, "1", 1), (2, "2", 1)]
+    assert "lane 1      1 Task 1, attempt 1" in plain
+    report = next((lanes.root / ".samuel/run/reports").glob("*/report.html")).read_text()
+    assert '<h2 id="lanes">Lanes</h2>' in report
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_two_sandboxed_lanes_cannot_write_what_git_runs(lanes: LaneProject) -> None:
+    lanes.prepare(2, settings='sandbox = "bwrap"')
+    git = lanes.root / ".git"
+    tries = "; ".join(
+        f"(echo x > {git}/{name}) 2>/dev/null && echo {name} >> escaped.txt"
+        for name in ("commondir", "config", "hooks/pre-commit")
+    )
+    # The sandbox has no directory beside the project. The first agent ends while the second one works.
+    cases = f"1) echo 1 > work-1.txt;;\n2) sleep 2; {tries}; echo 2 > work-2.txt;;\n"
+    lanes.write("agent.sh", f'#!/bin/sh\ncase "$SAMUEL_TASK_ID" in\n{cases}esac\nexit 0\n')
+    lanes.git("commit", "-qam", "agent")
+
+    lanes.start(lanes=2)
+
+    lanes.assert_sound(2)
+    assert not (lanes.root / "escaped.txt").exists()
