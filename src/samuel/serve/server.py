@@ -148,7 +148,6 @@ class Server:
         finally:
             with self._lock:
                 self._under_way -= 1
-                self._last = time.monotonic()
 
     # One call
 
@@ -182,6 +181,7 @@ class Server:
             return
         with self._lock:
             self._calls += 1
+            self._last = time.monotonic()  # whoever only looks whether we are here does not keep us
         connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(answer, self._encoding)))
 
     def _objection(self, header: wire.Header, arguments: EmitArguments | None) -> str:

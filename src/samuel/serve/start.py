@@ -6,10 +6,12 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from samuel.errors import SamuelError
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.process.emit_client import OFF
 from samuel.process.live import all_enclosing
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 MOST_SERVERS = 4
 """How many servers one project has: one for each set of variables that hooks see."""
+LONG_IDLE = 30.0
+"""Seconds without a call after which a server makes room for another one."""
 
 
 def start_for(app: App) -> None:
@@ -43,7 +47,10 @@ def start_for(app: App) -> None:
     installation = installation_of(sys.argv[0], sys.executable)
     prepare_directory()
     path = socket_path(str(app.paths.root), installation, os.environb)
-    if not path or is_served(path) or len(sockets(app.paths.root, installation)) >= MOST_SERVERS:
+    if not path or is_served(path):
+        return
+    others = sockets(app.paths.root, installation)
+    if len(others) >= MOST_SERVERS and not stop_idle(others):
         return
     words = [sys.executable, "-P", "-m", "samuel", "serve", "--socket", path, "--installation", installation]
     try:
@@ -57,6 +64,25 @@ def start_for(app: App) -> None:
         ).returncode = 0  # never waited for: it outlives us
     except OSError:
         pass  # the next call tries again
+
+
+def stop_idle(paths: Sequence[str], seconds: float = LONG_IDLE) -> bool:
+    """Stop the server that answered nobody for longest, if it is idle for so long; whether one was stopped.
+
+    Some agents put a directory of their own on PATH each time they start, and so leave a server behind.
+    """
+    from samuel.serve import wire  # hardly ever needed
+    from samuel.serve.control import ask
+
+    try:
+        servers = [status for path in paths if not (status := ask(path, wire.STATUS)).under_way]
+        longest = max(servers, key=lambda status: status.idle_s, default=None)
+        if longest is None or longest.idle_s < seconds:
+            return False
+        ask(longest.socket, wire.STOP)
+    except SamuelError:  # one that does not answer, or is gone already
+        return False
+    return True
 
 
 def why_not(app: App) -> str:
