@@ -42,6 +42,7 @@ class NativeClient(BuildHookInterface[Any]):
             build_data.update(pure_python=False, tag=f"py3-none-{tag}")
         else:
             program.write_text(IN_PYTHON)
+            program.chmod(0o755)
         build_data["shared_scripts"] = {str(program): NAME}
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
