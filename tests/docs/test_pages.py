@@ -111,7 +111,8 @@ def test_every_key_of_samuel_toml_is_on_its_page() -> None:
     page = (DOCS / "reference/config.md").read_text()
     keys = {field.name for table in TABLES for field in fields(table)}
     for key in keys - {"file", "line", "order_lines", "name", "config"}:
-        assert re.search(rf"`(\w+\.)?{key}`|{key}\.|\[{key}\]", page), key
+        spelled = "serve.idle" if key == "serve_idle" else key  # the only key of its table
+        assert re.search(rf"`(\w+\.)?{spelled}`|{spelled}\.|\[{spelled}\]", page), key
 
 
 @pytest.mark.parametrize(
