@@ -48,7 +48,6 @@ agent = "scripted"
 pause = "0s"
 commit = true
 max_iterations = 1000
-quality_checks = ["true"]
 """
 
 
@@ -60,7 +59,8 @@ def run(scratch: Path) -> Iterator[Row]:
         Times(serial, serial),
         0.35,
     )
-    ours, bare = _coordinator(scratch), _bare(scratch)
+    pairs = list(zip(_coordinator(scratch), _bare(scratch), strict=True))  # in turns
+    ours, bare = (_median([pair[side] for pair in pairs]) for side in (0, 1))
     yield at_most("landing one task, its row and its record, vs bare git", ours, bare, 1.5)
 
 
@@ -83,9 +83,12 @@ def _wall(scratch: Path, lanes: int) -> float:
     return seconds
 
 
-def _coordinator(scratch: Path) -> Times:
+def _coordinator(scratch: Path) -> Iterator[float]:
     """What the coordinator does for a task that is ready: merge, commit, transaction, work tree, row, record."""
-    with project(scratch) as root, App(_repository(root), overrides=Overrides(trust_everything=True)) as app:
+    with (
+        project(scratch) as root,
+        App(_repository(root, checks=""), overrides=Overrides(trust_everything=True)) as app,
+    ):
         stop, place = Stop(), app.workplace
         options = lane_options(app, stop, 1, timings=False)
         lanes, _ = first_state(place.git, "run-bench", 1, own=False)
@@ -107,7 +110,6 @@ def _coordinator(scratch: Path) -> Times:
         )
         works = _works(root)
         tasks = {task.id: task for task in place.tasks.load()}
-        samples = []
         with ledger.sealed():
             for number, work in enumerate(works, 1):
                 record = _ready(str(number), work, lanes.start)
@@ -115,18 +117,16 @@ def _coordinator(scratch: Path) -> Times:
                 tree = branch.refs.facts(work)[0][0]
                 started = time.perf_counter()
                 tip = branch.tip()
-                # Every merge counts as checked: checks are the project's own cost.
                 prepared = merging.prepare(shared.run, [record], tasks, tip, (tree,), branch.name)
                 assert branch.move(prepared), prepared
                 settlement = record.result.settlement if record.result else None
                 assert settlement is not None
                 ledger.settle([Settled(record, settlement, prepared.commit)], tip=prepared.commit, green=tree)
-                samples.append(time.perf_counter() - started)
+                yield time.perf_counter() - started
         lane.close()
-    return _median(samples)
 
 
-def _bare(scratch: Path) -> Times:
+def _bare(scratch: Path) -> Iterator[float]:
     """The same merges by the git commands alone: the tip, a merge, a commit, a transaction, the work tree."""
     with project(scratch) as root:
         _repository(root)
@@ -138,7 +138,6 @@ def _bare(scratch: Path) -> Times:
             )
             return done.stdout.strip()
 
-        samples = []
         for number, work in enumerate(_works(root), 1):
             started = time.perf_counter()
             tip = git("rev-parse", "refs/heads/main")
@@ -148,12 +147,11 @@ def _bare(scratch: Path) -> Times:
             lines = f"start\nupdate refs/heads/main {commit} {tip}\ncreate refs/landed/{number} {commit}\n"
             git("update-ref", "--stdin", text=f"{lines}prepare\ncommit\n")
             git("read-tree", "-m", "-u", tip, commit)
-            samples.append(time.perf_counter() - started)
-    return _median(samples)
+            yield time.perf_counter() - started
 
 
-def _repository(root: Path) -> Path:
-    (root / "samuel.toml").write_text(CONFIG)
+def _repository(root: Path, checks: str = 'quality_checks = ["true"]') -> Path:
+    (root / "samuel.toml").write_text(f"{CONFIG}{checks}\n")
     (root / ".gitignore").write_text(".samuel/run/\n")
     tasks = [Task(id=str(number), title=f"Task {number}") for number in range(1, TASKS + 1)]
     TaskStore(root / ".samuel/run").replace_all(tasks)

@@ -50,15 +50,15 @@ def make_ready(
         **({"require_checks": True} if require_checks else {}),
         **({"baseline": baseline} if baseline else {}),
     }
+    settings = _settings(here, methodology, pilot, changes)
+    if accept_unguarded:
+        settings = accepting_unguarded(settings)
+    here.offer_trust(yes=yes)
     if os.environ.get("SAMUEL_RUN_ID") and os.environ.get("SAMUEL_STEP") == "agent":
         raise UsageError(
             f"this is inside the run `{os.environ['SAMUEL_RUN_ID']}`, and its agents cannot start another one",
             "an agent adds tasks with `samuel run enqueue`",
         )
-    settings = _settings(here, methodology, pilot, changes)
-    if accept_unguarded:
-        settings = accepting_unguarded(settings)
-    here.offer_trust(yes=yes)
     overrides = Overrides(config=settings, methodology=methodology, environment=environment)
     app = here.open(overrides=overrides, watch=watch, sinks=[sink])
     try:
