@@ -31,7 +31,7 @@ COMMAND_SECONDS = 300.0
 
 def recorder(app: App, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
     """Fires the events of sessions and stores what hooks return. `confirm` asks before a command runs."""
-    files = ChangedFiles(Git(app.paths.root, app.variables), app.warn)
+    files = ChangedFiles(lambda: Git(app.paths.root, app.variables), app.warn)
     return SessionRecorder(app.fire, SessionStore(app.paths.root), _actions(app, confirm), app.clock, files)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 from samuel.errors import SamuelError
 from samuel.paths import VOLATILE_DIRS
@@ -11,9 +12,14 @@ from samuel.process.git.git import Git, WorkTreeState
 
 
 class ChangedFiles:
-    def __init__(self, git: Git, warn: Callable[[str], None]) -> None:
-        self._git = git
+    def __init__(self, open_git: Callable[[], Git], warn: Callable[[str], None]) -> None:
+        """`open_git` is called when it is needed: at the begin and the end of a session, not at each tool call."""
+        self._open_git = open_git
         self._warn = warn
+
+    @cached_property
+    def _git(self) -> Git:
+        return self._open_git()
 
     def current_state(self) -> WorkTreeState | None:
         """The state of the work tree now; None where git cannot tell."""
