@@ -224,7 +224,7 @@ static int find_installation(void) {
 static int connected(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    memcpy(address.sun_path, path, strlen(path) + 1); /* it fits: `socket_path` was given this room */
     /* Not blocking: a server that takes no more calls must not hold up this one. */
     if (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || connect(fd, (struct sockaddr *)&address, sizeof address))
         return -1;

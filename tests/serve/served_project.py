@@ -29,7 +29,7 @@ from samuel.testing import SamuelProject
 INSTALLATION = str(Path(sys.executable).parent)
 NATIVE = (f"{INSTALLATION}/{NATIVE_CLIENT}",)
 THIN = (sys.executable, "-c", "import sys; from samuel.serve.thin_client import main; sys.exit(main())")
-PATIENCE = 120.0  # seconds until something has certainly gone wrong, however busy the machine is
+PATIENCE = 60.0  # seconds until something has certainly gone wrong, however busy the machine is
 
 GUARD = """
 import samuel
@@ -159,7 +159,7 @@ class ServedProject:
     # The end
 
     def pids(self) -> list[int]:
-        """The processes that carry the mark of this project."""
+        """The processes that carry the mark of this project. A forked server carries that of its fork server."""
         pids = []
         for name in os.listdir("/proc"):
             try:
@@ -169,14 +169,20 @@ class ServedProject:
                 continue
         return pids
 
+    def handlers(self) -> list[str]:
+        """What runs for calls, apart from servers and their workers for Python."""
+        lines = [commands(pid) for pid in self.pids()]
+        return [line for line in lines if line and " serve --socket " not in line and ".worker" not in line]
+
     def stop(self) -> None:
-        """Stop all servers, and wait until they have ended."""
-        for path in self.sockets():
-            try:
-                pid = ask(path, wire.STOP).pid
-            except SamuelError:
-                continue
-            wait_for_end(pid)
+        """Stop all servers, wherever they listen, and wait until they have ended."""
+        for server in self.servers():
+            os.kill(server.pid, signal.SIGTERM)
+            wait_for_end(server.pid)
+        for pid in self.pids():
+            if " serve --socket " in commands(pid):
+                os.kill(pid, signal.SIGTERM)
+                wait_for_end(pid)
 
     def close(self) -> None:
         """Stop all servers. Nothing may be left running."""

@@ -45,7 +45,8 @@ FOLLOW_UP = (
 CALL = ("PreAbilityCall",)
 CASES: dict[str, tuple[tuple[str, ...], bytes]] = {
     **{f"PreAbilityCall of {name}": (CALL, context(name)) for name in (
-        *("deploy", "ask", "allow", "crash", "wrong", "noise", "message", "read", "broken", "slow", "lost"), "Ä\u2028",
+        *("deploy", "ask", "allow", "crash", "wrong", "noise", "message", "read", "broken", "slow", "lost"),
+        "Ä\u2028",
     )},
     **{f"{event} of no fields": ((event,), b"{}") for event in ALL},
     "another spelling": (("pre_ability_call",), context("deploy")),
@@ -79,8 +80,8 @@ CASES: dict[str, tuple[tuple[str, ...], bytes]] = {
     "an environment without its hook": ((*CALL, "--env", "production"), context("ci-only")),
     "an environment with its hook": ((*CALL, "--env", "ci"), context("ci-only")),
     "an environment that is no name": ((*CALL, "--env", "a/b"), ALLOWED),
-    "a duration that matches": (("PostAbilityCall",), b'{"ability_id": "a", "status": "success", "duration_ms": 9}'),
-    "a duration that does not": (("PostAbilityCall",), b'{"ability_id": "a", "status": "success", "duration_ms": 1}'),
+    "a duration that matches": (("PostAbilityCall",), context("a", status="success", duration_ms=9)),
+    "a duration that does not": (("PostAbilityCall",), context("a", status="success", duration_ms=1)),
     "a client that does not exist": (("--as", "clod", "PreToolUse"), b"{}"),
     "a client's name that is a path": (("--as", "../claude", "PreToolUse"), b"{}"),
     "a client's module that is not a client": (("--as", "table", "PreToolUse"), b"{}"),
