@@ -35,7 +35,7 @@
 #define LARGEST_FRAME (64u * 1024 * 1024)
 #define LONGEST_DEADLINE 1000000               /* seconds */
 #define NO_FAILURE 255
-#define CANNOT_START 127
+#define DENY 2 /* what agents take for a refusal: without an answer nothing goes on */
 
 extern char **environ;
 static char **arguments; /* those after the program's name, without the deadline */
@@ -53,7 +53,7 @@ static void add(Buffer *buffer, const void *data, size_t size) {
     if (buffer->size + size > buffer->room) {
         buffer->room = 2 * (buffer->size + size) + 4096;
         buffer->data = realloc(buffer->data, buffer->room);
-        if (!buffer->data) exit(CANNOT_START);
+        if (!buffer->data) exit(DENY);
     }
     memcpy(buffer->data + buffer->size, data, size);
     buffer->size += size;
@@ -109,7 +109,7 @@ static void cold(void) {
         execvp("samuel", words);
     }
     fprintf(stderr, "error: `samuel-emit` cannot start `samuel`: %s\n", strerror(errno));
-    exit(CANNOT_START);
+    exit(DENY);
 }
 
 /* Where the server listens: as src/samuel/serve/place.py has it */
@@ -177,6 +177,13 @@ static int is_private(const char *place) {
            !(status.st_mode & 077);
 }
 
+/* Whether a place is in the project, which must not bring a socket of its own. */
+static int is_in(const char *place, const char *root) {
+    char real[PATH_MAX];
+    size_t length = strlen(root);
+    return !realpath(place, real) || (!strncmp(real, root, length) && (real[length] == '/' || length == 1));
+}
+
 /* The path of the socket; 0 where no directory for it belongs to this user alone. */
 static int socket_path(char *path, size_t room) {
     char root[PATH_MAX], name[64], places[2][PATH_MAX + 32];
@@ -193,7 +200,7 @@ static int socket_path(char *path, size_t room) {
     const char *own = getenv("XDG_RUNTIME_DIR");
     snprintf(places[0], sizeof places[0], "%s/samuel", own ? own : "");
     snprintf(places[1], sizeof places[1], "/tmp/samuel-%lu", (unsigned long)getuid());
-    for (int i = own && own[0] == '/' ? 0 : 1; i < 2; i++)
+    for (int i = own && own[0] == '/' && !is_in(own, root) ? 0 : 1; i < 2; i++)
         if (strlen(places[i]) + 1 + (size_t)length < room && is_private(places[i]))
             return snprintf(path, room, "%s/%s", places[i], name) > 0;
     return 0;
@@ -235,7 +242,7 @@ static void start_deadline(int count) {
 static int connected(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    memcpy(address.sun_path, path, strlen(path) + 1); /* it fits: `socket_path` was given this room */
     /* Not blocking: a server that takes no more calls must not hold up this one. */
     if (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || connect(fd, (struct sockaddr *)&address, sizeof address))
         return -1;
@@ -322,15 +329,21 @@ static void read_stdin(void) {
     }
 }
 
+/* Whether this is an answer, all of it: two exit codes, and parts for stdout and stderr. */
+static int is_answer(const char *body, size_t size) {
+    size_t at = 2;
+    while (at + 5 <= size && (body[at] == 1 || body[at] == 2)) at += 5 + (size_t)number_at(body + at + 1);
+    return at == size;
+}
+
 /* Write an answer to stdout and stderr, and end with its exit code. */
 static void give(const char *body, size_t size) {
-    if (size < 2) exit(CANNOT_START);
     int code = (unsigned char)body[0], failure = (unsigned char)body[1];
-    for (size_t at = 2; at + 5 <= size;) {
+    for (size_t at = 2; at < size;) {
         int stream = body[at];
         size_t length = number_at(body + at + 1);
         at += 5;
-        for (size_t end = at + length; at < end && end <= size;) {
+        for (size_t end = at + length; at < end;) {
             ssize_t wrote = write(stream, body + at, end - at);
             if (wrote > 0) {
                 at += (size_t)wrote;
@@ -343,10 +356,13 @@ static void give(const char *body, size_t size) {
     exit(code);
 }
 
+/* Whether the message is a COMMITTED: a time, and an answer. */
+static int is_committed(void) { return body_size() >= 4 && is_answer(received.data + 9, body_size() - 4); }
+
 /* The server is silent. If a COMMITTED came after all, its answer counts; else none can come any more. */
 static void no_answer(int fd) {
     shutdown(fd, SHUT_RDWR);
-    if (next_frame(fd, now_ms()) == 'F' && body_size() >= 4) give(received.data + 9, body_size() - 4);
+    if (next_frame(fd, now_ms()) == 'F' && is_committed()) give(received.data + 9, body_size() - 4);
     cold();
 }
 
@@ -373,6 +389,13 @@ static void tell(const char *path) {
     exit(0);
 }
 
+/* Whether stdin, stdout and stderr are open: else the socket would take the place of one of them. */
+static int has_streams(void) {
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0) return 0;
+    return 1;
+}
+
 int main(int count, char **words) {
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
     arguments = words + 1;
@@ -381,7 +404,7 @@ int main(int count, char **words) {
     const char *mode = getenv("SAMUEL_SERVE"), *nested = getenv("SAMUEL_EVENT_ID");
     int asks = count == 2 && !strcmp(words[1], "--socket");
     int is_served = find_installation() && !(mode && !strcmp(mode, "off")) && !(nested && nested[0]) &&
-                    (asks || (!isatty(0) && !isatty(1))) && getcwd(directory, sizeof directory) &&
+                    (asks || (has_streams() && !isatty(0) && !isatty(1))) && getcwd(directory, sizeof directory) &&
                     socket_path(path, sizeof path);
     if (asks && is_served) tell(path);
     if (asks) exit(0);
@@ -396,18 +419,18 @@ int main(int count, char **words) {
         if (!send_all(fd, &standard_input, now_ms() + REPLY_MS)) no_answer(fd);
         kind = next_frame(fd, now_ms() + REPLY_MS);
     }
-    if (kind == 'F' && body_size() >= 4) {
+    if (kind == 'F' && is_committed()) {
         /* From here on handlers may have been called: this answer or that one, never a second call. */
         size_t size = body_size() - 4;
         char *unanswered = malloc(size + 1);
-        if (!unanswered) exit(CANNOT_START);
+        if (!unanswered) exit(DENY);
         memcpy(unanswered, received.data + 9, size);
         int64_t until = now_ms() + number_at(received.data + 5);
         drop_frame();
-        if (next_frame(fd, until) != 'R') give(unanswered, size);
+        if (next_frame(fd, until) != 'R' || !is_answer(received.data + 5, body_size())) give(unanswered, size);
         kind = 'R';
     }
-    if (kind == 'R') give(received.data + 5, body_size());
+    if (kind == 'R' && is_answer(received.data + 5, body_size())) give(received.data + 5, body_size());
     if (kind == 'C') cold();
     no_answer(fd);
 }

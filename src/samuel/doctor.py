@@ -267,7 +267,7 @@ def _server(app: App) -> Iterator[Finding]:
         hint = "unset it" if os.environ.get(SWITCH) else ""
         yield Finding("note", f"`samuel emit` is answered without a server: {reason}", hint)
         return
-    for problem in place_problems(os.environb):
+    for problem in place_problems(os.environb, str(app.paths.root)):
         yield Finding("note" if problem.harmless else "warning", problem.what, problem.hint)
     paths_served = sockets(app.paths.root, installation)
     for path in paths_served:
@@ -277,7 +277,7 @@ def _server(app: App) -> Iterator[Finding]:
             yield Finding("warning", error.message, error.hint)
         else:
             yield Finding("ok", f"the server {status.pid} answers `samuel emit` (calls: {status.calls})")
-    if not paths_served and usable_directory(os.environb):
+    if not paths_served and usable_directory(os.environb, str(app.paths.root)):
         yield Finding("note", "no server is running; the next `samuel emit` starts one")
 
 

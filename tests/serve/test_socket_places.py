@@ -14,6 +14,8 @@ from samuel.serve.client_program import ClientProgram, client_program
 from samuel.serve.place import candidates
 from samuel.serve.socket_places import PlaceProblem, place_problems, usable_directory
 
+PROJECT = "/project"
+
 
 @pytest.fixture
 def runtime() -> Iterator[Path]:
@@ -24,13 +26,13 @@ def runtime() -> Iterator[Path]:
 
 def problems(runtime: Path) -> list[PlaceProblem]:
     """What is wrong, apart from the directory in /tmp, which belongs to whoever runs the tests."""
-    own = list(place_problems({b"XDG_RUNTIME_DIR": os.fsencode(runtime)}))
+    own = list(place_problems({b"XDG_RUNTIME_DIR": os.fsencode(runtime)}, PROJECT))
     return [problem for problem in own if "`/tmp/samuel-" not in problem.what]
 
 
 def test_a_directory_that_can_be_made_is_no_problem(runtime):
     assert problems(runtime) == []
-    assert usable_directory({b"XDG_RUNTIME_DIR": os.fsencode(runtime)}) == f"{runtime}/samuel"
+    assert usable_directory({b"XDG_RUNTIME_DIR": os.fsencode(runtime)}, PROJECT) == f"{runtime}/samuel"
     assert not (runtime / "samuel").exists()
 
 
@@ -40,7 +42,7 @@ def test_a_directory_that_others_can_enter_is_not_used(runtime):
     place.chmod(0o755)
     what = f"`{place}` can be entered by others, and is not used"
     assert problems(runtime) == [PlaceProblem(what, f"`chmod 700 {place}`")]
-    assert usable_directory({b"XDG_RUNTIME_DIR": os.fsencode(runtime)}) != str(place)
+    assert usable_directory({b"XDG_RUNTIME_DIR": os.fsencode(runtime)}, PROJECT) != str(place)
 
 
 def test_a_link_in_place_of_the_directory_is_not_used(runtime):
@@ -76,10 +78,12 @@ def test_sockets_without_a_server_are_counted(runtime):
 def test_a_path_that_is_too_long_names_the_other_place(runtime):
     long = runtime / ("x" * 100)
     environment = {b"XDG_RUNTIME_DIR": os.fsencode(long)}
-    [temporary] = candidates(environment)
-    first = next(place_problems(environment))
-    assert first.what.startswith("a socket in `XDG_RUNTIME_DIR` would have a path of over 107 bytes")
-    if chosen := usable_directory(environment):
+    [temporary] = candidates(environment, PROJECT)
+    first = next(place_problems(environment, PROJECT))
+    assert first.what.startswith(
+        "`XDG_RUNTIME_DIR` is in the project, is missing, or makes a path of over 107 bytes"
+    )
+    if chosen := usable_directory(environment, PROJECT):
         assert chosen == temporary
         assert first.what.endswith(f"; servers listen in `{temporary}`")
 

@@ -15,8 +15,12 @@ from pathlib import Path
 from samuel.process import procfs
 from samuel.process.live import all_enclosing
 
-_NAMESPACES = ("mnt", "pid", "net", "user")
-_CONFINED = (b"\nCapEff:", b"\nCapBnd:", b"\nNoNewPrivs:", b"\nSeccomp:")
+_NAMESPACES = ("ns/mnt", "ns/pid", "ns/net", "ns/user", "root")
+_CONFINED = (
+    *(b"\nUmask:", b"\nUid:", b"\nGid:", b"\nGroups:"),  # which files it may write, and how they are then
+    *(b"\nCapEff:", b"\nCapBnd:", b"\nNoNewPrivs:"),
+    *(b"\nSeccomp:", b"\nSeccomp_filters:"),  # in a container both have filters, a sandbox in it has more
+)
 _LOCAL_PEERCRED, _SOL_LOCAL, _XUCRED = 1, 0, struct.Struct("II")  # macOS
 
 
@@ -45,7 +49,7 @@ class Surroundings:
 def _surroundings(pid: int) -> tuple[object, ...]:
     """All that says how a process is confined; () where that cannot be read."""
     try:
-        namespaces = tuple(os.readlink(f"/proc/{pid}/ns/{name}") for name in _NAMESPACES)
+        namespaces = tuple(os.readlink(f"/proc/{pid}/{name}") for name in _NAMESPACES)
         status = procfs.read(f"/proc/{pid}/status")
     except OSError:
         return ()

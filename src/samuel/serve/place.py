@@ -36,7 +36,7 @@ _COERCED = (b"C.UTF-8", b"C.utf8", b"UTF-8")
 
 def socket_path(root: str, installation: str, environment: Mapping[bytes, bytes]) -> str:
     """The path of the socket; "" where there is no private directory for it."""
-    directory = runtime_directory(environment)
+    directory = runtime_directory(environment, root)
     return f"{directory}/{socket_name(root, installation, environment)}{ENDING}" if directory else ""
 
 
@@ -65,18 +65,28 @@ def _is_c_locale(environment: Mapping[bytes, bytes]) -> bool:
     return not environment.get(b"LC_ALL") and environment.get(b"LANG", b"") in (b"", b"C", b"POSIX")
 
 
-def runtime_directory(environment: Mapping[bytes, bytes]) -> str:
+def runtime_directory(environment: Mapping[bytes, bytes], root: str) -> str:
     """The directory of the sockets; "" if there is none that only this user can enter."""
-    return next((directory for directory in candidates(environment) if is_private(directory)), "")
+    return next((directory for directory in candidates(environment, root) if is_private(directory)), "")
 
 
-def candidates(environment: Mapping[bytes, bytes]) -> Iterator[str]:
+def candidates(environment: Mapping[bytes, bytes], root: str) -> Iterator[str]:
     """The directories in which a socket may be, the preferred one first; only those where its path fits."""
     own = os.fsdecode(environment.get(b"XDG_RUNTIME_DIR", b""))
-    places = (f"{own}/samuel" if own.startswith("/") else "", f"/tmp/samuel-{os.getuid()}")
+    usable = own.startswith("/") and not _is_in(own, root)
+    places = (f"{own}/samuel" if usable else "", f"/tmp/samuel-{os.getuid()}")
     for place in places:
         if place and len(os.fsencode(place)) + 1 + NAME_LENGTH + len(ENDING) <= LONGEST:
             yield place
+
+
+def _is_in(directory: str, root: str) -> bool:
+    """Whether a directory is in the project, which must not bring a socket of its own."""
+    try:
+        real = os.path.realpath(directory, strict=True)
+    except OSError:
+        return True
+    return f"{real}/".startswith(f"{root.rstrip('/')}/")
 
 
 def is_private(directory: str) -> bool:

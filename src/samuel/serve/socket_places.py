@@ -20,19 +20,19 @@ class PlaceProblem(NamedTuple):
     """A server can be reached all the same."""
 
 
-def usable_directory(environment: Mapping[bytes, bytes]) -> str:
+def usable_directory(environment: Mapping[bytes, bytes], root: str) -> str:
     """The directory of the sockets, which the first server may have to make; "" if there can be none."""
-    places = candidates(environment)
+    places = candidates(environment, root)
     return next((place for place in places if is_private(place) or _can_be_made(place)), "")
 
 
-def place_problems(environment: Mapping[bytes, bytes]) -> Iterator[PlaceProblem]:
+def place_problems(environment: Mapping[bytes, bytes], root: str) -> Iterator[PlaceProblem]:
     """Why there may be no server, or not in the usual place. Changes nothing."""
-    places = list(candidates(environment))
-    chosen = usable_directory(environment)
+    places = list(candidates(environment, root))
+    chosen = usable_directory(environment, root)
     own = os.fsdecode(environment.get(b"XDG_RUNTIME_DIR", b""))
     if own.startswith("/") and f"{own}/samuel" not in places:
-        what = f"a socket in `XDG_RUNTIME_DIR` would have a path of over {LONGEST} bytes"
+        what = f"`XDG_RUNTIME_DIR` is in the project, is missing, or makes a path of over {LONGEST} bytes"
         yield PlaceProblem(f"{what}; servers listen in `{chosen}`" if chosen else what, "", bool(chosen))
     for place in places:
         if os.path.lexists(place) and not is_private(place):

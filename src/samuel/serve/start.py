@@ -45,7 +45,7 @@ def start_for(app: App) -> None:
     if why_not(app):
         return
     installation = installation_of(sys.argv[0], sys.executable)
-    prepare_directory()
+    prepare_directory(app.paths.root)
     path = socket_path(str(app.paths.root), installation, os.environb)
     if not path or is_served(path):
         return
@@ -108,9 +108,9 @@ def has_something_to_run(app: App) -> bool:
     )
 
 
-def prepare_directory() -> None:
+def prepare_directory(root: Path) -> None:
     """Make the directory of the sockets, if it can be made and there is none yet."""
-    for directory in candidates(os.environb):
+    for directory in candidates(os.environb, str(root)):
         with suppress(OSError):
             os.mkdir(directory, 0o700)
         if is_private(directory):
@@ -130,7 +130,7 @@ def is_served(path: str) -> bool:
 
 def sockets(root: Path, installation: str) -> list[str]:
     """The sockets of a project's servers, one for each set of variables that hooks see."""
-    directory = runtime_directory(os.environb)
+    directory = runtime_directory(os.environb, str(root))
     if not directory:
         return []
     prefix = project_name(str(root), installation)

@@ -19,6 +19,8 @@ TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this nam
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    Answer = tuple[int, int, list[tuple[int, bytes]]]  # as `wire.decode_answer` gives it
+
 REPLY_SECONDS = 2.0  # for the server to take the call, and to be about to call handlers
 LARGEST_STDIN = 16 * 1024 * 1024 + 1
 
@@ -47,6 +49,8 @@ def emit_warm(arguments: Sequence[str]) -> int:
     """Have the server of this project answer `samuel emit`; the exit code, or Cold."""
     if EmitArguments.plain(arguments) is None:
         raise Cold("the command line is not a plain one")
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        raise Cold("a standard stream is closed, and the socket would take its place")
     if os.isatty(0) or os.isatty(1):
         raise Cold("a person may be asked, and reads the result")
     try:
@@ -85,7 +89,7 @@ def _converse(path: str, installation: str, directory: str, arguments: Sequence[
     fields = (wire.EMIT, __version__.encode(), os.fsencode(installation), os.fsencode(directory))
     variables = (name + b"=" + value for name, value in os.environb.items())
     data: bytes | None = None
-    unanswered: bytes | None = None
+    unanswered: Answer | None = None
     try:
         server.send(wire.header(fields, [os.fsencode(word) for word in arguments], variables))
         kind, body = server.frame()
@@ -94,17 +98,21 @@ def _converse(path: str, installation: str, directory: str, arguments: Sequence[
             server.send(wire.data_frame(data))
             kind, body = server.frame()
         if kind == wire.COMMITTED:
-            unanswered = body[4:]
+            unanswered = wire.decode_answer(body[4:])
             server.wait_for(int.from_bytes(body[:4], "big") / 1000)
             kind, body = server.frame()
+        if kind == wire.COLD and unanswered is None:
+            raise Cold(body.decode(errors="replace"), data)
+        if kind != wire.ANSWER:
+            raise wire.WireError("a message that this version does not know")
+        answer = wire.decode_answer(body)
     except (OSError, wire.WireError) as error:
-        unanswered = unanswered or server.last_word()
-        if unanswered is None:
+        # Once handlers may have been called: this answer or that one, never a second call.
+        last_word = unanswered or server.last_word()
+        if last_word is None:
             raise Cold(str(error), data) from None
-        return _write(unanswered)
-    if kind != wire.ANSWER:
-        raise Cold(body.decode(errors="replace"), data)
-    return _write(body)
+        answer = last_word
+    return _write(answer)
 
 
 class _Connection:
@@ -139,14 +147,14 @@ class _Connection:
         kind, body, self._received = message
         return kind, body
 
-    def last_word(self) -> bytes | None:
+    def last_word(self) -> Answer | None:
         """The answer in a COMMITTED that came when we no longer waited; None, and then none can come any more."""
         try:
             self._socket.shutdown(2)
             kind, body = self.frame()
+            return wire.decode_answer(body[4:]) if kind == wire.COMMITTED else None
         except (OSError, wire.WireError):
             return None
-        return body[4:] if kind == wire.COMMITTED else None
 
 
 def _stdin() -> bytes:
@@ -158,8 +166,8 @@ def _stdin() -> bytes:
     return b"".join(parts)
 
 
-def _write(body: bytes) -> int:
-    code, failure, output = wire.decode_answer(body)
+def _write(answer: Answer) -> int:
+    code, failure, output = answer
     for stream, data in output:
         try:
             while data:

@@ -85,12 +85,17 @@ def encode_answer(answer: EmitAnswer, encoding: str) -> bytes:
 
 
 def decode_answer(body: bytes) -> tuple[int, int, list[tuple[int, bytes]]]:
-    """The exit code, the one if the output cannot be written, and the output by file descriptor."""
+    """The exit code, the one if the output cannot be written, and the output by file descriptor.
+
+    WireError if it is not an answer, or not all of one.
+    """
     output, at = [], 2
-    while at < len(body):
+    while at + 5 <= len(body) and body[at] in (1, 2):
         end = at + 5 + int.from_bytes(body[at + 1 : at + 5], "big")
         output.append((body[at], body[at + 5 : end]))
         at = end
+    if at != len(body):
+        raise WireError("not an answer")
     return body[0], body[1], output
 
 

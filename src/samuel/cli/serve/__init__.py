@@ -50,7 +50,7 @@ def serve(ctx: click.Context, path: str, installation: str) -> int | None:
             raise SamuelError(f"no server is started here: {reason}", "see `samuel serve --help`")
         idle = app.config.serve_idle if app.personal.serve_idle is None else app.personal.serve_idle
     installation = installation or installation_of(sys.argv[0], sys.executable)
-    prepare_directory()
+    prepare_directory(root)
     path = path or socket_path(str(root), installation, os.environb)
     if not path:
         raise SamuelError("no directory for sockets belongs to you alone", "see `samuel doctor`")

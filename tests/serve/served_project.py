@@ -1,0 +1,287 @@
+"""A project with a home of its own whose calls are answered cold, by a process each, or warm, by a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.conftest import TEST_MARK
+
+from samuel.errors import SamuelError
+from samuel.serve import wire
+from samuel.serve.control import ask
+from samuel.serve.place import ENDING, NATIVE_CLIENT, socket_path
+from samuel.serve.status import ServerStatus
+from samuel.testing import SamuelProject
+
+INSTALLATION = str(Path(sys.executable).parent)
+NATIVE = (f"{INSTALLATION}/{NATIVE_CLIENT}",)
+THIN = (sys.executable, "-c", "import sys; from samuel.serve.thin_client import main; sys.exit(main())")
+PATIENCE = 60.0  # seconds until something has certainly gone wrong, however busy the machine is
+
+GUARD = """
+import samuel
+
+@samuel.hook("PreAbilityCall", role="guard")
+def guard(event):
+    with open("called", "a") as file:
+        file.write("x")
+    if event.ability_id == "deploy":
+        return {"decision": "deny", "reason": "not on a Friday"}
+"""
+DENIED, ALLOWED = b'{"ability_id": "deploy"}', b'{"ability_id": "read"}'
+
+
+class Answer(NamedTuple):
+    """What a caller of `samuel emit` sees."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+def eventually(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain: {what}"
+        time.sleep(0.02)
+
+
+class ServedProject:
+    """The project, its user, and the servers that were started for it."""
+
+    def __init__(self, directory: Path, fast_samuel: Path, share_cache: Callable[[Path], None]) -> None:
+        self.files = SamuelProject(directory)
+        self.root, self.home = self.files.root, self.files.user.home
+        share_cache(self.home / ".cache")
+        self.runtime = Path(tempfile.mkdtemp(prefix="samuel-test-"))  # short: a socket's path has to fit
+        self.mark = uuid.uuid4().hex
+        self.environment = {
+            "PATH": f"{INSTALLATION}:{os.environ['PATH']}",
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "XDG_RUNTIME_DIR": str(self.runtime),
+            TEST_MARK: self.mark,
+        }
+        self._fast_samuel = str(fast_samuel / "samuel")
+
+    # Calls
+
+    def cold(self, *words: str, stdin: bytes = b"", cwd: Path | None = None, **more: str) -> Answer:
+        """`samuel emit` in a process of its own."""
+        command = (self._fast_samuel, "emit")
+        return self.run(command, *words, stdin=stdin, cwd=cwd, SAMUEL_SERVE="off", **more)
+
+    def warm(
+        self, *words: str, stdin: bytes = b"", client: Sequence[str] = NATIVE, cwd: Path | None = None, **more: str
+    ) -> Answer:
+        """`samuel-emit`, which asks the server if there is one."""
+        return self.run(client, *words, stdin=stdin, cwd=cwd, **more)
+
+    def run(
+        self, program: Sequence[str], *words: str, stdin: bytes = b"", cwd: Path | None = None, **more: str
+    ) -> Answer:
+        done = subprocess.run(
+            [*program, *words],
+            input=stdin,
+            capture_output=True,
+            cwd=cwd or self.root,
+            env={**self.environment, **more},
+            timeout=PATIENCE,
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    def samuel(self, *words: str, stdin: bytes = b"", **more: str) -> Answer:
+        """Another command than `emit`."""
+        return self.run((self._fast_samuel,), *words, stdin=stdin, **more)
+
+    def calls_of_guard(self) -> int:
+        file = self.root / "called"
+        return len(file.read_text()) if file.exists() else 0
+
+    # Servers
+
+    def socket(self, installation: str = INSTALLATION, **more: str) -> str:
+        variables = {os.fsencode(k): os.fsencode(v) for k, v in {**self.environment, **more}.items()}
+        (self.runtime / "samuel").mkdir(mode=0o700, exist_ok=True)
+        path = socket_path(str(self.root), installation, variables)
+        assert path
+        return path
+
+    def start(self, path: str = "", **more: str) -> int:
+        """Start a server for this environment; gives its process."""
+        path = path or self.socket(**more)
+        words = [self._fast_samuel, "serve", "--socket", path, "--installation", INSTALLATION]
+        with (self.runtime / "server.log").open("ab") as log:
+            # The program in front ends when the server does: it is not waited for.
+            subprocess.Popen(
+                words,
+                cwd=self.root,
+                env={**self.environment, **more},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            ).returncode = 0
+        eventually(lambda: self.status(path), f"no server: {(self.runtime / 'server.log').read_text()}")
+        server = self.status(path)
+        assert server
+        return server.pid
+
+    def status(self, path: str = "") -> ServerStatus | None:
+        try:
+            return ask(path or self.socket(), wire.STATUS)
+        except SamuelError:
+            return None
+
+    def answered(self) -> int:
+        """How many calls all servers answered."""
+        return sum(server.calls for server in self.servers())
+
+    def servers(self) -> list[ServerStatus]:
+        return [server for path in self.sockets() if (server := self.status(path))]
+
+    def sockets(self) -> list[str]:
+        return [str(path) for path in sorted((self.runtime / "samuel").glob(f"*{ENDING}"))]
+
+    # The end
+
+    def pids(self) -> list[int]:
+        """The processes that carry the mark of this project. A forked server carries that of its fork server."""
+        pids = []
+        for name in os.listdir("/proc"):
+            try:
+                if name.isdigit() and self.mark.encode() in Path("/proc", name, "environ").read_bytes():
+                    pids.append(int(name))
+            except OSError:  # gone meanwhile, or not ours
+                continue
+        return pids
+
+    def handlers(self) -> list[str]:
+        """What runs for calls, apart from servers and their workers for Python."""
+        lines = [commands(pid) for pid in self.pids()]
+        return [line for line in lines if line and " serve --socket " not in line and ".worker" not in line]
+
+    def stop(self) -> None:
+        """Stop all servers, wherever they listen, and wait until they have ended."""
+        for server in self.servers():
+            os.kill(server.pid, signal.SIGTERM)
+            wait_for_end(server.pid)
+        for pid in self.pids():
+            if " serve --socket " in commands(pid):
+                os.kill(pid, signal.SIGTERM)
+                wait_for_end(pid)
+
+    def close(self) -> None:
+        """Stop all servers. Nothing may be left running."""
+        try:
+            self.stop()
+            deadline = time.monotonic() + PATIENCE
+            while (left := self.pids()) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert left == [], [commands(pid) for pid in left]
+        finally:
+            for pid in self.pids():
+                os.kill(pid, signal.SIGKILL)
+            shutil.rmtree(self.runtime)
+
+
+def wait_for_end(pid: int) -> None:
+    eventually(lambda: not is_alive(pid), f"{pid} has not ended")
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def commands(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+Conversation = Callable[[socket.socket], None]
+
+
+@contextmanager
+def fake_server(path: str, converse: Conversation) -> Iterator[None]:
+    """A server at `path` that has one conversation after the other."""
+    import threading
+
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    Path(path).unlink(missing_ok=True)
+    listener.bind(path)
+    listener.listen(128)
+    connections: list[socket.socket] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            connections.append(connection)
+            try:
+                converse(connection)
+            except (OSError, wire.WireError):  # the client is gone: the test looks at what it did
+                pass
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        for connection in connections:
+            connection.close()
+        Path(path).unlink(missing_ok=True)
+        thread.join(PATIENCE)
+
+
+def read_header(connection: socket.socket) -> wire.Header:
+    return wire.Header(wire.read_data(connection.recv, wire.LARGEST_HEADER))
+
+
+def read_frame(connection: socket.socket) -> bytes:
+    """The next message of a server, all of its bytes."""
+    head = wire.read_exactly(connection.recv, 5)
+    size = int.from_bytes(head[1:], "big")
+    return head + (wire.read_exactly(connection.recv, size) if size else b"")
+
+
+def context(ability: str, **fields: object) -> bytes:
+    return json.dumps({"ability_id": ability, **fields}).encode()
+
+
+def yaml_hook(root: Path, name: str, event: str, body: str, more: str = "") -> None:
+    """A YAML hook with a shell script."""
+    definition = root / ".system" / "hooks" / f"{name}.yaml"
+    script = root / "scripts" / f"{name}.sh"
+    for file in (definition, script):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    handler = f"handler:\n  kind: script\n  command: ./scripts/{name}.sh\n"
+    definition.write_text(f"id: {name}\nevent_type: {event}\n{more}{handler}")
+    script.write_text(f"#!/bin/sh\n{body}\n")
+    script.chmod(0o755)
+
+
+def variables_of(pid: int) -> Mapping[str, str]:
+    data = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
+    return dict(item.partition("=")[::2] for item in data.split("\0") if "=" in item)  # type: ignore[misc]

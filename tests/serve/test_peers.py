@@ -1,0 +1,149 @@
+"""Who is answered: only a process of the same user that is confined as the server is."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from samuel.process.live import registered
+from samuel.serve import wire
+
+from .served_project import DENIED, GUARD, INSTALLATION, NATIVE, ServedProject, eventually, read_frame
+
+FILTER = """
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+allow = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0x7FFF0000))  # BPF: return ALLOW
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 1, ctypes.addressof(allow)))
+assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+for _ in range(int(sys.argv[1])):
+    assert libc.prctl(22, 2, program, 0, 0) == 0  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def filtered(count: int) -> tuple[str, ...]:
+    return (sys.executable, "-c", FILTER, str(count))
+
+
+@pytest.fixture
+def guarded(served: ServedProject) -> ServedProject:
+    served.files.python_hook("guard", GUARD)
+    return served
+
+
+def is_left(served: ServedProject, wrapper: Sequence[str], reason: str) -> None:
+    """The call is answered, but not by the server."""
+    assert served.run((*wrapper, *NATIVE), "PreAbilityCall", stdin=DENIED).code == 2
+    (server,) = [server for server in served.servers() if server.socket == served.socket()]
+    # The native client asks, and `samuel emit`, which it becomes, asks once more.
+    assert (server.calls, server.left_to_others, server.last_reason) == (0, 2, reason)
+
+
+@pytest.mark.parametrize("kind", ["--net", "--mount", "--user", "--pid"])
+def test_client_in_another_namespace_is_left_to_itself(guarded: ServedProject, kind: str) -> None:
+    wrapper = ["unshare", *(("--map-root-user", kind) if kind == "--user" else (kind, "--fork"))]
+    if subprocess.run([*wrapper, "true"], capture_output=True).returncode:
+        pytest.skip(f"NOT TESTED: `unshare {kind}` is not allowed here")
+    guarded.start()
+    is_left(guarded, wrapper, "it is confined in another way than the server")
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        ("setpriv", "--no-new-privs"),
+        filtered(1),
+        ("sh", "-c", 'umask 077; exec "$@"', "sh"),
+    ],
+    ids=["no new privileges", "system calls", "umask"],
+)
+def test_client_that_is_confined_is_left_to_itself(guarded: ServedProject, wrapper: Sequence[str]) -> None:
+    guarded.start()
+    is_left(guarded, wrapper, "it is confined in another way than the server")
+
+
+def test_client_with_one_more_filter_of_system_calls_than_the_server_is_left(guarded: ServedProject) -> None:
+    """As in a container, where every process has a filter, and a sandboxed agent in it one more."""
+    program = [*filtered(1), INSTALLATION + "/samuel", "serve", "--socket", guarded.socket()]
+    words = [*program, "--installation", INSTALLATION]
+    with subprocess.Popen(words, cwd=guarded.root, env=guarded.environment) as server:
+        eventually(Path(guarded.socket()).exists, "no server")
+        assert guarded.run((*filtered(1), *NATIVE), "PreAbilityCall", stdin=DENIED).code == 2
+        assert guarded.run((*filtered(2), *NATIVE), "PreAbilityCall", stdin=DENIED).code == 2
+        status = subprocess.run(
+            [*filtered(1), f"{INSTALLATION}/samuel", "serve", "status", "--json"],
+            cwd=guarded.root, env=guarded.environment, capture_output=True, text=True,
+        )  # fmt: skip
+        server.terminate()
+    assert '"calls": 1,' in status.stdout
+    assert '"left_to_others": 2,' in status.stdout
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="NOT TESTED: only root can be another user")
+def test_another_user_is_refused_even_if_all_doors_are_open(guarded: ServedProject) -> None:
+    guarded.start()
+    path = guarded.socket()
+    for place in (guarded.runtime, guarded.runtime / "samuel"):
+        place.chmod(0o755)
+    Path(path).chmod(0o666)
+    program = (
+        "import os, socket, sys\n"
+        "os.setgid(65534); os.setuid(65534)\n"
+        "connection = socket.socket(socket.AF_UNIX); connection.connect(sys.argv[1])\n"
+        "connection.sendall(sys.stdin.buffer.read())\n"
+        "sys.stdout.buffer.write(connection.recv(4096))\n"
+    )
+    for command in (wire.EMIT, wire.STATUS, wire.STOP):
+        fields = (command, b"0.1.0", INSTALLATION.encode(), str(guarded.root).encode())
+        header = wire.header(fields, [b"PreAbilityCall"], [])
+        done = subprocess.run(
+            ["/usr/bin/env", "-i", sys.executable, "-c", program, path], input=header, capture_output=True
+        )
+        assert done.stdout[5:] == b"it belongs to another user", done.stderr
+    for place in (guarded.runtime, guarded.runtime / "samuel"):
+        place.chmod(0o700)
+    assert guarded.status()
+
+
+def test_client_inside_a_run_is_left_to_itself(guarded: ServedProject) -> None:
+    """Its agent is watched: what its hooks do has to be below the run."""
+    guarded.start()
+    with registered(guarded.files.user.live, "run-1"):  # this process is the run
+        is_left(guarded, (), "it belongs to a run")
+
+
+def test_no_server_is_started_inside_a_run(guarded: ServedProject) -> None:
+    with registered(guarded.files.user.live, "run-1"):
+        cold = (sys.executable, "-m", "samuel", "emit")
+        assert guarded.run(cold, "PreAbilityCall", stdin=DENIED).code == 2
+    assert guarded.pids() == []
+    assert guarded.sockets() == []
+
+
+def test_client_of_another_project_is_left(guarded: ServedProject, tmp_path: Path) -> None:
+    """It would have to ask at the wrong socket; then its directory tells."""
+    guarded.start()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "samuel.toml").touch()
+    for directory in (str(other).encode(), b"/", b"/no/such/place", b""):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(guarded.socket())
+            fields = (wire.EMIT, b"0.1.0", INSTALLATION.encode(), directory)
+            connection.sendall(wire.header(fields, [b"PreAbilityCall"], []))
+            assert read_frame(connection)[5:] == b"the directory belongs to another project"
+
+
+def test_tools_of_these_tests_are_there() -> None:
+    assert shutil.which("unshare")
+    assert shutil.which("setpriv")
+    assert ctypes.CDLL(None).prctl
