@@ -37,6 +37,8 @@ COMPOSES = {
     "replace": "Only the last handler of the chain runs, and a warning names those it replaces. If it fails, no "
     "other handler runs instead. `agent.invoke` is stopped then, and also if it has no handler. The loop "
     "continues without a handler of `iteration.gate`, and after a fault of one with `strict = false`.",
+    "candidates": "Handlers run at the same time. The result has each answer by itself, in chain order, as "
+    "`candidates`, with the name of its `handler`; whoever fired the event chooses one.",
     "merge": "Handlers run at the same time. Lists are joined in chain order; of each suggested ability the "
     "highest confidence is kept; the first `error` is kept, and all are listed in `errors`; other keys take "
     "the last value.",
@@ -55,6 +57,11 @@ RESULTS: dict[str, dict[str, Any]] = {
     "init.after": {"ok": True},
     "sync.before": {"ok": True, "skip": True},
     "sync.after": {"ok": True},
+    "tasks.read": {
+        "format": "todo",
+        "tasks": [{"id": "1", "title": "store prices", "line": 1}],
+        "left_out": [{"line": 2, "what": "it does not begin with TODO"}],
+    },
     "before:loop": {"ok": False, "reason": "the working tree is not clean"},
     "before:iteration": {"ok": True, "data": {"Branch": "main"}},
     "iteration.gate": {"continue": True, "mode": "implementation"},
@@ -108,7 +115,9 @@ def events_page() -> str:
         + ". Names that begin with "
         + " or ".join(f"`{prefix}`" for prefix in RESERVED_PREFIXES)
         + " are reserved for later and refused.\n",
-        "`samuel init` fires the `init` events and `samuel sync` the `sync` events. `samuel run start` and "
+        "`samuel init` fires the `init` events and `samuel sync` the `sync` events. `samuel run init --from`, "
+        "`run convert`, `run enqueue --from` and `run sync` fire `tasks.read`, and only for tasks in a format "
+        "that is [not built in](../how-to/bring-your-tasks.md#a-format-of-your-own). `samuel run start` and "
         "`samuel run pilot` fire the loop events and, around each agent process, the session events "
         "`SessionStart`, `UserPromptSubmit`, `TurnEnd`, `SessionStop` and `SessionEnd`; [the "
         "loop](../explanation/the-loop.md) describes when. `samuel recipe run` fires the session events and "

@@ -34,6 +34,7 @@ init.before         | force, minimal                                  | all-ok  
 init.after          | plugins_installed                               | all-ok                | no  | 30
 sync.before         |                                                 | all-ok                | no  | 30
 sync.after          | files_written                                   | all-ok                | no  | 30
+tasks.read          | format, path, text                              | candidates            | no  | 30
 before:loop         | prd_path, max_iterations                        | all-ok                | yes | 30
 before:iteration    | task, usage                                     | all-ok                | no  | 30
 iteration.gate      | consec_fails, queue_size, usage                 | replace               | yes | 30
@@ -77,7 +78,7 @@ COMMON = {
 }
 
 
-def test_the_catalogue_has_the_26_events_in_the_order_of_the_contract() -> None:
+def test_the_catalogue_has_the_27_events_in_the_order_of_the_contract() -> None:
     assert [event.name for event in EVENTS] == [row[0] for row in ROWS]
 
 

@@ -1,8 +1,8 @@
-"""What can happen: 26 events with typed payloads, and the rules by which answers become one result."""
+"""What can happen: 27 events with typed payloads, and the rules by which answers become one result."""
 
 from samuel.events.catalogue import BY_NAME, EVENTS, event_type
 from samuel.events.event import Event, EventType, LoopEvent, Plugin
-from samuel.events.lifecycle import InitAfter, InitBefore, SyncAfter, SyncBefore
+from samuel.events.lifecycle import InitAfter, InitBefore, SyncAfter, SyncBefore, TasksRead
 from samuel.events.loop import (
     AfterAgentInvoke,
     AfterIteration,
@@ -64,6 +64,7 @@ __all__ = [
     "SessionStop",
     "SyncAfter",
     "SyncBefore",
+    "TasksRead",
     "TurnEnd",
     "UserPromptSubmit",
     "canonical",

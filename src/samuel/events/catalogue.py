@@ -1,4 +1,4 @@
-"""All 26 events: the one table that everything else is derived from.
+"""All 27 events: the one table that everything else is derived from.
 
 Validation, the JSON Schemas, `hooks list`, the scaffolds and the reference page all read it. To add an event:
 
@@ -34,6 +34,7 @@ TRANSFORM = Composition(
     rewrites=("agent", "prompt", "env", "sandbox"),
     completes=True,
 )
+CANDIDATES = Composition("candidates", Arrange.TOGETHER, over_all=compose.candidates, empty={"candidates": []})
 # Without a handler for the gate the loop continues; without one for the agent it cannot.
 GATE = Composition("replace", Arrange.LAST_ONLY, compose.last_value, empty={"continue": True})
 REPLACE = Composition("replace", Arrange.LAST_ONLY, compose.last_value, needs_answer=True)
@@ -67,6 +68,7 @@ _ROWS = (
     (lifecycle.InitAfter,       lifecycle.Verdict,       ALL_OK,          "",                                 False, QUICK),
     (lifecycle.SyncBefore,      lifecycle.SyncVerdict,   ALL_OK,          "",                                 False, QUICK),
     (lifecycle.SyncAfter,       lifecycle.Verdict,       ALL_OK,          "",                                 False, QUICK),
+    (lifecycle.TasksRead,       lifecycle.TaskReading,   CANDIDATES,      "",                                 False, QUICK),
     (loop.BeforeLoop,           lifecycle.Verdict,       ALL_OK,          "check that the PRD makes sense",   True,  QUICK),
     (loop.BeforeIteration,      lifecycle.Verdict,       ALL_OK,          "wait the pause",                   False, QUICK),
     (loop.IterationGate,        loop.GateResult,         GATE,            "implementation or discovery",      True,  QUICK),

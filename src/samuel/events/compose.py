@@ -85,6 +85,16 @@ def last_value(composed: Result, result: Result) -> dict[str, Any]:
     return {**composed, **{key: value for key, value in result.items() if value is not None and key != "data"}}
 
 
+def candidates(answers: Sequence[HandlerResult]) -> dict[str, Any]:
+    """Every result by itself, in chain order and with the name of its handler: the caller chooses one."""
+    results = [
+        {key: value for key, value in answer.result.items() if key not in ("ok", "reason", "data")}
+        for answer in answers
+    ]
+    named = zip(answers, results, strict=True)
+    return {"candidates": [{"handler": answer.source, **result} for answer, result in named if result]}
+
+
 def merge(answers: Sequence[HandlerResult]) -> dict[str, Any]:
     """The HookResult rule: lists are concatenated, the strongest verdict wins, an ability is suggested once."""
     composed: dict[str, Any] = {}

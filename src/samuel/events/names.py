@@ -1,4 +1,4 @@
-"""The names of the 26 events, and `canonical`, which accepts every spelling of them."""
+"""The names of the 27 events, and `canonical`, which accepts every spelling of them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ INIT_BEFORE: Final = "init.before"
 INIT_AFTER: Final = "init.after"
 SYNC_BEFORE: Final = "sync.before"
 SYNC_AFTER: Final = "sync.after"
+TASKS_READ: Final = "tasks.read"
 
 BEFORE_LOOP: Final = "before:loop"
 BEFORE_ITERATION: Final = "before:iteration"
@@ -37,7 +38,7 @@ TURN_END: Final = "TurnEnd"
 SESSION_STOP: Final = "SessionStop"
 SESSION_END: Final = "SessionEnd"
 
-LIFECYCLE: Final = (INIT_BEFORE, INIT_AFTER, SYNC_BEFORE, SYNC_AFTER)
+LIFECYCLE: Final = (INIT_BEFORE, INIT_AFTER, SYNC_BEFORE, SYNC_AFTER, TASKS_READ)
 LOOP: Final = (
     BEFORE_LOOP,
     BEFORE_ITERATION,

@@ -103,6 +103,8 @@ def _marks(hint: Any) -> Iterator[str]:
 
 
 _SAMPLES: dict[str, Any] = {
+    "path": "notes.todo",
+    "text": "TODO: store prices",
     "prd_path": ".samuel/run/prd.toon",
     "max_iterations": 25,
     "task": {"id": "1", "title": "A sample task", "status": "pending"},

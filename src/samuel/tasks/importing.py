@@ -9,9 +9,16 @@ from typing import Any, NamedTuple
 from samuel.errors import UsageError
 from samuel.printable import file_name
 from samuel.tasks.formats.base import ImportedTasks, TaskFormat
+from samuel.tasks.formats.handler_format import HandlerFormats
 from samuel.tasks.formats.markdown import COMPANION, no_task_message_of
 from samuel.tasks.formats.source import LARGEST, TaskSource
-from samuel.tasks.formats.table import FittingFormat, fitting_formats, format_named, nearest_examples
+from samuel.tasks.formats.table import (
+    FittingFormat,
+    built_in_format,
+    fitting_formats,
+    format_named,
+    nearest_examples,
+)
 
 STDIN = "-"
 _IN_A_DIRECTORY = (
@@ -24,6 +31,14 @@ _IN_A_DIRECTORY = (
 
 Choose = Callable[[Sequence[FittingFormat]], TaskFormat | None]
 """Asks a person which of several formats is meant; None where there is nobody to ask."""
+
+
+AskHandlers = Callable[[TaskSource, str], HandlerFormats]
+"""Asks the handlers of `tasks.read` to read a source, in the format that is named, or in any with ""."""
+
+
+def no_handlers(source: TaskSource, format_name: str) -> HandlerFormats:
+    return HandlerFormats()
 
 
 class TaskImport(NamedTuple):
@@ -83,31 +98,60 @@ def import_tasks(
     tag: str = "",
     choose: Choose | None = None,
     notes: tuple[str, ...] = (),
+    ask_handlers: AskHandlers = no_handlers,
 ) -> TaskImport:
     """Read the tasks of a source in the format that is named, or that fits. Raises UsageError or ConfigError."""
-    format, why = (format_named(format_name), "you said so") if format_name else _recognised(source, choose)
+    if format_name:
+        why = "you said so"
+        format, handler_notes = named_format(source, format_name, ask_handlers)
+    else:
+        (format, why), handler_notes = _recognised(source, choose, ask_handlers)
     imported = format.read(source, tag)
     if tag and imported.tag != tag:
         raise UsageError(f"the format {format.name} has no tags", "leave `--tag` out")
     if not imported.tasks:
         raise UsageError(f"`{source.name}` has no task in the format {format.name}", nearest_examples(source))
-    return TaskImport(source, format, why, imported, notes)
+    return TaskImport(source, format, why, imported, (*notes, *handler_notes))
 
 
-def _recognised(source: TaskSource, choose: Choose | None) -> FittingFormat:
-    fitting = fitting_formats(source)
+def named_format(
+    source: TaskSource, name: str, ask_handlers: AskHandlers = no_handlers
+) -> tuple[TaskFormat, tuple[str, ...]]:
+    """The format with this name, and notes: a built-in one, or else that of a handler. Raises UsageError."""
+    if format := built_in_format(name):
+        return format, ()
+    fitting, notes = ask_handlers(source, name)
+    if fitting:
+        return fitting[0].format, notes
+    try:
+        return format_named(name), ()
+    except UsageError as error:
+        raise _with_notes(error, notes) from None
+
+
+def _recognised(
+    source: TaskSource, choose: Choose | None, ask_handlers: AskHandlers
+) -> tuple[FittingFormat, tuple[str, ...]]:
+    fitting: Sequence[FittingFormat] = fitting_formats(source)
+    notes: tuple[str, ...] = ()
+    if not fitting:
+        fitting, notes = ask_handlers(source, "")
     if not fitting:
         source.exact_text  # noqa: B018  it says what is wrong with a file that is not text
         if source.looks_like_json and not _is_json_lines(source):
             source.json  # noqa: B018  and with JSON that is cut off
-        raise UsageError(no_task_message_of(source), nearest_examples(source))
+        raise _with_notes(UsageError(no_task_message_of(source), nearest_examples(source)), notes)
     if len(fitting) == 1:
-        return fitting[0]
+        return fitting[0], notes
     chosen = choose(fitting) if choose else None
     if chosen is None:
         listed = "\n".join(f"  --format {format.name}: {format.summary} ({why})" for format, why in fitting)
         raise UsageError(f"`{source.name}` can be read in {len(fitting)} ways", f"say which:\n{listed}")
-    return FittingFormat(chosen, "you chose it")
+    return FittingFormat(chosen, "you chose it"), notes
+
+
+def _with_notes(error: UsageError, notes: Sequence[str]) -> UsageError:
+    return UsageError(error.message, "\n".join([error.hint, *notes]))
 
 
 def _is_json_lines(source: TaskSource) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from samuel.cli.command_context import CommandContext
+from samuel.cli.run.format_handlers import format_handlers
 from samuel.cli.run.words import plural
 from samuel.errors import UsageError
 from samuel.printable import safe
@@ -19,14 +20,14 @@ from samuel.tasks.formats.table import FORMATS, FittingFormat
 from samuel.tasks.importing import STDIN, TaskImport, import_tasks, open_source
 
 MAX_WARNINGS = 20
-_NAMES = ", ".join(format.name for format in FORMATS)
+_FORMAT = f"The format: {', '.join(format.name for format in FORMATS)}, or one that a hook reads."
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--format` and `--tag`."""
     for option in (
         click.option("--tag", default="", help="The tag to read, of a file that has several (task-master)."),
-        click.option("--format", "format_name", default="", metavar="NAME", help=f"The format: {_NAMES}."),
+        click.option("--format", "format_name", default="", metavar="NAME", help=_FORMAT),
     ):
         command = option(command)
     return command
@@ -35,7 +36,8 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def read_tasks(here: CommandContext, name: str, format_name: str, tag: str) -> TaskImport:
     """The tasks of a file, a directory or standard input; a person is asked where two formats fit."""
     source, notes = open_source(name, here.directory, _stdin)
-    return import_tasks(source, format_name, tag, _choose if here.out.asks and name != STDIN else None, notes)
+    choose = _choose if here.out.asks and name != STDIN else None
+    return import_tasks(source, format_name, tag, choose, notes, format_handlers(here))
 
 
 def described(task_import: TaskImport) -> list[str]:

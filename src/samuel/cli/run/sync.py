@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import origin_file, state_directory, task_store
+from samuel.cli.run.format_handlers import format_handlers
 from samuel.cli.run.words import plural
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
 from samuel.prompts import background
 from samuel.tasks.formats.source import TaskSource
-from samuel.tasks.formats.table import format_named
-from samuel.tasks.importing import TaskImport
+from samuel.tasks.importing import TaskImport, named_format
 from samuel.tasks.origin import TaskOrigin, digest_of
 from samuel.tasks.source_merge import SourceMerge, merge, without
 from samuel.tasks.task import Task
@@ -56,6 +56,7 @@ def sync(here: CommandContext, methodology: str, removed: str | None, done: str 
     reports, warnings = [], list[str]()
     for origin in readable:
         task_import = _read(here, origin)
+        warnings += task_import.notes
         plan = merge(store.load(), origin, task_import.imported, stable_ids=task_import.format.stable_ids)
         skipped = _decided(here, plan.removed, removed, "skip", f"not in `{origin.label}` any more", "Skip them?")
         completed = _decided(
@@ -74,8 +75,9 @@ def sync(here: CommandContext, methodology: str, removed: str | None, done: str 
 
 
 def _read(here: CommandContext, origin: TaskOrigin) -> TaskImport:
-    source, format = TaskSource.of_file(origin.file(here.root), origin.label), format_named(origin.format)
-    return TaskImport(source, format, "it was read so before", format.read(source, origin.tag))
+    source = TaskSource.of_file(origin.file(here.root), origin.label)
+    format, notes = named_format(source, origin.format, format_handlers(here))
+    return TaskImport(source, format, "it was read so before", format.read(source, origin.tag), notes)
 
 
 def _apply(

@@ -36,12 +36,15 @@ class FittingFormat(NamedTuple):
     why: str
 
 
+def built_in_format(name: str) -> TaskFormat | None:
+    return next((format for format in FORMATS if format.name == name), None)
+
+
 def format_named(name: str) -> TaskFormat:
-    """The format that `--format` names. Raises UsageError."""
+    """The built-in format with this name. Raises UsageError."""
+    if format := built_in_format(name):
+        return format
     names = [format.name for format in FORMATS]
-    for format in FORMATS:
-        if format.name == name:
-            return format
     raise UsageError(f"there is no format `{name}`", did_you_mean(name, names, f"one of {', '.join(names)}"))
 
 
