@@ -28,6 +28,12 @@ class JsonOption(NamedTuple):
 
 OPTIONS = [
     JsonOption(
+        ("bench", "--json"),
+        "--payload",
+        {"ability_id": 5},
+        lambda answer: "ability_id" in answer["error"]["message"],
+    ),
+    JsonOption(
         ("hooks", "fire", "context.extra"),
         "--payload",
         {"task": {"id": "1"}},
@@ -74,7 +80,7 @@ def test_the_table_above_has_every_option_that_takes_json() -> None:
 
 
 def _words(command: tuple[str, ...]) -> tuple[str, ...]:
-    return command[:2]
+    return tuple(word for word in command[:2] if not word.startswith("-"))
 
 
 @pytest.fixture(params=OPTIONS, ids=lambda option: " ".join((*_words(option.command), option.option)))

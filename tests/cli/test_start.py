@@ -39,6 +39,8 @@ Commands:
   hooks      List, explain, test and write hooks.
   bridge     Connect the hooks of coding agents to Samuel.
   emit       Fire an event from any program or agent.
+  serve      Answer `samuel emit` from a process that stays.
+  bench      Measure what a hook call costs in this project.
   session    Record an agent session and fire its events.
   ability    Find and run the abilities in the project's registry.
   knowledge  Find the documents to read for a task.

@@ -28,7 +28,7 @@ from samuel.testing import SamuelProject
 
 INSTALLATION = str(Path(sys.executable).parent)
 NATIVE = (f"{INSTALLATION}/{NATIVE_CLIENT}",)
-THIN = (sys.executable, "-c", "import sys; from samuel.serve.thin_client import main; sys.exit(main())")
+THIN = (sys.executable, "-c", "import sys; from samuel.__main__ import emit; sys.exit(emit())")
 PATIENCE = 60.0  # seconds until something has certainly gone wrong, however busy the machine is
 
 GUARD = """
@@ -105,7 +105,9 @@ class ServedProject:
 
     def samuel(self, *words: str, stdin: bytes = b"", **more: str) -> Answer:
         """Another command than `emit`."""
-        return self.run((self._fast_samuel,), *words, stdin=stdin, **more)
+        # Servers belong to an installation: the program that asks about them must be of the same one.
+        program = f"{INSTALLATION}/samuel" if words[0] == "serve" else self._fast_samuel
+        return self.run((program,), *words, stdin=stdin, **more)
 
     def calls_of_guard(self) -> int:
         file = self.root / "called"

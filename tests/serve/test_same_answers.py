@@ -145,6 +145,7 @@ def project(
 ) -> Iterator[ServedProject]:
     project = ServedProject(tmp_path_factory.mktemp("same"), fast_samuel, with_compiled_python)
     request.param(project)
+    project.cold("SessionEnd", stdin=b"{}")  # from now on events without a hook are not recorded
     project.start()
     yield project
     project.close()

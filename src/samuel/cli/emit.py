@@ -17,8 +17,9 @@ from samuel.process.emit_client import DEADLINE_OPTION, LONGEST_DEADLINE
 
 if TYPE_CHECKING:
     from samuel.app import App
+    from samuel.emit.host import ReadStdin
 
-    Answering = Callable[[Sequence[str], EmitArguments, bytes, EmitHost], EmitAnswer]
+    Answering = Callable[[Sequence[str], EmitArguments, ReadStdin, EmitHost], EmitAnswer]
 
 
 @click.command()
@@ -71,12 +72,15 @@ def emit(
         confirm=here.confirm,
         indented=sys.stdout.isatty(),
     )
-    data = b"" if sys.stdin.isatty() and not client else sys.stdin.buffer.read(MAX_BYTES + 1)
-    answer = answering(sys.argv[1:], arguments, data, host)
+    answer = answering(sys.argv[1:], arguments, lambda: _stdin(arguments), host)
     here.out.failure = answer.failure
     for stream, text in answer.output:
         here.out.write(stream, text)
     return answer.exit_code
+
+
+def _stdin(arguments: EmitArguments) -> bytes:
+    return b"" if sys.stdin.isatty() and not arguments.client else sys.stdin.buffer.read(MAX_BYTES + 1)
 
 
 # The engine is imported here, and the dialects of all clients only for a client.

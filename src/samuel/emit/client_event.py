@@ -15,7 +15,7 @@ from samuel.dialects.clients.table import client as client_named
 from samuel.dialects.clients.tools import native_result
 from samuel.dialects.yaml_context import event_from_context
 from samuel.emit.call import DENY, STDERR, STDOUT, EmitAnswer, EmitArguments
-from samuel.emit.host import EmitHost, failed, fire, lines, warnings_of
+from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, warnings_of
 from samuel.emit.in_run import bridge_field, check_project, is_fired_by_run
 from samuel.errors import SamuelError, UsageError
 from samuel.events import event_type
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 RUN_VARIABLES = {"SAMUEL_RUN_ID": "run_id", "SAMUEL_TASK_ID": "task_id", "SAMUEL_ITERATION": "iteration"}
 
 
-def answer_client(words: Sequence[str], arguments: EmitArguments, data: bytes, host: EmitHost) -> EmitAnswer:
-    """Fire the event that the payload in `data` tells of; `words` is the command line, for the report of a bug."""
+def answer_client(
+    words: Sequence[str], arguments: EmitArguments, read_stdin: ReadStdin, host: EmitHost
+) -> EmitAnswer:
+    """Fire the event that the payload on stdin tells of; `words` is the command line, for the report of a bug."""
     try:
         client = client_named(arguments.client)
         native_event = arguments.event
@@ -44,7 +46,7 @@ def answer_client(words: Sequence[str], arguments: EmitArguments, data: bytes, h
     try:
         root = host.root()
         check_project(root)
-        payload = _payload(data)
+        payload = _payload(read_stdin())
         native_event = client.event_of(native_event, payload)
         context = _context(client, native_event, payload, arguments.session)
         if context and is_fired_by_run(root, client.events[native_event], context):

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from samuel.dialects.yaml_context import event_from_context
 from samuel.emit.call import DENY, FAULT, STDERR, STDOUT, EmitAnswer, EmitArguments
-from samuel.emit.host import EmitHost, failed, fire, lines, warnings_of
+from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, warnings_of
 from samuel.errors import SamuelError, UsageError
 from samuel.events import Event, EventType, event_type
 from samuel.explained import explained
@@ -25,12 +25,14 @@ def failure_code(event: str) -> int:
     return DENY if event_type(event).composition.can_deny else FAULT
 
 
-def answer_event(words: Sequence[str], arguments: EmitArguments, data: bytes, host: EmitHost) -> EmitAnswer:
-    """Fire the event with the context in `data`; `words` is the command line, for the report of a bug."""
+def answer_event(
+    words: Sequence[str], arguments: EmitArguments, read_stdin: ReadStdin, host: EmitHost
+) -> EmitAnswer:
+    """Fire the event with the context on stdin; `words` is the command line, for the report of a bug."""
     failure = None
     try:
         failure = failure_code(arguments.event)
-        event = _event(event_type(arguments.event), data, arguments.session)
+        event = _event(event_type(arguments.event), read_stdin(), arguments.session)
         with host.opened(arguments) as app:
             event = app.with_context(event)
             host.firing(app, event, failed(SamuelError("samuel ended before the hooks did"), failure))

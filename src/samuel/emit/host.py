@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from samuel.events import Event
 
 
+ReadStdin = Callable[[], bytes]
+"""Reads the whole of stdin. Called where an interrupt is answered too: the caller may never write."""
+
+
 class EmitHost(NamedTuple):
     """What a call needs of the process that answers it."""
 

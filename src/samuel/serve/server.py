@@ -207,7 +207,7 @@ class Server:
 
         host = EmitHost(root=lambda: self._root, opened=lambda _: nullcontext(project.app), firing=firing)
         words = ["emit", arguments.event]
-        return (answer_client if arguments.client else answer_event)(words, arguments, data, host)
+        return (answer_client if arguments.client else answer_event)(words, arguments, lambda: data, host)
 
     def _unmatched(self, arguments: EmitArguments, data: bytes, project: OpenProject) -> str | None:
         """The answer if no hook wants the event: nothing is recorded, as without a server; None if one may."""

@@ -56,7 +56,9 @@ class OpenProject:
         if watched_files is not None and not self.app.config.distributions and not proving:
             self._files = {**watched_files, **decided_by}
         self.variables = OwnVariables(self.app)
-        self.filters = without_engine.filters(self.app) if without_engine.is_settled(self.app) else None
+        # As without a server: only where the answer depends on nothing but files.
+        plain = self._files is not None and without_engine.is_settled(self.app)
+        self.filters = without_engine.filters(self.app) if plain else None
 
     def is_current(self, root: Path) -> bool:
         """Whether opening the project now would give the same."""

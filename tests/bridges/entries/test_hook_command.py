@@ -72,6 +72,7 @@ def is_denied(client: str, answer: ShellAnswer) -> bool:
     if answer.code == 2:
         return "samuel" in answer.err
     value = json.loads(answer.out)
+    value = {**value, **value.get("hookSpecificOutput", {})}
     words = {
         "permissionDecision": "deny",
         "permission": "deny",
