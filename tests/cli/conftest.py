@@ -9,11 +9,14 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.length import at_length
+from tests.serve.served_project import WarmCalls
 
 from samuel.cli.edge import run
 
@@ -65,11 +68,51 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+# Tests of `samuel emit`: once more with the project's server. `make test` does that with a sample of them.
+EMITTING = {
+    *(
+        "test_emit",
+        "test_emit_client",
+        "test_emit_in_run",
+        "test_client_hooks",
+        "test_session",
+        "test_environment",
+    ),
+    *("test_guards_stay", "test_own_guard", "test_missing", "test_kodelet_names", "test_examples"),
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    name = metafunc.function.__name__
+    sampled = at_length(zlib.crc32(name.encode()) % 16 == 0, True)
+    if metafunc.module.__name__.rpartition(".")[2] in EMITTING and "samuel" in metafunc.fixturenames and sampled:
+        metafunc.parametrize("samuel", ["cold", "warm"], indirect=True)
+
+
 @pytest.fixture
-def samuel(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Samuel:
-    """Run a command line in this process; the project's path is shown as `PROJECT`."""
+def warm_calls(fast_samuel: Path) -> Iterator[WarmCalls]:
+    calls = WarmCalls(fast_samuel)
+    yield calls
+    calls.close()
+
+
+@pytest.fixture
+def samuel(
+    request: pytest.FixtureRequest,
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Samuel:
+    """Run a command line in this process; the project's path is shown as `PROJECT`.
+
+    With the parameter `warm`, `samuel emit` is the native client, and the project's server answers it.
+    """
+    warm_calls = request.getfixturevalue("warm_calls") if getattr(request, "param", "") == "warm" else None
 
     def call(*arguments: str, stdin: str = "") -> Ran:
+        if warm_calls and arguments[:1] == ("emit",):
+            answer = warm_calls.emit(arguments[1:], stdin.encode())
+            return Ran(answer.code, _steady(answer.out.decode(), project), _steady(answer.err.decode(), project))
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         code = run(arguments)
         captured = capsys.readouterr()

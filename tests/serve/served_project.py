@@ -13,9 +13,9 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from tests.conftest import TEST_MARK
 
@@ -24,6 +24,7 @@ from samuel.serve import wire
 from samuel.serve.control import ask
 from samuel.serve.place import ENDING, NATIVE_CLIENT, socket_path
 from samuel.serve.status import ServerStatus
+from samuel.serve.thin_client import project_root
 from samuel.testing import SamuelProject
 
 INSTALLATION = str(Path(sys.executable).parent)
@@ -125,28 +126,16 @@ class ServedProject:
     def start(self, path: str = "", **more: str) -> int:
         """Start a server for this environment; gives its process."""
         path = path or self.socket(**more)
-        words = [self._fast_samuel, "serve", "--socket", path, "--installation", INSTALLATION]
         with (self.runtime / "server.log").open("ab") as log:
             # The program in front ends when the server does: it is not waited for.
-            subprocess.Popen(
-                words,
-                cwd=self.root,
-                env={**self.environment, **more},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            ).returncode = 0
+            start_server(self._fast_samuel, path, self.root, {**self.environment, **more}, log).returncode = 0
         eventually(lambda: self.status(path), f"no server: {(self.runtime / 'server.log').read_text()}")
         server = self.status(path)
         assert server
         return server.pid
 
     def status(self, path: str = "") -> ServerStatus | None:
-        try:
-            return ask(path or self.socket(), wire.STATUS)
-        except SamuelError:
-            return None
+        return status_of(path or self.socket())
 
     def answered(self) -> int:
         """How many calls all servers answered."""
@@ -162,14 +151,7 @@ class ServedProject:
 
     def pids(self) -> list[int]:
         """The processes that carry the mark of this project. A forked server carries that of its fork server."""
-        pids = []
-        for name in os.listdir("/proc"):
-            try:
-                if name.isdigit() and self.mark.encode() in Path("/proc", name, "environ").read_bytes():
-                    pids.append(int(name))
-            except OSError:  # gone meanwhile, or not ours
-                continue
-        return pids
+        return pids_with(self.mark)
 
     def handlers(self) -> list[str]:
         """What runs for calls, apart from servers and their workers for Python."""
@@ -200,8 +182,85 @@ class ServedProject:
             shutil.rmtree(self.runtime)
 
 
+def start_server(
+    program: str, path: str, directory: Path, environment: Mapping[str, str], log: IO[bytes] | int
+) -> subprocess.Popen[bytes]:
+    """Start `samuel serve` at a socket."""
+    return subprocess.Popen(
+        [program, "serve", "--socket", path, "--installation", INSTALLATION],
+        cwd=directory,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+    )
+
+
+def status_of(path: str) -> ServerStatus | None:
+    try:
+        return ask(path, wire.STATUS)
+    except SamuelError:
+        return None
+
+
+class WarmCalls:
+    """Calls of `samuel-emit` in whatever project and environment a test has; a server is started for each."""
+
+    def __init__(self, fast_samuel: Path) -> None:
+        self._program = str(fast_samuel / "samuel")
+        self._runtime = Path(tempfile.mkdtemp(prefix="samuel-test-"))
+        self._mark = uuid.uuid4().hex
+        (self._runtime / "samuel").mkdir(mode=0o700)
+
+    def emit(self, words: Sequence[str], stdin: bytes) -> Answer:
+        environment = {**os.environ, "XDG_RUNTIME_DIR": str(self._runtime), TEST_MARK: self._mark}
+        environment.pop("SAMUEL_SERVE", None)
+        directory = Path.cwd()
+        variables = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
+        path = socket_path(project_root(str(directory)), INSTALLATION, variables)
+        if not status_of(path):
+            process = start_server(self._program, path, directory, environment, subprocess.DEVNULL)
+            # It ends at once where nothing may be served; then the client does without, as for anybody.
+            eventually(lambda: status_of(path) or process.poll() is not None, "no server")
+            process.returncode = process.returncode or 0
+        done = subprocess.run(
+            [*NATIVE, *words], input=stdin, capture_output=True, env=environment, timeout=PATIENCE
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    def close(self) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:  # a call that found no server started one, which may not listen yet
+            starting = [pid for pid in pids_with(self._mark) if " serve --socket " in commands(pid)]
+            servers = [
+                status.pid
+                for path in (self._runtime / "samuel").glob("*.sock")
+                if (status := status_of(str(path)))
+            ]
+            if not starting and not servers:
+                break
+            for pid in {*starting, *servers}:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
+                wait_for_end(pid)
+        shutil.rmtree(self._runtime)
+
+
 def wait_for_end(pid: int) -> None:
     eventually(lambda: not is_alive(pid), f"{pid} has not ended")
+
+
+def pids_with(mark: str) -> list[int]:
+    """The processes that have a mark in their environment."""
+    pids = []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and mark.encode() in Path("/proc", name, "environ").read_bytes():
+                pids.append(int(name))
+        except OSError:  # gone meanwhile, or not ours
+            continue
+    return pids
 
 
 def is_alive(pid: int) -> bool:
@@ -282,8 +341,3 @@ def yaml_hook(root: Path, name: str, event: str, body: str, more: str = "") -> N
     definition.write_text(f"id: {name}\nevent_type: {event}\n{more}{handler}")
     script.write_text(f"#!/bin/sh\n{body}\n")
     script.chmod(0o755)
-
-
-def variables_of(pid: int) -> Mapping[str, str]:
-    data = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
-    return dict(item.partition("=")[::2] for item in data.split("\0") if "=" in item)  # type: ignore[misc]

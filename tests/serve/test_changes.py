@@ -187,9 +187,7 @@ def restart(project: ServedProject) -> None:
         project.start()
 
 
-@pytest.mark.xfail(
-    reason="a worker keeps the modules that it imported: this is changed on another branch", strict=False
-)
+@pytest.mark.xfail(reason="KNOWN GAP: a worker for Python keeps the modules that its hooks imported", strict=False)
 def test_module_that_a_python_hook_imports_may_change(served: ServedProject) -> None:
     (served.root / "lib").mkdir()
     helper = served.root / "lib/helper.py"
@@ -198,5 +196,6 @@ def test_module_that_a_python_hook_imports_may_change(served: ServedProject) -> 
     served.start()
     for word in ("one", "three"):
         helper.write_text(f'WORD = "{word}"\n')
-        stdin = context("read")
-        assert served.warm("PreAbilityCall", stdin=stdin) == served.cold("PreAbilityCall", stdin=stdin)
+        for _ in range(2):
+            assert served.warm("PreAbilityCall", stdin=context("read")).err == f"{word}\n".encode()
+    assert served.answered() == 4
