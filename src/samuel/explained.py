@@ -26,11 +26,17 @@ def explained(error: Exception, arguments: Sequence[str]) -> SamuelError:
         return error
     if isinstance(error, OSError):  # a full disk or a missing permission is not a bug of Samuel
         return SamuelError(_os_error(error))
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or _no_room_for_library(error):
         return SamuelError("there is not enough memory", _MORE_MEMORY)
     if _no_thread(error):
         return SamuelError("the system does not start another thread", _MORE_MEMORY)
     return _bug(arguments, error)
+
+
+def _no_room_for_library(error: Exception) -> bool:
+    """Did the system have no memory for a compiled module? Python takes the loader's words for an ImportError."""
+    words = ("failed to map segment", "Cannot allocate memory", "cannot allocate memory")
+    return isinstance(error, ImportError) and any(word in str(error) for word in words)
 
 
 def _no_thread(error: Exception) -> bool:
