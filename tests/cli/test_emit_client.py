@@ -267,6 +267,7 @@ def fast(monkeypatch) -> Callable[..., str | None]:
     return call
 
 
+@pytest.mark.cold
 def test_a_call_that_no_hook_matches_is_answered_without_the_engine(emit: Emit, hook, fast) -> None:
     hook("exit 1", more="role: guard\nmatch: {ability_id: [deploy]}\n")
     for name, native_event in CALLS:
@@ -276,6 +277,7 @@ def test_a_call_that_no_hook_matches_is_answered_without_the_engine(emit: Emit, 
         assert read(name, native_event, ClientAnswer(answer)) == Reading(), name
 
 
+@pytest.mark.cold
 def test_the_fast_answer_is_never_given_to_a_call_that_a_guard_wants(emit: Emit, hook, fast) -> None:
     hook("exit 1", more="role: guard\nmatch: {ability_id: [shell]}\n")
     payload = capture("claude", "PreToolUse")
@@ -291,6 +293,7 @@ def test_the_fast_answer_is_never_given_to_a_call_that_a_guard_wants(emit: Emit,
         assert fast("--as", "claude", mistyped, stdin=json.dumps(payload)) is None, mistyped
 
 
+@pytest.mark.cold
 def test_the_fast_answer_imports_no_engine(emit: Emit, hook) -> None:
     hook("exit 1", more="role: guard\nmatch: {ability_id: [deploy]}\n")
     emit("claude", "PreToolUse")

@@ -151,7 +151,7 @@ def test_changes_are_about_what_they_say(project: ServedProject) -> None:
     CHANGES["an empty samuel.toml"](project)
 
 
-@settings(max_examples=at_length(4, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_length(2, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(st.sampled_from(sorted(CHANGES)), st.booleans(), st.sampled_from(["", "inner"])), max_size=4

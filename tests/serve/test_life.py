@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.length import at_length
 
 from .served_project import (
     ALLOWED,
@@ -27,6 +28,7 @@ from .served_project import (
 )
 from .test_faults import says_allow
 
+REASONS = ["untrusted", "changed", "nothing", "off", "nested"]
 COLD = (sys.executable, "-m", "samuel", "emit")  # as the native client starts it
 
 
@@ -66,7 +68,7 @@ def test_server_survives_the_end_of_its_starters_process_group(served: ServedPro
     assert served.answered() == 1
 
 
-@pytest.mark.parametrize("reason", ["untrusted", "changed", "nothing", "off", "nested"])
+@pytest.mark.parametrize("reason", at_length(["untrusted", "nested"], REASONS))
 def test_no_server_is_started(served: ServedProject, reason: str) -> None:
     """A clone with hooks that nobody trusts; a hook that changed since; a call of a hook."""
     more: dict[str, str] = {}

@@ -202,6 +202,7 @@ class TestTrust:
         assert call(samuel, "ls").code == 2  # it may have been a guard
 
 
+@pytest.mark.cold
 @pytest.mark.parametrize(("ability", "fast"), [("read", True), ("shell", False)])
 def test_tool_that_no_matcher_chooses_is_answered_without_the_engine(
     samuel, guarded, monkeypatch, ability, fast
