@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from samuel.serve.warm_project import OpenProject
 
 MOST_THREADS = 256
+SPARE_THREADS = 2  # that wait for a connection: with one, each call would have to start its successor
 HEADER_SECONDS = 5.0  # a client sends its header at once
 STDIN_SECONDS = 600.0  # whoever started the client may take its time
 MARGIN_SECONDS = 10.0  # for what happens around the handlers
@@ -113,7 +114,7 @@ class Server:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
-        """Take one connection after the other, for as long as no other thread waits for one too."""
+        """Take one connection after the other, for as long as not enough other threads wait for one too."""
         while True:
             with self._lock:
                 self._waiting += 1
@@ -133,7 +134,7 @@ class Server:
             with connection:
                 self._handle(connection)
             with self._lock:
-                if self._waiting:  # one is enough
+                if self._waiting >= SPARE_THREADS:
                     break
         with self._lock:
             self._threads -= 1
