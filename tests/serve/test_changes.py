@@ -187,7 +187,6 @@ def restart(project: ServedProject) -> None:
         project.start()
 
 
-@pytest.mark.xfail(reason="KNOWN GAP: a worker for Python keeps the modules that its hooks imported", strict=False)
 def test_module_that_a_python_hook_imports_may_change(served: ServedProject) -> None:
     (served.root / "lib").mkdir()
     helper = served.root / "lib/helper.py"
