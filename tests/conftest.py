@@ -13,6 +13,7 @@ import sys
 import tarfile
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -75,6 +76,24 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`make test` leaves out what is marked as `full`, and runs every n-th row of what is marked as `sampled`."""
+    rows: Counter[str] = Counter()
+    left_out = []
+    for item in items if not FULL else ():
+        if mark := item.get_closest_marker("sampled"):
+            function = item.nodeid.partition("[")[0]
+            if rows[function] % mark.kwargs["every"]:
+                left_out.append(item)
+            rows[function] += 1
+        elif item.get_closest_marker("full"):
+            left_out.append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        unwanted = set(left_out)
+        items[:] = [item for item in items if item not in unwanted]
 
 
 def pytest_sessionfinish() -> None:

@@ -66,6 +66,7 @@ exec {python} "$@"
 # What Samuel imports inside of functions.
 IMPORTED_WHEN_NEEDED = (
     "encodings.utf_8_sig",
+    "markdown_it",
     "packaging.requirements",
     "packaging.specifiers",
     "packaging.version",
@@ -143,8 +144,10 @@ def compile_templates() -> None:
     """Compile the shipped templates: that is half of what a short run computes."""
     from samuel.loop.report import html
     from samuel.prompts import jinja, render
+    from samuel.tasks import commonmark
 
     html._template()
+    commonmark._parser()
     for text in render._shipped_texts():
         jinja._compiled(text)
 

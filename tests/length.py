@@ -1,4 +1,7 @@
-"""The length of tests: `make test` runs the short forms; SAMUEL_TESTS=full, as in `make full`, the long ones."""
+"""The length of tests: `make test` runs the short forms; SAMUEL_TESTS=full, as in `make full`, the long ones.
+
+The marks `sampled(every=n)` and `full` are two more forms, for whole tests; tests/conftest.py reads them.
+"""
 
 from __future__ import annotations
 

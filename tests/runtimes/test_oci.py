@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.length import at_length
 
 from samuel.clock import SystemClock
 from samuel.events import AfterIteration, Plugin, QualityCheck
@@ -33,7 +32,6 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "plugins" / "oci-long-files"
 
 class _Contract(RuntimeContract):
     timeout = 60.0
-    many = at_length(6, 16)
     serve = False
 
     @pytest.fixture(autouse=True)

@@ -358,6 +358,7 @@ class TestStopping:
         self.interrupted(workshop, iterations=1)
 
     @pytest.mark.parametrize("wish", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    @pytest.mark.sampled(every=2)
     def test_two_interrupts_stop_now_and_leave_no_process_behind(self, workshop, put, marked_processes, wish):
         put(".samuel/hooks/last", self.HOOK, 0o755)
         workshop.agent(self.SLOW)
