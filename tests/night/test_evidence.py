@@ -6,6 +6,8 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import CALC, MAKEFILE, NO_CHECKS, PRODUCT, PYTEST, PYTHON, TEST_CALC, Night, do
 
+pytestmark = pytest.mark.sampled(every=3)
+
 WRONG_CALC = "def add(a, b):\n    return a - b\n"
 ALWAYS_TRUE = "import unittest\n\n\nclass Calc(unittest.TestCase):\n    def test_add(self):\n        assert True\n"
 NO_CHECK = "test:\n\t@true\n"
@@ -31,7 +33,6 @@ def only_attempt(project: Night, task: str = "1") -> dict[str, object]:
     ],
     ids=["assert true", "makefile", "deleted test", "early exit"],
 )
-@pytest.mark.sampled(every=2)
 def test_work_that_is_green_only_with_softened_checks_fails_and_the_checks_are_put_back(
     night: MakeNight, softened: list[list[str]], name: str
 ) -> None:

@@ -8,6 +8,8 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import Night, do
 
+pytestmark = pytest.mark.sampled(every=3)
+
 DONE = do(["solve"], ["claim"])
 
 # The steps, and what a hook there has to answer.
@@ -54,7 +56,6 @@ def check_the_end(project: Night, *, tasks: tuple[str, ...] = ("1", "2")) -> Non
 
 
 @pytest.mark.parametrize("event", HOOKS)
-@pytest.mark.sampled(every=3)
 def test_after_ctrl_c_at_a_step_the_next_start_finishes_with_whole_commits(night: MakeNight, event: str) -> None:
     project = night("One", "Two", settings="commit = true")
     add_hook(project, event, HOOKS[event])
@@ -71,7 +72,6 @@ def test_after_ctrl_c_at_a_step_the_next_start_finishes_with_whole_commits(night
 
 
 @pytest.mark.parametrize("moment", ["before its work", "after its work", "after its claim"])
-@pytest.mark.sampled(every=2)
 def test_ctrl_c_while_the_agent_works_lets_it_finish_and_its_work_counts(night: MakeNight, moment: str) -> None:
     project = night("One", "Two", settings="commit = true")
     interrupt, solve, claim = ["interrupt"], ["solve"], ["claim"]

@@ -12,6 +12,8 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import LEAN_PYTEST, Night, do
 
+pytestmark = pytest.mark.sampled(every=3)
+
 NONE = dict.fromkeys(("calc.py", "tests/test_calc.py", "tests/__init__.py", "Makefile"))
 DONE = do(["solve"], ["claim"])
 
@@ -137,7 +139,6 @@ def test_a_js_package_is_checked_by_its_own_tests_and_a_softened_script_is_put_b
     assert project.exists("node_modules/node-gyp/gyp/tests/test_gyp.py")
 
 
-@pytest.mark.full
 def test_a_js_package_loses_no_file_of_a_completed_task_after_ctrl_c(js_package: Night) -> None:
     project = js_package
     project.plan("1", do(["solve"], ["interrupt"], ["claim"]), DONE)

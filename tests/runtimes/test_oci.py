@@ -27,6 +27,8 @@ from samuel.runtimes.oci import OciRuntime
 from .contract import LIMIT, RuntimeContract, event
 from .images import MEMORY, another_samuel, containers, do, done, handler, package
 
+pytestmark = pytest.mark.sampled(every=2)
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugins" / "oci-long-files"
 
 
