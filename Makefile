@@ -11,13 +11,17 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # Tests start the command hundreds of times. A shell that forbids cached bytecode makes each start 1.5 times slower.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint system full crash stress fuzz agents coverage bench docs clean
+.PHONY: demo test rest lint system full crash stress fuzz agents coverage bench docs clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
 
 test: $(READY) system lint
 	$(PYTEST)
+
+# The tests that `make test` leaves out because they are marked as `full` or `sampled`. CI runs both.
+rest: $(READY) system
+	SAMUEL_TESTS=rest $(PYTEST)
 
 # Containers and bubblewrap for the tests that need them: installed where that is possible, said where it is not.
 system:
@@ -57,6 +61,7 @@ agents: $(READY)
 coverage: $(READY) system
 	$(BIN)/coverage erase
 	COVERAGE_PROCESS_START=pyproject.toml $(PYTEST)
+	SAMUEL_TESTS=rest COVERAGE_PROCESS_START=pyproject.toml $(PYTEST)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
 

@@ -13,6 +13,7 @@ import sys
 import tarfile
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +25,7 @@ from samuel.process import procfs
 from samuel.process.ledger import LEDGER
 
 from . import forkserver
-from .length import FULL
+from .length import FULL, REST
 
 # A busy machine is no failure: no deadlines. `make fuzz` loads `full` by pytest's option --hypothesis-profile.
 settings.register_profile("quick", deadline=None, max_examples=15)
@@ -75,6 +76,33 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(trylast=True)  # what was chosen by its name or by a mark is not left out for the tests before it
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`make test` runs every n-th test of what is marked as `sampled`, and none that is marked as `full`.
+
+    `make rest` runs the others of these tests, and `make full` all of them.
+    """
+    if FULL:
+        return
+    counts: Counter[str] = Counter()
+    chosen: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        (chosen if _is_chosen(item, counts) else left_out).append(item)
+    if REST:
+        chosen, left_out = left_out, chosen
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = chosen
+
+
+def _is_chosen(item: pytest.Item, counts: Counter[str]) -> bool:
+    for node, mark in item.iter_markers_with_node("sampled"):  # the one that is nearest to the test comes first
+        group = node.nodeid.partition("[")[0]
+        counts[group] += 1
+        return counts[group] % int(mark.kwargs["every"]) == 1
+    return item.get_closest_marker("full") is None
 
 
 def pytest_sessionfinish() -> None:

@@ -31,6 +31,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
+import msgspec
+
 from samuel.process import procfs
 from samuel.process.ledger import LEDGER
 
@@ -59,6 +61,16 @@ INTERPRETER = """\
 if [ "$1 $2 $3" = "-P -m samuel" ]; then shift 3; exec {client} "$@"; fi
 exec {python} "$@"
 """
+
+
+# What Samuel imports inside of functions.
+IMPORTED_WHEN_NEEDED = (
+    "encodings.utf_8_sig",
+    "markdown_it",
+    "packaging.requirements",
+    "packaging.specifiers",
+    "packaging.version",
+)
 
 
 @contextlib.contextmanager
@@ -120,7 +132,10 @@ def import_everything() -> None:
     for module in pkgutil.walk_packages(samuel.__path__, "samuel."):
         if not module.name.endswith("__main__") and module.name != "samuel.testing":
             import_module(module.name)
+    for name in IMPORTED_WHEN_NEEDED:
+        import_module(name)
     compile_templates()
+    build_types()
     gc.collect()
     gc.freeze()  # what is never collected is never copied for a fork
 
@@ -129,10 +144,25 @@ def compile_templates() -> None:
     """Compile the shipped templates: that is half of what a short run computes."""
     from samuel.loop.report import html
     from samuel.prompts import jinja, render
+    from samuel.tasks import commonmark
 
     html._template()
+    commonmark._parser()
     for text in render._shipped_texts():
         jinja._compiled(text)
+
+
+def build_types() -> None:
+    """Have msgspec learn all types: each command would build those that it needs anew."""
+    from samuel.decoding import build
+
+    todo = [msgspec.Struct]
+    while todo:
+        kinds = todo.pop().__subclasses__()
+        todo += kinds
+        for kind in kinds:
+            with contextlib.suppress(NameError, TypeError):  # one that is never decoded
+                build(kind)
 
 
 def answer(connection: socket.socket, listener: socket.socket) -> None:

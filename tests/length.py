@@ -1,4 +1,8 @@
-"""The length of tests: `make test` runs the short forms; SAMUEL_TESTS=full, as in `make full`, the long ones."""
+"""The length of tests: `make test` runs the short forms; SAMUEL_TESTS=full, as in `make full`, the long ones.
+
+The marks `sampled(every=n)` and `full` are two more forms, for whole tests; tests/conftest.py reads them. What
+`make test` leaves out for them, `make rest` (SAMUEL_TESTS=rest) runs, in the short forms.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 FULL = os.environ.get("SAMUEL_TESTS") == "full"
+REST = os.environ.get("SAMUEL_TESTS") == "rest"
 
 
 def at_length(short: T, full: T) -> T:

@@ -43,6 +43,7 @@ def samuel(*arguments: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.sampled(every=3)
 def test_home_that_is_not_absolute_is_refused(
     command: tuple[str, ...], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +56,7 @@ def test_home_that_is_not_absolute_is_refused(
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.sampled(every=3)
 def test_home_that_does_not_exist_is_refused_and_not_created(
     command: tuple[str, ...], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 _CONTROL_SEQUENCE = re.compile(
@@ -26,9 +27,7 @@ def without_control_sequences(text: str) -> str:
 
 def safe(text: str, keep: str = "\n\t") -> str:
     """`text` with everything a terminal might act on written as an escape, but for what `keep` lists."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() or char in keep else _escaped(char) for char in text)
+    return _replaced(text, keep, _escaped)
 
 
 def shorten(text: str, longest: int = 80) -> str:
@@ -40,7 +39,18 @@ def shorten(text: str, longest: int = 80) -> str:
 def safe_json(value: Any) -> str:
     """JSON with the same promise: it stays readable, and it stays JSON."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
+    return _replaced(text, "\n", lambda char: json.dumps(char)[1:-1])
+
+
+def _replaced(text: str, keep: str, escape: Callable[[str], str]) -> str:
+    """`text` with `escape` of each character that cannot be printed. Most lines need no look at each character."""
+    lines = text.split("\n") if "\n" in keep else [text]
+    return "\n".join(
+        line
+        if line.isprintable()
+        else "".join(char if char.isprintable() or char in keep else escape(char) for char in line)
+        for line in lines
+    )
 
 
 def _escaped(character: str) -> str:

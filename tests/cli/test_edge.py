@@ -115,6 +115,7 @@ def test_a_closed_pipe_ends_a_command_without_a_message(project):
 
 
 @pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.sampled(every=2)
 def test_a_command_works_with_closed_standard_streams(project, closed: str):
     ran = subprocess.run(["sh", "-c", f'"$@" hooks fire quality.check {closed}', "-", *REAL], capture_output=True)
     assert ran.returncode == 0
@@ -177,6 +178,7 @@ MORE_MEMORY = "end other programs, or raise the limits of this process (`ulimit 
 
 @pytest.mark.parametrize("buffered", [True, False])
 @pytest.mark.parametrize("command", [("hooks", "list"), ("hooks", "list", "--json")], ids=" ".join)
+@pytest.mark.sampled(every=2)
 def test_output_to_a_full_disk_is_named(project, monkeypatch, command, buffered):
     monkeypatch.setenv("PYTHONUNBUFFERED", "" if buffered else "1")
     with open("/dev/full", "w") as full:

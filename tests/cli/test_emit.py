@@ -257,6 +257,7 @@ class TestWhatGoesWrong:
 
 
 @pytest.mark.parametrize("streams", ["2>/dev/full", ">/dev/full", ">/dev/full 2>&1", "| true", "2>&1 | true"])
+@pytest.mark.sampled(every=3)
 def test_emit_exits_with_deny_even_if_its_output_is_closed(hook, project: Path, streams: str) -> None:
     hook("guard", "PreAbilityCall", '{"decision": "deny", "reason": "no", "messages_to_user": ["Hm."]}')
     line = f"echo '{CALL}' | {shlex.join(REAL)} emit PreAbilityCall {streams}; exit ${{PIPESTATUS[1]}}"
@@ -454,6 +455,7 @@ class TestQuick:
             *('{"ability_id": "x", "event_type": "TurnEnd"}', '{"ability_id": "x", "event": 7}'),
         ],
     )
+    @pytest.mark.sampled(every=3)
     def test_a_context_that_is_wrong_is_told_by_the_engine(
         self, real: Callable[..., Quick], project: Path, context: str
     ) -> None:

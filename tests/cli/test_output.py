@@ -61,6 +61,7 @@ def test_no_color_is_printed_when_no_color_is_set(on_terminal, guard):
 
 
 @pytest.mark.parametrize("name", ["[red]x", "a\x1b]0;owned\x07", "a\nb", "\u202egnp.exe"])
+@pytest.mark.sampled(every=2)
 def test_a_hostile_file_name_on_a_terminal(on_terminal, put, name: str):
     put(f".samuel/hooks/{name}", "#!/bin/sh\n", 0o755)
     for arguments in (

@@ -115,7 +115,7 @@ class Machine:
     def run(self, *argv: str) -> str:
         """What a person sees: both streams, and no trace of where the scratch computer is."""
         done = subprocess.run(
-            argv, cwd=self.directory, env=self.env, stdout=-1, stderr=subprocess.STDOUT, text=True, timeout=120
+            argv, cwd=self.directory, env=self.env, stdout=-1, stderr=subprocess.STDOUT, text=True, timeout=600
         )
         self.code = done.returncode
         return done.stdout.replace(str(self.place), "")

@@ -23,6 +23,7 @@ from samuel.events.compose import Arrange
 CONCURRENT = [event.name for event in EVENTS if event.composition.arrange is Arrange.TOGETHER]
 COMMANDS = at_length(1, 20)  # for each concurrent event, with an empty home and with one that knows the hooks
 LIBRARY = at_length(1, 100)  # for each way to use the library
+THREADS = at_length(8, 16)
 
 HOOKS = ("first", "second", "third", "fourth")
 
@@ -47,7 +48,7 @@ from samuel.events.catalogue import EVENTS
 from samuel.events.schema import sample
 
 sys.setswitchinterval(1e-6)
-WAY, THREADS = sys.argv[1], 16
+WAY, THREADS = sys.argv[1], int(sys.argv[2])
 TRIED = [event for event in EVENTS if not event.irreversible]
 STOP = next(event for event in EVENTS if event.name == "SessionStop")
 together = threading.Barrier(THREADS)
@@ -131,4 +132,4 @@ def test_command_line_fires_concurrent_event_without_crash(event: str, project: 
 
 @pytest.mark.parametrize("way", ["app-shared", "app-per-thread", "different-events"])
 def test_library_fires_from_many_threads_without_crash(way: str, project: Path, tmp_path: Path) -> None:
-    check_none_crashed(way, [started(tmp_path / "home", PROGRAM, way) for _ in range(LIBRARY)])
+    check_none_crashed(way, [started(tmp_path / "home", PROGRAM, way, str(THREADS)) for _ in range(LIBRARY)])

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.sampled(every=2)
+
 PROMPT = "Run the full billing regression tests for me."
 QUESTION = "Before I commit, what checks should I run?"
 CHANGED = ("services/billing/invoice.py", "services/auth/login.py")

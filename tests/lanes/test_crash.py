@@ -18,7 +18,7 @@ from tests.lanes.project import LaneProject
 from tests.length import at_length
 
 LANES = 3
-KILLS = at_length(5, 100)
+KILLS = at_length(3, 100)
 TASKS = at_length(8, 60)
 
 # A git that kills the process group of the coordinator at its n-th writing call, before or after that.

@@ -413,6 +413,7 @@ class TestGit:
 
 
 class TestThePrompt:
+    @pytest.mark.full
     def test_a_template_without_an_end_aborts_the_iteration_and_is_named(self, loop: LoopProject) -> None:
         loop.tasks("1")
         loop.configure("max_consecutive_failures = 1")

@@ -400,6 +400,7 @@ class TestKill:
         assert again.start("2").appeared == ("mine.txt",)
 
     @pytest.mark.parametrize("step", range(1, 5))
+    @pytest.mark.sampled(every=2)
     def test_put_away_killed_at_any_write_is_finished_by_repeating_it(
         self, night: Night, run: Attempts, step: int
     ) -> None:
@@ -420,6 +421,7 @@ class TestKill:
 
     @pytest.mark.parametrize("saved", ["before", "after"])
     @pytest.mark.parametrize("step", range(1, 4))
+    @pytest.mark.sampled(every=2)
     def test_start_killed_at_any_write_is_finished_by_the_next(
         self, night: Night, run: Attempts, step: int, saved: str
     ) -> None:

@@ -3,8 +3,8 @@
 The scenario has a usage limit, a failed attempt, a task that gets blocked and leaves debris, a question and its
 answer, a commit for each completed task, a budget, and files that a person had changed before. Every write, fsync
 and rename is a place to die, and so is any moment in between. `make crash` tries each operation that changes what
-is on the disk, some of the others, and 60 random moments; `make test` tries six operations,
-spread over the runs, and 3 random moments. Both are split into parts, so that several workers share them.
+is on the disk, some of the others, and 60 random moments; `make test` tries three operations,
+spread over the runs, and 2 random moments. Both are split into parts, so that several workers share them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from samuel.loop.run import Run, RunFile
 from samuel.paths import User
 from samuel.tasks.store import TaskStore
 
-OPERATION_PARTS = at_length(6, 48)
+OPERATION_PARTS = at_length(3, 48)
 MOMENT_PARTS = at_length(1, 10)
-MOMENTS_OF_A_PART = at_length(3, 6)
+MOMENTS_OF_A_PART = at_length(2, 6)
 
 # Iterations are counted when they are settled, so this agent does the same after a kill as it would have done.
 AGENT = """#!/bin/sh

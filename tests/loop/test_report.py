@@ -17,15 +17,10 @@ from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
 from samuel.loop.history import History, RunHistory
-from samuel.loop.report import (
-    RunReport,
-    build_report,
-    report_json,
-    save_report,
-    to_html,
-    to_markdown,
-)
-from samuel.loop.report.files import write_reports
+from samuel.loop.report.files import save_report, write_reports
+from samuel.loop.report.html import to_html
+from samuel.loop.report.markdown import to_markdown
+from samuel.loop.report.model import RunReport, build_report, report_json
 from samuel.loop.report.words import OUTCOMES, CostSummary, block, line, span
 from samuel.loop.reports import LoopWarning
 from samuel.printable import safe_json

@@ -55,5 +55,6 @@ def test_the_sample_report_fits_the_screen(tmp_path: Path, width: int) -> None:
 
 @needs_browser
 @pytest.mark.parametrize("text", ["x" * 5000, "\u202e" + "<b>" * 500, "`" * 999])
+@pytest.mark.sampled(every=2)
 def test_a_report_with_endless_words_fits_the_screen_of_a_phone(tmp_path: Path, text: str) -> None:
     assert measured(to_html(hostile_report(text)), 360, tmp_path).startswith("width 360 of 360, ")

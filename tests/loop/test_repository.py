@@ -91,6 +91,7 @@ class TestGoesOn:
             "rm -f .git/index",
         ],
     )
+    @pytest.mark.sampled(every=3)
     def test_whatever_it_does_to_the_history(self, loop: LoopProject, script: str) -> None:
         assert "work-1.txt" in changed_by(loop, script)[0]
 

@@ -41,6 +41,7 @@ def once(name: str, kind: str, away: Path) -> str:
 
 
 @pytest.mark.parametrize(("name", "kind"), combined(FILES, ["link", "pipe", "directory"]))
+@pytest.mark.sampled(every=2)
 def test_a_state_file_that_an_agent_replaced_is_moved_aside(
     loop: LoopProject, tmp_path: Path, name: str, kind: str
 ) -> None:
@@ -56,6 +57,7 @@ def test_a_state_file_that_an_agent_replaced_is_moved_aside(
 
 
 @pytest.mark.parametrize(("name", "kind"), combined(DIRECTORIES, ["link", "pipe", "file"]))
+@pytest.mark.sampled(every=2)
 def test_a_state_directory_that_an_agent_replaced_is_moved_aside(
     loop: LoopProject, tmp_path: Path, name: str, kind: str
 ) -> None:

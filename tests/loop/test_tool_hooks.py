@@ -32,6 +32,8 @@ from samuel.loop.run import Run
 
 from .conftest import LoopProject
 
+pytestmark = pytest.mark.sampled(every=2)
+
 GUARD = """\
 from samuel import hook
 

@@ -8,6 +8,8 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import do
 
+pytestmark = pytest.mark.sampled(every=3)
+
 CLAUDE = {"night": "claude"}
 DONE = do(["solve"], ["claim"])
 LIMIT_WORDS = "Claude AI usage limit reached|1893456000"

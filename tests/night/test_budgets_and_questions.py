@@ -6,6 +6,8 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import Night, do
 
+pytestmark = pytest.mark.sampled(every=3)
+
 CLAUDE = {"night": "claude"}
 DONE = do(["solve"], ["claim"])
 SPENDS = do(["spend", 4000, 500], ["spend", 4000, 500], ["spend", 4000, 500], ["sleep", 60], ["mark", "finished"])

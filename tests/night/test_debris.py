@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 
+import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import CALC, do
+
+pytestmark = pytest.mark.sampled(every=3)
 
 BROKEN = "def add(a, b:\n"
 DEBRIS = do(["write", "calc.py", BROKEN], ["write", "debris.py", "left = True\n"], ["claim"])

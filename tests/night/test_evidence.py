@@ -6,6 +6,8 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import CALC, MAKEFILE, NO_CHECKS, PRODUCT, PYTEST, PYTHON, TEST_CALC, Night, do
 
+pytestmark = pytest.mark.sampled(every=3)
+
 WRONG_CALC = "def add(a, b):\n    return a - b\n"
 ALWAYS_TRUE = "import unittest\n\n\nclass Calc(unittest.TestCase):\n    def test_add(self):\n        assert True\n"
 NO_CHECK = "test:\n\t@true\n"

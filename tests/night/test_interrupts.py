@@ -8,6 +8,8 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import Night, do
 
+pytestmark = pytest.mark.sampled(every=3)
+
 DONE = do(["solve"], ["claim"])
 
 # The steps, and what a hook there has to answer.
@@ -126,7 +128,7 @@ def test_ctrl_c_while_a_check_runs_lets_the_attempt_finish(night: MakeNight) -> 
 
 def test_ctrl_c_while_the_run_waits_for_a_reset_stops_it_without_an_attempt(night: MakeNight) -> None:
     project = night("One", "Two", settings="commit = true", agents={"night": "claude"})
-    project.plan("1", do(["limit", 3]), DONE)
+    project.plan("1", do(["limit", 12]), DONE)  # seconds, so that a busy machine can interrupt it in time
     project.dirty_files()
 
     with project.running() as loop:

@@ -6,8 +6,11 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import Night, do
+
+pytestmark = pytest.mark.sampled(every=3)
 
 DONE = do(["solve"], ["claim"])
 RUN = Path(".samuel/run")

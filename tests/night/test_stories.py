@@ -12,6 +12,8 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import LEAN_PYTEST, Night, do
 
+pytestmark = pytest.mark.sampled(every=3)
+
 NONE = dict.fromkeys(("calc.py", "tests/test_calc.py", "tests/__init__.py", "Makefile"))
 DONE = do(["solve"], ["claim"])
 

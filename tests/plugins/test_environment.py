@@ -15,6 +15,8 @@ import pytest
 from samuel.errors import SamuelError
 from samuel.plugins import environment
 
+pytestmark = pytest.mark.sampled(every=2)
+
 
 @pytest.fixture
 def environments(tmp_path: Path, with_pip: Callable[[Path], Path]) -> Path:

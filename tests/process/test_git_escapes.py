@@ -449,6 +449,7 @@ IN_SANDBOXES = [
 
 
 @pytest.mark.parametrize(("sandbox", "name"), IN_SANDBOXES, indirect=["sandbox"])
+@pytest.mark.sampled(every=2)
 def test_nothing_of_a_sandboxed_agent_runs_outside(scene: Scene, sandbox: SandboxChoice, name: str) -> None:
     prepare, script = ATTACKS[name]
     prepare(scene)
@@ -478,6 +479,7 @@ OWN_FILES = (
 
 
 @pytest.mark.parametrize("there", [False, True])
+@pytest.mark.sampled(every=2)
 def test_no_file_that_git_takes_configuration_from_can_be_written(
     scene: Scene, sandbox: SandboxChoice, there: bool
 ) -> None:
@@ -512,6 +514,7 @@ def test_no_file_that_git_takes_configuration_from_can_be_written(
     combined(["COMMIT_EDITMSG", "logs/HEAD", "logs/refs/heads/main", "index", "packed-refs"], ["bwrap", "oci"]),
     indirect=["sandbox"],
 )
+@pytest.mark.sampled(every=2)
 def test_git_does_not_write_through_a_link_that_an_agent_left_in_its_directory(
     scene: Scene, sandbox: SandboxChoice, name: str
 ) -> None:
@@ -526,6 +529,7 @@ def test_git_does_not_write_through_a_link_that_an_agent_left_in_its_directory(
 
 
 @pytest.mark.parametrize("which", ["the main work tree ends first", "the linked work tree ends first"])
+@pytest.mark.sampled(every=2)
 def test_a_sandbox_that_ends_opens_nothing_in_one_that_is_still_at_work(
     scene: Scene, sandbox: SandboxChoice, which: str
 ) -> None:

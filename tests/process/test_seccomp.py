@@ -87,6 +87,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.sampled(every=3)
 def test_a_plugin_is_refused_calls_that_reach_around_files(project: Project, name: str) -> None:
     assert answer(project, f"{CALLS[name]}, {REFUSED[name]}") == -errno.EPERM
 
@@ -173,6 +174,7 @@ def test_plugin_can_copy_files_with_modes_and_times(project: Project) -> None:
         "os.mknod(path + '2', 0o4755)",
     ],
 )
+@pytest.mark.sampled(every=3)
 def test_plugin_cannot_make_a_program_setuid(project: Project, attempt: str) -> None:
     """It would be one for every user of the machine, long after the walls are gone."""
     path = project.data / "program"

@@ -598,6 +598,7 @@ class TestRefs:
             "\udcff",
         ],
     )
+    @pytest.mark.sampled(every=4)
     def test_any_task_id_has_a_ref_of_its_own(self, trees: Trees, task: str) -> None:
         tree = trees.snapshot()
         refs = trees.refs

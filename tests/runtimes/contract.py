@@ -24,6 +24,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.length import at_length
 
 from samuel.events import ContextExtra
 from samuel.hooks.handler import Handler, Outcome
@@ -38,7 +39,7 @@ def event(**fields: Any) -> ContextExtra:
 
 class RuntimeContract:
     timeout = 60.0
-    many = 16  # calls at the same time
+    many = at_length(6, 16)  # calls at the same time
 
     def build(self, root: Path) -> Runtime:
         """The runtime, with LIMIT as its limit of output, and whatever its handlers need."""

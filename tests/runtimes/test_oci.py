@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.length import at_length
 
 from samuel.clock import SystemClock
 from samuel.events import AfterIteration, Plugin, QualityCheck
@@ -28,12 +27,13 @@ from samuel.runtimes.oci import OciRuntime
 from .contract import LIMIT, RuntimeContract, event
 from .images import MEMORY, another_samuel, containers, do, done, handler, package
 
+pytestmark = pytest.mark.sampled(every=2)
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugins" / "oci-long-files"
 
 
 class _Contract(RuntimeContract):
     timeout = 60.0
-    many = at_length(6, 16)
     serve = False
 
     @pytest.fixture(autouse=True)

@@ -131,6 +131,7 @@ def test_the_example_in_c_uses_configured_marks(
             assert app.fire("context.extra", **payload).result["extras"] == open_points(payload, "HACK x"), payload
 
 
+@pytest.mark.sampled(every=2)  # to build it takes as long as a hundred other tests
 def test_the_example_in_zig_finds_pointless_checks(
     samuel_project: SamuelProject, example: Callable[[str], Path]
 ) -> None:

@@ -130,6 +130,7 @@ def call_with_fault(
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("point", BEFORE)
+@pytest.mark.sampled(every=3)
 def test_killed_server_before_handlers_is_done_without(served: ServedProject, point: str, client: str) -> None:
     if client == "python" and point != "stdin" and not FULL:
         pytest.skip("only in `make full`")
@@ -144,6 +145,7 @@ def test_killed_server_before_handlers_is_done_without(served: ServedProject, po
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("point", BEFORE)
+@pytest.mark.sampled(every=3)
 def test_stopped_server_before_handlers_is_done_without(served: ServedProject, point: str, client: str) -> None:
     if (client, point) not in (("native", "stdin"), ("python", "header")) and not FULL:
         pytest.skip("only in `make full`")
@@ -380,7 +382,7 @@ def test_output_that_cannot_be_written_is_no_success(served: ServedProject, clie
 def test_many_sequential_calls_are_all_answered(served: ServedProject) -> None:
     served.files.python_hook("guard", GUARD)
     served.start()
-    count = at_length(100, 10_000)
+    count = at_length(50, 10_000)
     for number in range(count):
         assert served.warm("PreAbilityCall", stdin=(ALLOWED, DENIED)[number % 2]).code == (0, 2)[number % 2]
     assert served.answered() == count

@@ -81,6 +81,7 @@ def test_tracker_counts_only_successful_calls(
 @pytest.mark.parametrize(
     "damage", ["", "[]", "{", '{"code_review_agent": 3}', "\xff", '{"code_review_agent": {"count": "x"}}']
 )
+@pytest.mark.sampled(every=3)
 def test_tracker_replaces_a_damaged_file_of_counts(
     samuel_project: SamuelProject, called: Callable[..., dict[str, Any]], damage: str
 ) -> None:

@@ -68,6 +68,7 @@ def test_build_check_proposes_nothing_if_all_builds_succeed(
 @pytest.mark.parametrize(
     "changed", [["README.md"], ["services/x"], ["../services/a/b"], ["services/$(id)/x"], ["services/-x/y"]]
 )
+@pytest.mark.sampled(every=2)
 def test_build_check_runs_nothing_for_files_without_a_rule(
     samuel_project: SamuelProject,
     stop: Callable[..., dict[str, Any]],

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cache
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import NODEFAULT, UnsetType
@@ -43,9 +43,9 @@ def plain_fields(payload: type[Event]) -> tuple[dict[str, Any], list[str]]:
 
     Enough for a quick check of a payload without msgspec. Fields that may have several types are left out.
     """
-    hints = get_type_hints(payload)
-    kinds = {info.encode_name: _kind(hints[info.name]) for info in msgspec.structs.fields(payload)}
-    needed = [info.encode_name for info in msgspec.structs.fields(payload) if info.required]
+    infos = msgspec.structs.fields(payload)  # evaluates all annotations, which takes long: once
+    kinds = {info.encode_name: _kind(info.type) for info in infos}
+    needed = [info.encode_name for info in infos if info.required]
     return {name: kind for name, kind in kinds.items() if kind}, needed
 
 
@@ -76,17 +76,24 @@ def sample(event: EventType) -> dict[str, Any]:
 
 
 def _kind(hint: Any) -> Any:
+    hint = _without_marks(hint)
     if get_origin(hint) is Literal:
         return get_args(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):
         return tuple(member.value for member in hint)
-    (hint, *others) = [part for part in get_args(hint) if part is not UnsetType] if _is_union(hint) else [hint]
+    parts = [part for part in get_args(hint) if part is not UnsetType] if _is_union(hint) else [hint]
+    (hint, *others) = map(_without_marks, parts)
     if {hint, *others} == {int, float}:
         return "float"  # a whole number is one too
     if others or hint is Any:
         return None
     origin = get_origin(hint) or hint
     return "dict" if origin is Mapping else origin.__name__
+
+
+def _without_marks(hint: Any) -> Any:
+    """The type that is annotated, for a hint with marks."""
+    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
 def _is_union(hint: Any) -> bool:

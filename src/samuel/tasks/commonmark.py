@@ -12,10 +12,12 @@ A token takes about 600 bytes and two characters can make three of them, so thei
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
-from markdown_it.token import Token
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
 
 MAX_LIST_DEPTH = 32
 MAX_TOKENS = 1_000_000
@@ -31,7 +33,7 @@ class OutlineLimit(Exception):
         self.line = line
 
 
-class _LimitedTokens(list[Token]):
+class _LimitedTokens(list["Token"]):
     def __init__(self, limit: int) -> None:
         super().__init__()
         self.limit = limit
@@ -53,6 +55,8 @@ def tokens(text: str, limit: int = MAX_TOKENS) -> list[Token]:
 
 @cache
 def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # takes longer to import than most of Samuel's commands work
+
     # An item is two levels deep: the list and the item.
     parser = MarkdownIt("commonmark", {"maxNesting": 2 * MAX_LIST_DEPTH + 1})
     parser.enable("table").disable("reference")  # a definition of a link is text to us

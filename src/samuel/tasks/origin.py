@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -18,10 +19,13 @@ from msgspec.structs import replace
 from samuel.decoding import decode_json
 from samuel.files import atomic
 from samuel.files.inside import is_inside
-from samuel.tasks.formats.base import ImportedTasks
-from samuel.tasks.formats.source import TaskSource
-from samuel.tasks.importing import TaskImport
 from samuel.tasks.task import Task
+
+# Every `samuel run` command looks up where the tasks came from; few of them read tasks.
+if TYPE_CHECKING:
+    from samuel.tasks.formats.base import ImportedTasks
+    from samuel.tasks.formats.source import TaskSource
+    from samuel.tasks.importing import TaskImport
 
 FILE = "origins.json"
 _OWN_FIELDS = ("status", "completed_at", "last_failure", "iteration", "source")  # not what the source says of it

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from samuel.tasks import commonmark
 from samuel.tasks.commonmark import MAX_LIST_DEPTH, OutlineLimit
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 BlockKind = Literal["paragraph", "fence", "indented code", "comment", "html", "quote", "rule"]
 _BOX = re.compile(r"\[([^A-WYZa-wyz0-9]?)\](?=\s|$)")  # `[P]` is a label

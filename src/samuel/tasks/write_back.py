@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -18,11 +18,13 @@ from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.inside import is_inside, make_dirs_inside
 from samuel.printable import file_name
-from samuel.tasks.formats.base import ImportedTasks, Mark, TaskFormat
-from samuel.tasks.formats.source import TaskSource
-from samuel.tasks.formats.table import format_named
 from samuel.tasks.origin import OriginFile, TaskOrigin, matching_index
 from samuel.tasks.task import Task
+
+# `samuel run done`, which agents call in each iteration, needs the formats only for tasks that came from a file.
+if TYPE_CHECKING:
+    from samuel.tasks.formats.base import ImportedTasks, Mark, TaskFormat
+    from samuel.tasks.formats.source import TaskSource
 
 TRIES = 3  # where somebody else writes the file at the same time
 
@@ -85,6 +87,9 @@ class _Writer:
         return _Result(problems=[self._problem(ids, "somebody else keeps writing it")], left=ids)
 
     def _write(self, ids: Sequence[str]) -> _Result:
+        from samuel.tasks.formats.source import TaskSource
+        from samuel.tasks.formats.table import format_named
+
         format = format_named(self._origin.format)
         source = TaskSource.of_file(self._origin.file(self._root), self._origin.label)
         imported = format.read(source, self._origin.tag)
@@ -111,6 +116,8 @@ class _Writer:
         self, path: Path, marks: dict[str, Mark], format: TaskFormat, source: TaskSource, imported: ImportedTasks
     ) -> list[str]:
         """Set the fields of one file; the tasks whose field was not set before."""
+        from samuel.tasks.formats.source import TaskSource
+
         before = source if path == source.path else TaskSource.of_file(path)
         text = before.exact_text
         new = {id: mark for id, mark in marks.items() if text[mark.start : mark.end] != mark.new}
@@ -165,6 +172,9 @@ def is_below(path: Path, root: Path) -> bool:
 
 def only_marks(origin: TaskOrigin, path: Path, before: bytes, after: bytes) -> bool:
     """Whether two versions of a source differ in nothing but the status of tasks."""
+    from samuel.tasks.formats.source import TaskSource
+    from samuel.tasks.formats.table import format_named
+
     try:
         format = format_named(origin.format)
         old, new = (format.read(TaskSource(data, path), origin.tag) for data in (before, after))

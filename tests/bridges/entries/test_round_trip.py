@@ -84,6 +84,7 @@ def assert_restored(entry_format: EntryFormat, text: str) -> None:
 
 @pytest.mark.parametrize(("client", "entry_format"), _json_formats(), ids=lambda value: str(value)[:8])
 @given(data=st.data())
+@pytest.mark.sampled(every=3)
 def test_json_file_is_restored_byte_for_byte(client: str, entry_format: JsonHooks, data: st.DataObject) -> None:
     text = data.draw(settings_of(client, entry_format.key, entry_format.comments))
     assert_restored(entry_format, text)

@@ -138,6 +138,7 @@ class TestTrust:
         assert "permissions" not in text
 
     @pytest.mark.parametrize("changed", ["script", "command", "removed", "gone", "broken"])
+    @pytest.mark.sampled(every=3)
     def test_changed_content_is_refused(self, samuel, guarded, put, changed) -> None:
         samuel("trust", "--yes")
         match changed:

@@ -35,6 +35,7 @@ def test_commands_take_the_name_of_an_event(samuel, project, theirs, ours):
 
 
 @EACH
+@pytest.mark.sampled(every=3)
 def test_yaml_hooks_and_emit_accept_kodelets_names_of_events(samuel, put, project, theirs, ours):
     put("scripts/hooks/talker.sh", TALKER, 0o755)
     handler = "handler:\n  kind: script\n  command: ./scripts/hooks/talker.sh\n"

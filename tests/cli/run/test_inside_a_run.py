@@ -65,7 +65,7 @@ def agreements(samuel):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_agent_cannot_trust_anything(samuel, workshop, put, way):
-    commands = COMMANDS if way == "without variables" else sample(COMMANDS, every=3)
+    commands = COMMANDS if way == "without variables" else sample(COMMANDS, every=6)
     put("evil-plugin/hooks/evil", EVIL, 0o755)
     plant = f"mkdir -p .samuel/hooks; printf '{EVIL.encode('unicode_escape').decode()}' > .samuel/hooks/evil\n"
     workshop.agent(plant + "chmod +x .samuel/hooks/evil\n" + tries(way, *commands) + GOOD)

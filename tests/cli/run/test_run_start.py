@@ -13,6 +13,8 @@ from samuel.tasks.task import Task
 
 from .conftest import CONFIG, GOOD, steady
 
+pytestmark = pytest.mark.sampled(every=2)
+
 DONE = """\
 2 tasks to do, 0 done, at most 25 iterations
   check `test ! -f wrong`: ok (0.0s)

@@ -13,6 +13,8 @@ from samuel.hooks.handler import HandlerStatus
 from samuel.skills.find_skills import find_skills
 from samuel.testing import SamuelProject
 
+pytestmark = pytest.mark.sampled(every=2)
+
 EXAMPLES = Path(__file__).parents[3] / "examples/plugins"
 MARKER, KEY = "it leaves a conflict marker in the file", "it puts a private key into the file"
 GENERATED = "is generated: change what it is made from"

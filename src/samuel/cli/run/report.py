@@ -10,7 +10,10 @@ from samuel.cli.run.selection import RunsOfProject
 from samuel.errors import SamuelError, UsageError
 from samuel.files import atomic
 from samuel.loop.history import LAST
-from samuel.loop.report import RunReport, report_json, save_report, to_html, to_markdown
+from samuel.loop.report.files import save_report
+from samuel.loop.report.html import to_html
+from samuel.loop.report.markdown import to_markdown
+from samuel.loop.report.model import RunReport, report_json
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 

@@ -12,7 +12,7 @@ from samuel.cli.run import state_directory, task_store
 from samuel.errors import SamuelError, UsageError
 from samuel.loop.attempt_record import AttemptRecord
 from samuel.loop.history import LAST, History
-from samuel.loop.report import RunReport, build_report
+from samuel.loop.report.model import RunReport, build_report
 from samuel.nearest import did_you_mean
 from samuel.tasks.task import Task, Tasks
 

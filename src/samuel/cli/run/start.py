@@ -16,13 +16,13 @@ from samuel.cli.run.display import JsonDisplay, PlainDisplay
 from samuel.cli.run.live import LiveDisplay
 from samuel.cli.run.preflight import make_ready
 from samuel.cli.run.profile import RunProfile
+from samuel.cli.run.run_fields import run_fields
 from samuel.cli.run.unguarded import ACCEPT_UNGUARDED
 from samuel.cli.run.words import first_line, plural
 from samuel.cli.signals import END, handled_by
 from samuel.config import load_personal
 from samuel.events.endings import ExitReason
 from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
-from samuel.loop.run import Run
 from samuel.loop.stop import Stop
 
 if TYPE_CHECKING:
@@ -118,26 +118,12 @@ def run_loop(
             most = 0 if only_land else iterations or settings.max_iterations
             run = loop.run(most, agents, add_budget)
     table = run_profile.table()
-    data = {**plain(run), **({"profile": table.plain()} if profile else {})}
+    data = {**run_fields(run), **({"profile": table.plain()} if profile else {})}
     warnings = [*(display.warnings if isinstance(display, JsonDisplay) else ()), *run.complaints]
     error = run.exit_message if run.exit_reason is ExitReason.ERROR else ""
     ok = run.exit_code == 0
     here.out.answer(data, *([table] if profile else []), ok=ok, warnings=warnings, error=error)
     return run.exit_code
-
-
-def plain(run: Run) -> dict[str, Any]:
-    """A run as the data of `--json`."""
-    return {
-        "run_id": run.run_id,
-        "methodology": run.methodology,
-        "agent": run.agent,
-        "exit_reason": run.exit_reason or "",
-        "iterations_run": run.iterations_run,
-        "max_iterations": run.max_iterations,
-        "outcomes": run.outcomes,
-        "usage": run.usage,
-    }
 
 
 def _dry_run(here: CommandContext, loop: Loop, agent: str) -> int:

@@ -11,7 +11,7 @@ from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.lane_lines import lane_lines, lanes_data
-from samuel.cli.run.start import plain
+from samuel.cli.run.run_fields import run_fields
 from samuel.clock import SystemClock
 from samuel.errors import SamuelError
 from samuel.loop.history import History
@@ -38,7 +38,7 @@ def status(here: CommandContext) -> int:
     tasks = task_store(directory).load()
     run = run_file(directory).load()
     counts = _counts(task.status for task in tasks)
-    data: dict[str, Any] = {"counts": counts, "exit_reason": "", "usage": {}, **(plain(run) if run else {})}
+    data: dict[str, Any] = {"counts": counts, "exit_reason": "", "usage": {}, **(run_fields(run) if run else {})}
     data |= {
         "unverified": [task.id for task in _unverified(tasks)],
         "blocked": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "blocked"],
