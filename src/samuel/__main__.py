@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from samuel.version import __version__
@@ -37,7 +38,20 @@ def _emit(arguments: list[str]) -> int:
         return code
     from samuel.emit.without_engine import answered_without_engine
 
-    return 0 if answered_without_engine(arguments) else _command(["emit", *arguments])
+    return 0 if answered_without_engine(arguments) else _emit_with_engine(arguments)
+
+
+def _emit_with_engine(arguments: list[str]) -> int:
+    from samuel.emit.call import EmitArguments
+
+    plain = EmitArguments.plain(arguments)
+    if plain is None or "_SAMUEL_COMPLETE" in os.environ:
+        return _command(["emit", *arguments])
+    from samuel.cli.emit_event import emit_plain
+    from samuel.cli.signals import end_as_by_ctrl_c
+
+    end_as_by_ctrl_c()
+    return emit_plain(plain, ["emit", *arguments])
 
 
 def _command(arguments: list[str]) -> int:

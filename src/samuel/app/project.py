@@ -101,7 +101,15 @@ class App:
 
         self.variables = self._variables()
         self._runtimes = Runtimes(
-            Setting(self.paths.root, self.variables, os.environ, self.user.cache, self.config.limits, self.clock)
+            Setting(
+                self.paths.root,
+                self.variables,
+                os.environ,
+                self.user.cache,
+                self.config.limits,
+                self.clock,
+                machine.forks,
+            )
         )
         self.journal = (
             lane.journal

@@ -10,10 +10,9 @@ import hashlib
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -37,6 +36,9 @@ from samuel.hooks.order import Chain, ChainStep
 from samuel.hooks.package import Package
 from samuel.process.tree import kill_all
 from samuel.runtimes.base import Reply, Runtime
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 PermitCheck = Callable[[Handler], str]  # "" or the reason why the handler may not run
 
@@ -170,6 +172,8 @@ class Dispatcher:
     def _pool(self) -> ThreadPoolExecutor:
         with self._lock:
             if self._threads is None:
+                from concurrent.futures import ThreadPoolExecutor  # with logging: most chains need no threads
+
                 self._threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="samuel-handler")
             return self._threads
 

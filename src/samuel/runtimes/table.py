@@ -26,6 +26,7 @@ class Setting(NamedTuple):
     cache: Path
     limits: Limits
     clock: Clock
+    forks: bool = False  # whether workers may be forks of this process
 
 
 class Runtimes(Mapping[str, Runtime]):
@@ -78,8 +79,10 @@ def _exec(setting: Setting) -> Runtime:
 def _python(setting: Setting) -> Runtime:
     from samuel.runtimes.python import PythonRuntime
 
-    output = setting.limits.handler_output_bytes
-    return PythonRuntime(setting.root, setting.environment, setting.cache, output, limits=_of_processes(setting))
+    output, limits = setting.limits.handler_output_bytes, _of_processes(setting)
+    return PythonRuntime(
+        setting.root, setting.environment, setting.cache, output, limits=limits, forks=setting.forks
+    )
 
 
 def _wasm(setting: Setting) -> Runtime:
