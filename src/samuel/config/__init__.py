@@ -30,7 +30,9 @@ def load(file: Path) -> Config:
         os.lstat(file)
     except FileNotFoundError:
         return Config()
-    from samuel.config.load import load as read  # the parser of TOML files, and what checks their values
+    except OSError:
+        pass  # the reader says what is wrong
+    from samuel.config.project_file import load as read  # the parser of TOML files, and what checks their values
 
     return read(file)
 

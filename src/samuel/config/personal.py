@@ -57,6 +57,8 @@ def load_personal(file: Path) -> Personal:
         os.lstat(file)
     except FileNotFoundError:
         return Personal()
+    except OSError:
+        pass  # the reader says what is wrong
     from samuel.config import kinds  # the parser of TOML files, and what checks their values
     from samuel.config.lines import TomlLines
     from samuel.config.reader import ProblemReport

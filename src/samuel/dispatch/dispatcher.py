@@ -30,7 +30,6 @@ from samuel.events.compose import Arrange
 from samuel.files.lock import held
 from samuel.hooks.capability import overreach
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
-from samuel.hooks.match import holds
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
 from samuel.hooks.package import Package
@@ -330,6 +329,10 @@ def _one_at_a_time(call: RuntimeCall, locks: Path) -> RuntimeCall:
 
 def _matching(handlers: Sequence[_BoundHandler], event: Event) -> tuple[_BoundHandler, ...]:
     """The handlers whose `match` applies to the event; the others are neither called nor recorded."""
+
+    if not any(bound.handler.match for bound in handlers):
+        return tuple(handlers)
+    from samuel.hooks.match import holds  # with regular expressions
 
     def field_value(name: str) -> object:
         value = getattr(event, name, None)

@@ -25,7 +25,6 @@ from samuel.hooks.package import Package
 from samuel.process.conversation import Conversation, ConversationReply
 from samuel.process.forked import can_fork
 from samuel.process.reason import NotGranted, NotRunnable
-from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.runtimes.base import Reply
 from samuel.runtimes.ending import ending
 from samuel.runtimes.results import decode
@@ -33,6 +32,7 @@ from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
 from samuel.runtimes.worker import WorkerReply, WorkerRequest, serve
 
 if TYPE_CHECKING:
+    from samuel.process.walls.limits import ProcessLimits
     from samuel.runtimes.confined import Confinement, Stamp
 
 _encode = msgspec.json.Encoder().encode
@@ -92,7 +92,7 @@ class PythonRuntime:
         cache: Path,
         output_limit: int,
         walls: str = "",
-        limits: ProcessLimits = DEFAULT,
+        limits: Callable[[], ProcessLimits] | None = None,
         forks: bool = False,
     ) -> None:
         """`walls` selects the walls around plugins; "" is the best kind that the machine has.
@@ -220,10 +220,10 @@ class PythonRuntime:
         return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
 
 
-def _confinement(root: Path, cache: Path, kind: str, limits: ProcessLimits) -> Confinement:
+def _confinement(root: Path, cache: Path, kind: str, limits: Callable[[], ProcessLimits] | None) -> Confinement:
     from samuel.runtimes.confined import Confinement  # only plugins have walls, and they need much of `process/`
 
-    return Confinement(root, cache, kind, limits)
+    return Confinement(root, cache, kind, limits()) if limits else Confinement(root, cache, kind)
 
 
 def _serve_forked(requests: int, answers: int) -> None:
