@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -279,16 +280,16 @@ static int ready(int fd, short events, int64_t until) {
 static int send_all(int fd, const Buffer *message, int64_t until) {
     char length[4];
     put_number(length, (uint32_t)message->size);
-    const char *parts[] = {length, message->data};
-    size_t sizes[] = {4, message->size};
-    for (int i = 0; i < 2; i++)
-        for (size_t at = 0; at < sizes[i];) {
-            ssize_t sent = send(fd, parts[i] + at, sizes[i] - at, 0);
-            if (sent > 0)
-                at += (size_t)sent;
-            else if ((errno != EAGAIN && errno != EINTR) || !ready(fd, POLLOUT, until))
-                return 0;
-        }
+    for (size_t at = 0; at < 4 + message->size;) {
+        /* In one piece, so that the server is woken once. */
+        struct iovec parts[] = {{length + (at < 4 ? at : 4), at < 4 ? 4 - at : 0},
+                                {message->data + (at < 4 ? 0 : at - 4), message->size - (at < 4 ? 0 : at - 4)}};
+        ssize_t sent = writev(fd, parts, 2);
+        if (sent > 0)
+            at += (size_t)sent;
+        else if ((errno != EAGAIN && errno != EINTR) || !ready(fd, POLLOUT, until))
+            return 0;
+    }
     return 1;
 }
 
@@ -315,6 +316,13 @@ static void drop_frame(void) {
     size_t size = 5 + body_size();
     memmove(received.data, received.data + size, received.size - size);
     received.size -= size;
+}
+
+/* The next message that is not just ACCEPTED. The server does not wait before it says more, and neither do we. */
+static char next_word(int fd, int64_t until) {
+    char kind = next_frame(fd, until);
+    for (; kind == 'A'; kind = next_frame(fd, until)) drop_frame();
+    return kind;
 }
 
 static void read_stdin(void) {
@@ -362,7 +370,7 @@ static int is_committed(void) { return body_size() >= 4 && is_answer(received.da
 /* The server is silent. If a COMMITTED came after all, its answer counts; else none can come any more. */
 static void no_answer(int fd) {
     shutdown(fd, SHUT_RDWR);
-    if (next_frame(fd, now_ms()) == 'F' && is_committed()) give(received.data + 9, body_size() - 4);
+    if (next_word(fd, now_ms()) == 'F' && is_committed()) give(received.data + 9, body_size() - 4);
     cold();
 }
 
@@ -412,13 +420,10 @@ int main(int count, char **words) {
     int fd = connected(path);
     if (fd < 0) cold();
     send_header(fd);
-    char kind = next_frame(fd, now_ms() + REPLY_MS);
-    if (kind == 'A') {
-        drop_frame();
-        read_stdin();
-        if (!send_all(fd, &standard_input, now_ms() + REPLY_MS)) no_answer(fd);
-        kind = next_frame(fd, now_ms() + REPLY_MS);
-    }
+    /* Without waiting for ACCEPTED: meanwhile the server looks at its files. If it says COLD, `samuel emit` gets it. */
+    read_stdin();
+    if (!send_all(fd, &standard_input, now_ms() + REPLY_MS)) no_answer(fd);
+    char kind = next_word(fd, now_ms() + REPLY_MS);
     if (kind == 'F' && is_committed()) {
         /* From here on handlers may have been called: this answer or that one, never a second call. */
         size_t size = body_size() - 4;

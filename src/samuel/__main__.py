@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from samuel.version import __version__
+
+
+def program() -> int:
+    """The console script. `emit` ends at once: to take the interpreter apart would be a tenth of its time."""
+    code = main()
+    if sys.argv[1:2] == ["emit"] and "threading" in sys.modules:
+        _end_now(code)
+    return code
 
 
 def main() -> int:
@@ -37,7 +46,48 @@ def _emit(arguments: list[str]) -> int:
         return code
     from samuel.emit.without_engine import answered_without_engine
 
-    return 0 if answered_without_engine(arguments) else _command(["emit", *arguments])
+    return 0 if answered_without_engine(arguments) else _emit_with_engine(arguments)
+
+
+def _emit_with_engine(arguments: list[str]) -> int:
+    from samuel.emit.call import EmitArguments
+
+    plain = EmitArguments.plain(arguments)
+    if plain is None or "_SAMUEL_COMPLETE" in os.environ:
+        return _command(["emit", *arguments])
+    _import_msgspec()
+    from samuel.cli.emit_event import emit_plain
+    from samuel.cli.signals import end_as_by_ctrl_c
+
+    end_as_by_ctrl_c()
+    return emit_plain(plain, ["emit", *arguments])
+
+
+def _import_msgspec() -> None:
+    """Import it without typing_extensions, which it tries first and which has nothing more for it than `typing`.
+
+    Where that is installed, it would be half of the time.
+    """
+    if "typing_extensions" in sys.modules:
+        return
+    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # cannot be imported for now
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules["typing_extensions"]
+
+
+def _end_now(code: int) -> None:
+    import threading
+
+    if threading.active_count() > 1 or code not in range(256):
+        return
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):  # closed, or to nobody: Python would complain
+            return
+    os._exit(code)
 
 
 def _command(arguments: list[str]) -> int:
@@ -49,4 +99,4 @@ def _command(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program())

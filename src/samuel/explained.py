@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -65,6 +64,7 @@ def _bug(arguments: Sequence[str], error: Exception) -> Bug:
 
 def _report(arguments: Sequence[str], error: Exception) -> str:
     import platform  # slow to import, and hopefully never needed
+    import shlex
     import traceback
 
     return (

@@ -5,8 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import pwd
-from dataclasses import dataclass
 from pathlib import Path
+
+TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from samuel.records import dataclass
 
 CONFIG = "samuel.toml"
 HOME = ".samuel"

@@ -18,9 +18,10 @@ from typing import NoReturn
 import pytest
 
 from samuel.process import spawn, tree
+from samuel.process.reason import NotGranted
 from samuel.process.walls import landlock as walls_landlock
 from samuel.process.walls import walls
-from samuel.process.walls.walls import BWRAP, LANDLOCK, NONE, GrantedPaths, NotGranted, WallPlaces
+from samuel.process.walls.walls import BWRAP, LANDLOCK, NONE, GrantedPaths, WallPlaces
 
 PROTECTED = (
     *(

@@ -23,7 +23,7 @@ from samuel.events import Event
 from samuel.files.inside import make_dirs_inside
 from samuel.loop.agent_session import AgentSession, SessionResult
 from samuel.process.environment import TRUST, TRUST_WITHHELD
-from samuel.runtimes.exec import ending
+from samuel.runtimes.ending import ending
 from samuel.trust import commands
 
 if TYPE_CHECKING:

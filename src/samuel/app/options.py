@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from samuel import paths
 from samuel.clock import Clock, SystemClock
 from samuel.config.model import Config
 from samuel.files.atomic import DISK, Disk
 from samuel.journal import Journal
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass, field
+else:
+    from samuel.records import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,12 +36,13 @@ class Machine:
     """What a project uses of the machine; tests replace it.
 
     `user` is where the user's home, state and cache directories are, `clock` gives time, ids and sleep, `disk`
-    writes the files of a run.
+    writes the files of a run. `forks`: this process may fork to run Python hooks, since it lives for one event.
     """
 
     user: paths.User = field(default_factory=paths.User.from_environment)
     clock: Clock = field(default_factory=SystemClock)
     disk: Disk = DISK
+    forks: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

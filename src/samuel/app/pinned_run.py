@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.bridges.canary import is_canary
 from samuel.errors import SamuelError
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.files.survey import TooManyFiles, survey
@@ -57,6 +56,8 @@ class PinnedRun(NamedTuple):
 
 def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bool) -> str:
     """The handlers of tool calls with their content, settings and permission, as a digest."""
+
+    from samuel.bridges.canary import is_canary  # only for a run
 
     def is_unagreed(handler: Handler) -> bool:
         return trusts_everything or handler.origin in NEEDS_NO_TRUST

@@ -18,7 +18,6 @@ from samuel.app.embedding import embedded, payload
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.pinned_run import PinnedRun, pin_of
 from samuel.app.plugins import Plugins
-from samuel.bridges import canary
 from samuel.config import environment as configured_environment
 from samuel.config import load as load_config
 from samuel.config import load_personal
@@ -101,7 +100,15 @@ class App:
 
         self.variables = self._variables()
         self._runtimes = Runtimes(
-            Setting(self.paths.root, self.variables, os.environ, self.user.cache, self.config.limits, self.clock)
+            Setting(
+                self.paths.root,
+                self.variables,
+                os.environ,
+                self.user.cache,
+                self.config.limits,
+                self.clock,
+                machine.forks,
+            )
         )
         self.journal = (
             lane.journal
@@ -116,7 +123,7 @@ class App:
         )
         try:
             own = built_in(lambda: self.workplace, self.config.chosen(self.methodology))
-            proving = canary.guards(self.user.state, self.clock.now())
+            proving = self._proving()
             self.handlers = self._discover([*own, *embedded(self.embedded_handlers), *proving])
             self.chains = Chains(self.handlers, self.config, self.methodology, self.trust.removed_names)
             for name in self.plugins.missing:
@@ -181,6 +188,14 @@ class App:
             environment=self.environment,
             lane=self.lane.number if self.lane else _lane_around(),
         )
+
+    def _proving(self) -> list[Handler]:
+        """The temporary guard of a proof that a client's tool calls reach Samuel, if one is under way."""
+        if not os.path.lexists(self.user.state / paths.CANARIES):
+            return []
+        from samuel.bridges import canary
+
+        return canary.guards(self.user.state, self.clock.now())
 
     def _trusts_everything(self) -> bool:
         if os.environ.get("SAMUEL_TRUST") != "all":

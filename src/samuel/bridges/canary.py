@@ -9,12 +9,10 @@ directory.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from samuel.events import names
 from samuel.hooks.handler import Handler, Origin, Role
@@ -25,8 +23,7 @@ ALLOWED, DENIED = "allowed", "denied"
 LONGEST_PROOF = 3600.0  # seconds; a proof ends the client long before
 
 
-@dataclass(frozen=True)
-class Canary:
+class Canary(NamedTuple):
     """One proof's marks, and the file in which the guard notes what it was asked about."""
 
     mark: str
@@ -60,7 +57,7 @@ def released(state: Path) -> Iterator[Canary]:
     """A new canary; its guard is in force until this ends. `state` is the user's state directory."""
     directory = state / CANARIES
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-    mark = f"samuel-canary-{secrets.token_hex(16)}"
+    mark = f"samuel-canary-{os.urandom(16).hex()}"
     canary = Canary(mark, directory / mark)
     canary.notes.touch(mode=0o600)
     try:

@@ -35,7 +35,7 @@ def agents(here: CommandContext) -> int:
     from samuel.agents.installed import installed_agents  # all adapters, which `--help` does without
     from samuel.agents.table import AGENTS, find
     from samuel.bridges.state import bridge_state
-    from samuel.config.load import load
+    from samuel.config.project_file import load
 
     context = bridge_context(here)
     settings = load(paths.Project(here.root).config).agents

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from samuel import paths
 from samuel.cli.inside_a_run import inside_a_run
@@ -15,8 +12,13 @@ from samuel.cli.output import Output
 from samuel.errors import UsageError
 from samuel.printable import safe
 
+# click is imported where it is used: `samuel emit` does without its parser.
 if TYPE_CHECKING:
+    from dataclasses import dataclass
+
     from samuel.app import App
+else:
+    from samuel.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,30 @@ class CommandContext:
 
 
 def _confirm(question: str) -> bool:
+    import click
+
     return click.confirm(safe(question), err=True)
 
 
-# Its value is read by `edge.py`, which must know it also when the rest of the command line is wrong.
-json_option = click.option("--json", is_flag=True, expose_value=False, help="Print the result as one JSON object.")
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-env_option = click.option(
-    "--env", "environment", metavar="NAME", default="", help="The environment to run in: dev, prod, …"
-)
+
+def json_option(command: Decorated) -> Decorated:
+    """The option `--json`.
+
+    Its value is read by `edge.py`, which must know it also when the rest of the command line is wrong.
+    """
+    import click
+
+    return click.option("--json", is_flag=True, expose_value=False, help="Print the result as one JSON object.")(
+        command
+    )
+
+
+def env_option(command: Decorated) -> Decorated:
+    """The option `--env`, as the parameter `environment`."""
+    import click
+
+    return click.option(
+        "--env", "environment", metavar="NAME", default="", help="The environment to run in: dev, prod, …"
+    )(command)

@@ -1,25 +1,13 @@
 from __future__ import annotations
 
 import signal
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import click
 
 from samuel.cli.command_context import CommandContext, env_option
-from samuel.emit import without_engine
-from samuel.emit.call import DENY, EmitAnswer, EmitArguments
-from samuel.emit.host import EmitHost, leave_to_client
-from samuel.files.parsed_json import MAX_BYTES
+from samuel.cli.emit_event import emit_event
+from samuel.emit.call import EmitArguments
 from samuel.process.emit_client import DEADLINE_OPTION, LONGEST_DEADLINE
-
-if TYPE_CHECKING:
-    from samuel.app import App
-    from samuel.emit.host import ReadStdin
-
-    Answering = Callable[[Sequence[str], EmitArguments, ReadStdin, EmitHost], EmitAnswer]
 
 
 @click.command()
@@ -63,48 +51,4 @@ def emit(
     """
     if deadline:  # where it is not the last option: else it counts already
         signal.alarm(deadline)
-    arguments = EmitArguments(event, client, session, environment)
-    here.out.failure, answering = _of_client() if client else _of_samuel(event)
-    host = EmitHost(
-        root=lambda: here.root,
-        opened=lambda arguments: _opened(here, arguments),
-        firing=lambda app, event, unanswered: None,
-        confirm=here.confirm,
-        indented=sys.stdout.isatty(),
-    )
-    answer = answering(sys.argv[1:], arguments, lambda: _stdin(arguments), host)
-    here.out.failure = answer.failure
-    for stream, text in answer.output:
-        here.out.write(stream, text)
-    return answer.exit_code
-
-
-def _stdin(arguments: EmitArguments) -> bytes:
-    return b"" if sys.stdin.isatty() and not arguments.client else sys.stdin.buffer.read(MAX_BYTES + 1)
-
-
-# The engine is imported here, and the dialects of all clients only for a client.
-
-
-def _of_client() -> tuple[int, Answering]:
-    from samuel.emit.client_event import answer_client
-
-    return DENY, answer_client
-
-
-def _of_samuel(event: str) -> tuple[int, Answering]:
-    from samuel.emit.event import answer_event, failure_code
-
-    return failure_code(event), answer_event
-
-
-@contextmanager
-def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
-    before = without_engine.deciding(here.root)
-    ask = leave_to_client if arguments.client else here.confirm
-    with here.open(environment=arguments.environment, ask=ask) as app:
-        yield app
-        without_engine.remember(app, arguments.environment, before)  # the next time the engine may not be needed
-    from samuel.serve.start import start_for  # once the answer is known
-
-    start_for(app)
+    return emit_event(here, EmitArguments(event, client, session, environment))

@@ -3,8 +3,12 @@
 Writing is in `samuel.config.edit`, which is not imported here: few commands write, and tomlkit is slow to import.
 """
 
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
 from samuel.config.duration import format_duration, parse_duration
-from samuel.config.load import load
 from samuel.config.model import (
     DEFAULT,
     REST,
@@ -18,6 +22,20 @@ from samuel.config.model import (
     SandboxSettings,
 )
 from samuel.config.personal import Personal, environment, load_personal
+
+
+def load(file: Path) -> Config:
+    """The configuration in `file`; the defaults if there is no such file; ConfigError with all of its problems."""
+    try:
+        os.lstat(file)
+    except FileNotFoundError:
+        return Config()
+    except OSError:
+        pass  # the reader says what is wrong
+    from samuel.config.project_file import load as read  # the parser of TOML files, and what checks their values
+
+    return read(file)
+
 
 __all__ = [
     "DEFAULT",

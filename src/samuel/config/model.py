@@ -7,8 +7,13 @@ JSON. Lines are stored for messages and do not count in comparisons.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass, field
+else:
+    from samuel.records import dataclass, field
 
 DEFAULT = "default"
 DEFAULT_ALIAS = "samuel-default"

@@ -7,14 +7,15 @@ samuel.toml alone, so that two users get the same chain.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from samuel.config import kinds
-from samuel.config.lines import TomlLines
 from samuel.config.model import Config
-from samuel.config.reader import ProblemReport
-from samuel.config.source import read_source
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from samuel.records import dataclass
 
 PROJECT_ONLY = ("hooks", "methodology")
 
@@ -52,6 +53,17 @@ def environment(personal: Personal, config: Config) -> str:
 
 def load_personal(file: Path) -> Personal:
     """The preferences in `file`; the defaults if there is no such file; ConfigError with all of its problems."""
+    try:
+        os.lstat(file)
+    except FileNotFoundError:
+        return Personal()
+    except OSError:
+        pass  # the reader says what is wrong
+    from samuel.config import kinds  # the parser of TOML files, and what checks their values
+    from samuel.config.lines import TomlLines
+    from samuel.config.reader import ProblemReport
+    from samuel.config.source import read_source
+
     source = read_source(file)
     if source is None:
         return Personal()

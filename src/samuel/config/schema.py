@@ -14,7 +14,7 @@ from typing import Any
 from samuel.config import kinds
 from samuel.config.duration import format_duration
 from samuel.config.keys import KeyPath
-from samuel.config.load import read_config
+from samuel.config.project_file import read_config
 from samuel.config.reader import ConfigTable, DefaultT, ProblemReport, Value, table_values
 from samuel.events import names
 

@@ -10,10 +10,9 @@ import hashlib
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -31,12 +30,14 @@ from samuel.events.compose import Arrange
 from samuel.files.lock import held
 from samuel.hooks.capability import overreach
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
-from samuel.hooks.match import holds
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
 from samuel.hooks.package import Package
 from samuel.process.tree import kill_all
 from samuel.runtimes.base import Reply, Runtime
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 PermitCheck = Callable[[Handler], str]  # "" or the reason why the handler may not run
 
@@ -170,6 +171,8 @@ class Dispatcher:
     def _pool(self) -> ThreadPoolExecutor:
         with self._lock:
             if self._threads is None:
+                from concurrent.futures import ThreadPoolExecutor  # with logging: most chains need no threads
+
                 self._threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="samuel-handler")
             return self._threads
 
@@ -326,6 +329,10 @@ def _one_at_a_time(call: RuntimeCall, locks: Path) -> RuntimeCall:
 
 def _matching(handlers: Sequence[_BoundHandler], event: Event) -> tuple[_BoundHandler, ...]:
     """The handlers whose `match` applies to the event; the others are neither called nor recorded."""
+
+    if not any(bound.handler.match for bound in handlers):
+        return tuple(handlers)
+    from samuel.hooks.match import holds  # with regular expressions
 
     def field_value(name: str) -> object:
         value = getattr(event, name, None)

@@ -17,7 +17,7 @@ from samuel.emit.call import EmitArguments
 from samuel.emit.fnv import fnv1a
 from samuel.emit.project_root import project_root
 from samuel.files import file_cache
-from samuel.files.survey import ITSELF, TooManyFiles, signature_if_exists, survey_place
+from samuel.files.survey import ITSELF, TooManyFiles, is_as_before, signature_if_exists
 from samuel.process.passed import PINNED
 from samuel.trust.repository_identity import repository_identity
 from samuel.version import __version__
@@ -191,7 +191,7 @@ def _stamp(root: str, home: str, environment: str) -> str:
 def as_it_was(files: Mapping[str, Any]) -> bool:
     """Whether the files, and those in the directories, are still the same."""
     try:
-        return all(survey_place(place) == before for place, before in files.items())
+        return all(is_as_before(place, before) for place, before in files.items())
     except TooManyFiles:
         return False
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -90,7 +89,7 @@ def write_at(
     if mode is None:
         mode = _kept_mode(directory, name)
     # A process killed half-way leaves this file behind; its name says whose it is and that it may go.
-    temporary = f".samuel-{secrets.token_hex(8)}.tmp"
+    temporary = f".samuel-{os.urandom(8).hex()}.tmp"
     with errors_naming(name, instead_of=temporary):
         fd = disk.create(temporary, directory, 0o644 if mode is None else mode)
         try:

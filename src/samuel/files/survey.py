@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 TYPE_CHECKING = False  # `pathlib` is slow to import for `samuel emit`; type checkers know this name
 if TYPE_CHECKING:
@@ -61,6 +61,20 @@ def survey_place(place: str) -> dict[str, Signature]:
         return {}
     except NotADirectoryError:  # also where a directory above it is a file
         return {ITSELF: own} if (own := signature_if_exists(place)) else {}
+
+
+def is_as_before(place: str, before: Mapping[str, Sequence[int]]) -> bool:
+    """Whether `survey_place` gives what it gave before. Faster for most places, where nothing was, or a file."""
+    if not before:
+        try:
+            os.lstat(place)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            pass  # the survey says what it means
+    elif ITSELF in before and signature_if_exists(place) == before[ITSELF]:
+        return True
+    return survey_place(place) == before
 
 
 def signature(status: os.stat_result) -> Signature:

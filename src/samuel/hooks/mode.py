@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from samuel.config import kinds
 from samuel.events import EventType
 from samuel.events.compose import Arrange
 
@@ -25,6 +24,8 @@ def observation_refusal(event: EventType) -> str:
 
 def declared_mode(value: object, event: EventType) -> HandlerMode:
     """The mode that a handler of `event` declares; ValueError completes a sentence: "`mode` " + str(error)."""
+    from samuel.config import kinds  # what checks settings, when hooks are discovered
+
     mode = HandlerMode(kinds.one_of(*HandlerMode)(value))
     if mode is HandlerMode.OBSERVE and (why := observation_refusal(event)):
         raise ValueError(f"cannot be `observe`: {why}")

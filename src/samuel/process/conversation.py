@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import os
 import select
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from samuel.process.pump import STDERR_KEPT
-from samuel.process.spawn import start
-from samuel.process.tree import end
+from samuel.process.tree import ChildProcess, end
+
+if TYPE_CHECKING:
+    from samuel.process.forked import ForkedProcess
 
 _CHUNK = 64 * 1024
 
@@ -42,10 +44,12 @@ class Conversation:
         pass_fds: Sequence[int] = (),
         over_stdio: bool = False,
         after: Callable[[], None] | None = None,
+        forked: Callable[[int, int], None] | None = None,
     ) -> None:
         """Start it. The numbers of the two descriptors are its last two arguments, unless it is `over_stdio`.
 
-        `after` is called when its processes have ended. Raises NotRunnable.
+        `after` is called when its processes have ended. With `forked` it is a fork of this process that calls this
+        function with the two descriptors, in place of the program. Raises NotRunnable.
         """
         self._after = after
         their_in, self._ask = os.pipe()
@@ -53,15 +57,20 @@ class Conversation:
         self._aside, their_err = os.pipe()
         theirs = (their_in, their_out, their_err)
         try:
-            self._process = start(
-                argv if over_stdio else [*argv, str(their_in), str(their_out)],
-                cwd=cwd,
-                env=env,
-                stdin=their_in if over_stdio else subprocess.DEVNULL,
-                stdout=their_out if over_stdio else their_err,
-                stderr=their_err,
-                pass_fds=pass_fds if over_stdio else (their_in, their_out, *pass_fds),
-            )
+            if forked is not None:
+                self._process: ChildProcess = _fork(forked, their_in, their_out, their_err, cwd, env, argv)
+            else:
+                from samuel.process.spawn import DEVNULL, start  # with subprocess, which forks do without
+
+                self._process = start(
+                    argv if over_stdio else [*argv, str(their_in), str(their_out)],
+                    cwd=cwd,
+                    env=env,
+                    stdin=their_in if over_stdio else DEVNULL,
+                    stdout=their_out if over_stdio else their_err,
+                    stderr=their_err,
+                    pass_fds=pass_fds if over_stdio else (their_in, their_out, *pass_fds),
+                )
         except BaseException:
             self._close_pipes()
             raise
@@ -159,6 +168,24 @@ class Conversation:
         for fd in (self._ask, self._answer, self._aside):
             if fd >= 0:
                 os.close(fd)
+
+
+def _fork(
+    forked: Callable[[int, int], None],
+    requests: int,
+    answers: int,
+    output: int,
+    cwd: str,
+    env: Mapping[str, str],
+    argv: Sequence[str],
+) -> ForkedProcess:
+    from samuel.process.forked import fork
+    from samuel.process.reason import NotRunnable, why_not
+
+    try:
+        return fork(partial(forked, requests, answers), cwd=cwd, env=env, output=output, keep=(requests, answers))
+    except OSError as error:
+        raise NotRunnable(why_not(error, argv, cwd, env)) from error
 
 
 def _read(fd: int) -> bytes | None:

@@ -14,6 +14,10 @@ class NotRunnable(SamuelError):
     """Nothing was started. The message is the reason."""
 
 
+class NotGranted(NotRunnable):
+    """A place that was granted is not what it should be, such as a symbolic link: the plugin is refused."""
+
+
 def why_not(error: OSError | ValueError, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> str:
     """The reason behind what `subprocess.Popen` raised.
 

@@ -12,6 +12,7 @@ from samuel.process.pump import STDERR_KEPT, Pump, Stopped
 from samuel.process.reason import NotRunnable, why_not
 from samuel.process.tree import Tree
 
+DEVNULL = subprocess.DEVNULL
 OUTPUT_LIMIT = 8 * 1024 * 1024
 GRACE = 0.2
 

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from types import TracebackType
+from typing import Protocol
 
 from samuel.process import procfs
 from samuel.process.ledger import LEDGER, MARK, any_child, reap
@@ -38,7 +38,19 @@ def own_all_children() -> None:
     LEDGER.alone = True
 
 
-def end(process: subprocess.Popen[bytes] | int, grace: float = 0.2) -> None:
+class ChildProcess(Protocol):
+    """A process that was started here: what a `subprocess.Popen` has, and a `ForkedProcess`."""
+
+    returncode: int | None
+
+    @property
+    def pid(self) -> int: ...
+
+    def poll(self) -> int | None:
+        """The return code; None while it lives."""
+
+
+def end(process: ChildProcess | int, grace: float = 0.2) -> None:
     """End a process that outlived its call (a worker) and all below it: SIGTERM, `grace` seconds, SIGKILL.
 
     Also right for a process that is dead already: what it left behind goes too. Takes at most grace + 0.5 s.
@@ -47,7 +59,7 @@ def end(process: subprocess.Popen[bytes] | int, grace: float = 0.2) -> None:
     pid = process if isinstance(process, int) else process.pid
     tree = Tree(LEDGER.started.get(pid, ""))
     tree.root = pid
-    if isinstance(process, subprocess.Popen):
+    if not isinstance(process, int):
         tree.process = process
         tree.returncode = process.poll()
     with tree:
@@ -80,7 +92,7 @@ class Tree:
     def __init__(self, mark: str = "") -> None:
         self.mark = mark or LEDGER.new_mark()
         self.root = 0
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: ChildProcess | None = None
         self.returncode: int | None = None  # None until the root is reaped
         self._former_members: set[int] = set()  # pids that were found in it, at whatever time
         self._sessions: set[int] = set()  # sessions that were opened in it
@@ -100,7 +112,7 @@ class Tree:
             if self.process is not None and self.process.returncode is None:
                 self.process.returncode = -signal.SIGKILL if self.returncode is None else self.returncode
 
-    def started(self, process: subprocess.Popen[bytes]) -> None:
+    def started(self, process: ChildProcess) -> None:
         self.process = process
         self.root = process.pid
         LEDGER.remember(process.pid, self.mark)
@@ -135,8 +147,10 @@ class Tree:
 
     def wait(self, until: float) -> None:
         """Until nothing of it lives, or until then (`time.perf_counter`)."""
+        pause = 0.0002
         while self._alive() and time.perf_counter() < until:
-            time.sleep(0.005)
+            time.sleep(pause)
+            pause = min(2 * pause, 0.005)
 
     def kill(self, within: float = _KILL_WITHIN) -> None:
         """SIGKILL and reap until a look around finds nothing: what forked meanwhile is next."""

@@ -34,10 +34,6 @@ _TMP = "tmp"  # in its home, where there is no private /tmp
 
 Stamp = tuple[tuple[int, int], ...]
 
-SAMUEL = str(Path(__file__).parents[2])
-"""The directories from which a worker imports Samuel (SAMUEL) and its dependencies (NEEDED)."""
-NEEDED = str(Path(msgspec.__file__).parents[1])
-
 
 class WarmLauncher(NamedTuple):
     """A launcher, and the paths that it saw when it was started."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,13 @@ from samuel.files.json import InvalidJson
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
-from samuel.process.output import last_line
-from samuel.process.reason import NotRunnable
+from samuel.process.reason import NotGranted, NotRunnable
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
-from samuel.process.walls.walls import NotGranted
 from samuel.process.walls.warm import LauncherGone
 from samuel.runtimes.base import Reply
 from samuel.runtimes.client_calls import call_client_hook
 from samuel.runtimes.confined import Confinement, WarmLauncher
+from samuel.runtimes.ending import ending
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import AllBusy, WarmPool
 
@@ -212,19 +210,6 @@ def _run_variables(event: Event) -> dict[str, str]:
     if not isinstance(event, AgentInvoke):
         return {}
     return {name: event.env[name] for name in RUN_VARIABLES if name in event.env}
-
-
-def ending(returncode: int, stderr: str) -> str:
-    """How a process ended: `exit code 1: last line of stderr`, or the name of the signal."""
-    if returncode >= 0:
-        how = f"exit code {returncode}"
-    else:
-        try:
-            how = f"killed by {signal.Signals(-returncode).name}"
-        except ValueError:
-            how = f"killed by signal {-returncode}"
-    stderr_line = last_line(stderr, "")
-    return f"{how}: {stderr_line}" if stderr_line else how
 
 
 def _crash(handler: Handler, returncode: int, stderr: str) -> str:

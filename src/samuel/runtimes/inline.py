@@ -5,8 +5,6 @@ A function cannot be killed, so these limit the processes that they start themse
 
 from __future__ import annotations
 
-import traceback
-
 import msgspec
 
 from samuel.events import Event
@@ -29,6 +27,8 @@ class InlineRuntime:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  also SystemExit: a handler must not end this process
+            import traceback  # slow to import, and hopefully not needed
+
             stack_trace = "".join(traceback.format_exception(error))
             return Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}", stderr=stack_trace)
         # The result must be valid JSON, like that of any other runtime. A short plain dict that encodes without a

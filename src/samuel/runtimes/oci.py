@@ -42,11 +42,12 @@ from samuel.process.containers.container import ContainerSpec, Launch, launched
 from samuel.process.containers.engine import Engine
 from samuel.process.conversation import Conversation, ConversationReply
 from samuel.process.output import last_line
-from samuel.process.reason import NotRunnable
-from samuel.process.walls.places import NotGranted, OpenedPath, WallPlaces, opened
+from samuel.process.reason import NotGranted, NotRunnable
+from samuel.process.walls.places import OpenedPath, WallPlaces, opened
 from samuel.runtimes.base import Reply
 from samuel.runtimes.confined import grants
-from samuel.runtimes.exec import call_variables, ending
+from samuel.runtimes.ending import ending
+from samuel.runtimes.exec import call_variables
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
 

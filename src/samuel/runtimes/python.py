@@ -10,9 +10,9 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -23,17 +23,23 @@ from samuel.files.json import InvalidJson, too_deep
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
 from samuel.process.conversation import Conversation, ConversationReply
-from samuel.process.reason import NotRunnable
-from samuel.process.walls.limits import DEFAULT, ProcessLimits
-from samuel.process.walls.walls import NotGranted
+from samuel.process.forked import can_fork
+from samuel.process.reason import NotGranted, NotRunnable
 from samuel.runtimes.base import Reply
-from samuel.runtimes.confined import NEEDED, SAMUEL, Confinement, Stamp
-from samuel.runtimes.exec import ending
+from samuel.runtimes.ending import ending
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
-from samuel.runtimes.worker import WorkerReply, WorkerRequest
+from samuel.runtimes.worker import WorkerReply, WorkerRequest, serve
+
+if TYPE_CHECKING:
+    from samuel.process.walls.limits import ProcessLimits
+    from samuel.runtimes.confined import Confinement, Stamp
 
 _encode = msgspec.json.Encoder().encode
+
+SAMUEL = str(Path(__file__).parents[2])
+"""The directories from which a worker imports Samuel (SAMUEL) and its dependencies (NEEDED)."""
+NEEDED = str(Path(msgspec.__file__).parents[1])
 
 # -P and appending to the path: neither the project's modules nor Samuel's may shadow others.
 _PATH = "import os, sys; sys.path += sys.argv.pop(1), sys.argv.pop(1); from samuel.runtimes.worker import main; "
@@ -86,15 +92,25 @@ class PythonRuntime:
         cache: Path,
         output_limit: int,
         walls: str = "",
-        limits: ProcessLimits = DEFAULT,
+        limits: Callable[[], ProcessLimits] | None = None,
+        forks: bool = False,
     ) -> None:
-        """`walls` selects the walls around plugins; "" is the best kind that the machine has."""
+        """`walls` selects the walls around plugins; "" is the best kind that the machine has.
+
+        With `forks`, workers without walls are forks of this process where that makes no difference to hooks.
+        """
+        self._forks = forks
         self._root = str(root)
         self._environment = environment
         self._limit = output_limit
         self._pycache = str(cache / "pycache")
-        self.confinement = Confinement(root, cache, walls, limits)  # discovery uses it too
+        self._walls = partial(_confinement, root, cache, walls, limits)
         self._workers: WarmPool[_Worker] = WarmPool()
+
+    @cached_property
+    def confinement(self) -> Confinement:
+        """The walls around plugins, which discovery uses too."""
+        return self._walls()
 
     def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
         if handler.path and not os.path.exists(handler.path):  # also when a worker still has it loaded
@@ -146,7 +162,8 @@ class PythonRuntime:
     def _start(self, owner: _WorkerOwner) -> _Worker:
         if owner.package is None:
             argv = [sys.executable, "-P", "-X", f"pycache_prefix={self._pycache}", "-c", START, SAMUEL, NEEDED]
-            return _Worker(Conversation(argv, cwd=self._root, env=self._environment))
+            forked = _serve_forked if self._forks and can_fork(self._environment) else None
+            return _Worker(Conversation(argv, cwd=self._root, env=self._environment, forked=forked))
         return self._start_walled(owner, owner.package)
 
     def _start_walled(self, owner: _WorkerOwner, package: Package) -> _Worker:
@@ -201,3 +218,15 @@ class PythonRuntime:
         except InvalidJson as error:
             why = str(error)
         return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
+
+
+def _confinement(root: Path, cache: Path, kind: str, limits: Callable[[], ProcessLimits] | None) -> Confinement:
+    from samuel.runtimes.confined import Confinement  # only plugins have walls, and they need much of `process/`
+
+    return Confinement(root, cache, kind, limits()) if limits else Confinement(root, cache, kind)
+
+
+def _serve_forked(requests: int, answers: int) -> None:
+    """What START does, in a fork of this process."""
+    sys.path += SAMUEL, NEEDED
+    serve(requests, answers)

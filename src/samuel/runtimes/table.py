@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from samuel.clock import Clock
 from samuel.config.model import Limits
 from samuel.runtimes.base import Runtime
-from samuel.runtimes.inline import InlineRuntime
 
 if TYPE_CHECKING:
     from samuel.process.walls.limits import ProcessLimits
@@ -26,6 +26,7 @@ class Setting(NamedTuple):
     cache: Path
     limits: Limits
     clock: Clock
+    forks: bool = False  # whether workers may be forks of this process
 
 
 class Runtimes(Mapping[str, Runtime]):
@@ -66,6 +67,12 @@ class Runtimes(Mapping[str, Runtime]):
 # The modules of runtimes are imported on first use: importing those of oci and wasm takes longer than most calls.
 
 
+def _inline(setting: Setting) -> Runtime:
+    from samuel.runtimes.inline import InlineRuntime
+
+    return InlineRuntime()
+
+
 def _exec(setting: Setting) -> Runtime:
     from samuel.runtimes.exec import ExecRuntime
 
@@ -78,8 +85,10 @@ def _exec(setting: Setting) -> Runtime:
 def _python(setting: Setting) -> Runtime:
     from samuel.runtimes.python import PythonRuntime
 
-    output = setting.limits.handler_output_bytes
-    return PythonRuntime(setting.root, setting.environment, setting.cache, output, limits=_of_processes(setting))
+    output, limits = setting.limits.handler_output_bytes, partial(_of_processes, setting)
+    return PythonRuntime(
+        setting.root, setting.environment, setting.cache, output, limits=limits, forks=setting.forks
+    )
 
 
 def _wasm(setting: Setting) -> Runtime:
@@ -104,7 +113,7 @@ def _of_processes(setting: Setting) -> ProcessLimits:
 
 
 TABLE: Mapping[str, Callable[[Setting], Runtime]] = {
-    "inline": lambda setting: InlineRuntime(),
+    "inline": _inline,
     "exec": _exec,
     "python": _python,
     "wasm": _wasm,

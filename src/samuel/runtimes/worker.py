@@ -12,7 +12,6 @@ import os
 import select
 import sys
 import threading
-import traceback
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -51,8 +50,12 @@ class WorkerReply(msgspec.Struct, omit_defaults=True):
 
 
 def main() -> None:
+    """Serve requests over the descriptors that the last two arguments name."""
+    serve(int(sys.argv[1]), int(sys.argv[2]))
+
+
+def serve(requests: int, answers: int) -> None:
     """Serve requests until the parent closes its pipe."""
-    requests, answers = int(sys.argv[1]), int(sys.argv[2])
     for fd in (requests, answers):
         os.set_inheritable(fd, False)  # processes that a hook starts must not hold the pipes open
     own_all_children()
@@ -91,6 +94,8 @@ def _answer(request: WorkerRequest, loaded: dict[str, Any]) -> WorkerReply:
     except InvalidJson as error:
         return WorkerReply(bad=str(error))
     except BaseException as error:  # noqa: BLE001  also SystemExit and KeyboardInterrupt: the worker goes on
+        import traceback  # slow to import, and hopefully not needed
+
         traceback.print_exception(error)
         return WorkerReply(crash=f"{type(error).__name__}: {error}"[:2000])
 

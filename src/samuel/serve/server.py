@@ -31,6 +31,7 @@ from samuel.paths import User
 from samuel.process.passed import PINNED
 from samuel.process.tree import kill_all
 from samuel.serve import wire
+from samuel.serve.incoming import Incoming
 from samuel.serve.own_files import OwnFiles
 from samuel.serve.peer import Surroundings
 from samuel.serve.status import ServerStatus
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from samuel.serve.warm_project import OpenProject
 
 MOST_THREADS = 256
-SPARE_THREADS = 2  # that wait for a connection: with one, each call would have to start its successor
+SPARE_THREADS = 3  # that wait for a connection: a call that finds none has to start one, and waits for it
 HEADER_SECONDS = 5.0  # a client sends its header at once
 STDIN_SECONDS = 600.0  # whoever started the client may take its time
 MARGIN_SECONDS = 10.0  # for what happens around the handlers
@@ -74,7 +75,8 @@ class Server:
     def serve(self) -> None:
         """Answer until idle, until project, socket or this version of Samuel are gone, or until told to stop."""
         signal.signal(signal.SIGTERM, lambda number, frame: self._told_to_stop.set())
-        self._start_thread()
+        for _ in range(SPARE_THREADS):
+            self._start_thread()
         while not self._told_to_stop.wait(min(LOOK_EVERY, self._idle)) and not self._has_ended():
             pass
         self._end()
@@ -153,11 +155,9 @@ class Server:
     # One call
 
     def _converse(self, connection: socket.socket) -> None:
-        def receive(size: int) -> bytes:
-            return connection.recv(size, socket.MSG_WAITALL)
-
-        connection.settimeout(HEADER_SECONDS)
-        header = wire.Header(wire.read_data(receive, wire.LARGEST_HEADER))
+        incoming = Incoming(connection)
+        incoming.wait_for(HEADER_SECONDS)
+        header = wire.Header(wire.read_data(incoming.receive, wire.LARGEST_HEADER))
         objection = self._surroundings.objection(connection)
         if header.command != wire.EMIT and not objection:
             self._obey(header.command, connection)
@@ -172,10 +172,7 @@ class Server:
                 if objection := project.variables.objection(header.variables):
                     self._leave(connection, objection)
                     return
-                connection.sendall(wire.frame(wire.ACCEPTED))
-                connection.settimeout(STDIN_SECONDS)
-                data = wire.read_data(receive, MAX_BYTES + 1)
-                connection.settimeout(HEADER_SECONDS)
+                data = self._stdin(connection, incoming)
                 answer = self._answer(arguments, data, project, connection)
         except SamuelError as error:  # a project that cannot be opened: the client's own process says why
             self._leave(connection, error.message)
@@ -184,6 +181,15 @@ class Server:
             self._calls += 1
             self._last = time.monotonic()  # whoever only looks whether we are here does not keep us
         connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(answer, self._encoding)))
+
+    def _stdin(self, connection: socket.socket, incoming: Incoming) -> bytes:
+        if incoming.has_message():
+            return wire.read_data(incoming.receive, MAX_BYTES + 1)
+        connection.sendall(wire.frame(wire.ACCEPTED))  # the client may wait for this before it sends the rest
+        incoming.wait_for(STDIN_SECONDS)
+        data = wire.read_data(incoming.receive, MAX_BYTES + 1)
+        incoming.wait_for(HEADER_SECONDS)
+        return data
 
     def _objection(self, header: wire.Header, arguments: EmitArguments | None) -> str:
         """Why this call is not answered here; "" if it is."""

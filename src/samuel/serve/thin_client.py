@@ -92,11 +92,10 @@ def _converse(path: str, installation: str, directory: str, arguments: Sequence[
     unanswered: Answer | None = None
     try:
         server.send(wire.header(fields, [os.fsencode(word) for word in arguments], variables))
-        kind, body = server.frame()
-        if kind == wire.ACCEPTED:
-            data = _stdin()
-            server.send(wire.data_frame(data))
-            kind, body = server.frame()
+        # Without waiting for ACCEPTED: meanwhile the server looks at its files.
+        data = _stdin()
+        server.send(wire.data_frame(data))
+        kind, body = server.word()
         if kind == wire.COMMITTED:
             unanswered = wire.decode_answer(body[4:])
             server.wait_for(int.from_bytes(body[:4], "big") / 1000)
@@ -147,11 +146,17 @@ class _Connection:
         kind, body, self._received = message
         return kind, body
 
+    def word(self) -> tuple[bytes, bytes]:
+        """The next message that is not just ACCEPTED."""
+        while (message := self.frame())[0] == wire.ACCEPTED:
+            pass
+        return message
+
     def last_word(self) -> Answer | None:
         """The answer in a COMMITTED that came when we no longer waited; None, and then none can come any more."""
         try:
             self._socket.shutdown(2)
-            kind, body = self.frame()
+            kind, body = self.word()
             return wire.decode_answer(body[4:]) if kind == wire.COMMITTED else None
         except (OSError, wire.WireError):
             return None

@@ -1,8 +1,8 @@
 """What a client and the server say to each other.
 
     client  header      command, version, installation, directory, arguments, environment
-    server  ACCEPTED    send your stdin, or COLD: answer it without me, and why
-    client  stdin
+    client  stdin       at once, or after ACCEPTED
+    server  ACCEPTED    I take it, or COLD: answer it without me, and why
     server  COMMITTED   handlers are about to be called; what to answer, and when, if you hear no more from me
     server  ANSWER      exit codes, and what to write to stdout and stderr
 

@@ -27,7 +27,7 @@ from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
 from samuel.process.output import last_line
 from samuel.process.reason import NotRunnable
-from samuel.runtimes.exec import ending
+from samuel.runtimes.ending import ending
 from samuel.runtimes.python import PythonRuntime
 
 # A hook answers within milliseconds; on a busy machine it may take seconds, and is not broken for that.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -110,6 +109,8 @@ def show(item: TrustItem, agreed: Mapping[str, Agreement], store: TrustStore) ->
         cut = f"\n… and more: the file has {_size(item)}" if len(item.content) > MAX_SHOWN_BYTES else ""
         return _text(item.content[:MAX_SHOWN_BYTES]) + cut
     # The whole content, not only what is shown of a new file: the change may be at the very end.
+    import difflib  # only for people who look at a change
+
     difference = difflib.unified_diff(
         _lines(old),
         _lines(item.content),

@@ -16,8 +16,8 @@ from samuel.files.json import InvalidJson, parse
 from samuel.process import interpreter, spawn
 from samuel.process.environment import WITHHELD
 from samuel.process.reason import NotRunnable
-from samuel.runtimes.confined import NEEDED, SAMUEL
-from samuel.runtimes.exec import ending
+from samuel.runtimes.ending import ending
+from samuel.runtimes.python import NEEDED, SAMUEL
 
 SECONDS = 600.0
 """The timeout of an ability that does not set one."""

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from samuel.process import environment, spawn
 from samuel.process.walls import cgroup
 
 _TRIAL = 10.0
@@ -61,6 +60,8 @@ def gaps(counted: bool = False) -> tuple[str, ...]:
     """
     group = cgroup.make(*DEFAULT)
     if group is not None:
+        from samuel.process import environment, spawn  # only where the machine is examined
+
         argv = _command(["/bin/cat", "/proc/self/cgroup"], DEFAULT, group.doors)
         try:
             tried = spawn.run(argv, cwd="/", env=environment.clean(), timeout=_TRIAL)

@@ -18,7 +18,7 @@ from samuel import paths
 from samuel.errors import UnsafePath
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.process.git import config_files
-from samuel.process.reason import NotRunnable
+from samuel.process.reason import NotGranted, NotRunnable
 
 # What every program needs to start at all. Anything else of the machine is left out: other projects, other
 # people's files, and /run, where the user's other programs listen on sockets.
@@ -33,10 +33,6 @@ _SECRETS = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/et
 PROTECTED = (".git", ".kodelet", paths.HOME, paths.CONFIG, paths.LOCK, ".system/hooks")
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC
-
-
-class NotGranted(NotRunnable):
-    """A place that was granted is not what it should be, such as a symbolic link: the plugin is refused."""
 
 
 class GrantedPaths(NamedTuple):

@@ -19,14 +19,13 @@ from samuel.process import bubblewrap, environment, seccomp, spawn
 from samuel.process.walls import bwrap as walls_bwrap
 from samuel.process.walls import landlock as walls_landlock
 from samuel.process.walls.limits import DEFAULT, ProcessLimits, limited
-from samuel.process.walls.places import GrantedPaths, NotGranted, WallPlaces, opened
+from samuel.process.walls.places import GrantedPaths, WallPlaces, opened
 
 __all__ = [
     "BWRAP",
     "LANDLOCK",
     "NONE",
     "GrantedPaths",
-    "NotGranted",
     "Strength",
     "WallPlaces",
     "WalledCommand",

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from samuel.decoding import json_decoder
 from samuel.hooks.capability import EXEC
 from samuel.process import interpreter, spawn
-from samuel.process.reason import NotRunnable
-from samuel.process.walls.places import NotGranted
+from samuel.process.reason import NotGranted, NotRunnable
 from samuel.runtimes.wasm.call import WasmCall
 from samuel.runtimes.wasm.codes import LARGEST, BadArgument, Denied, Failed, TooLarge
 

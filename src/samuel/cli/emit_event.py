@@ -1,0 +1,83 @@
+"""`samuel emit`, once its command line is read: the event is fired in this process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from samuel.cli.command_context import CommandContext
+from samuel.cli.endings import with_endings
+from samuel.cli.output import Output
+from samuel.emit import without_engine
+from samuel.emit.call import DENY, EmitAnswer, EmitArguments
+from samuel.emit.host import EmitHost, leave_to_client
+from samuel.files.parsed_json import MAX_BYTES
+from samuel.process.emit_client import OFF, SWITCH
+
+if TYPE_CHECKING:
+    from samuel.app import App
+    from samuel.emit.host import ReadStdin
+
+    Answering = Callable[[Sequence[str], EmitArguments, ReadStdin, EmitHost], EmitAnswer]
+
+
+def emit_plain(arguments: EmitArguments, words: Sequence[str]) -> int:
+    """Run a plain command line of `samuel emit` and return its exit code, without the parser of all the others."""
+    out = Output()
+    return with_endings(out, words, lambda: emit_event(CommandContext(Path("."), out), arguments))
+
+
+def emit_event(here: CommandContext, arguments: EmitArguments) -> int:
+    """Fire the event and print the answer; the exit code."""
+    here.out.failure, answering = _of_client() if arguments.client else _of_samuel(arguments.event)
+    host = EmitHost(
+        root=lambda: here.root,
+        opened=lambda arguments: _opened(here, arguments),
+        firing=lambda app, event, unanswered: None,
+        confirm=here.confirm,
+        indented=sys.stdout.isatty(),
+    )
+    answer = answering(sys.argv[1:], arguments, lambda: _stdin(arguments), host)
+    here.out.failure = answer.failure
+    for stream, text in answer.output:
+        here.out.write(stream, text)
+    return answer.exit_code
+
+
+def _stdin(arguments: EmitArguments) -> bytes:
+    return b"" if sys.stdin.isatty() and not arguments.client else sys.stdin.buffer.read(MAX_BYTES + 1)
+
+
+# The engine is imported here, and the dialects of all clients only for a client.
+
+
+def _of_client() -> tuple[int, Answering]:
+    from samuel.emit.client_event import answer_client
+
+    return DENY, answer_client
+
+
+def _of_samuel(event: str) -> tuple[int, Answering]:
+    from samuel.emit.event import answer_event, failure_code
+
+    return failure_code(event), answer_event
+
+
+@contextmanager
+def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
+    before = without_engine.deciding(here.root)
+    ask = leave_to_client if arguments.client else here.confirm
+    from samuel.app import Machine
+
+    with here.open(environment=arguments.environment, ask=ask, machine=Machine(forks=True)) as app:
+        yield app
+        without_engine.remember(app, arguments.environment, before)  # the next time the engine may not be needed
+    if os.environ.get(SWITCH) == OFF:
+        return
+    from samuel.serve.start import start_for  # once the answer is known
+
+    start_for(app)
