@@ -153,7 +153,7 @@ def test_the_launcher_names_the_run_and_answers_for_tool_calls_alone(
     launcher = tmp_path / "state/bridge/1/samuel-emit"
     script = launcher.read_text()
     assert "export SAMUEL_TASK_ID='it'\"'\"'s 1.1'" in script
-    assert "PATH=" not in script
+    assert "export PATH=/nowhere" in script
     assert "export SAMUEL_SERVE=off" in script
     silent = subprocess.run(
         [str(launcher), "--as", "opencode", "chat.message"], input=b"{", capture_output=True, check=True
