@@ -34,7 +34,7 @@ _PASSED_ON = ("SAMUEL_ENV", "HOME")
 
 
 class BridgedAgent:
-    """Inside of its `with` the files of the bridge and its server are there; it gives the bridge, or an empty one."""
+    """Inside of its `with` the bridge's files and its server are there; it gives the bridge, or an empty one."""
 
     def __init__(self, place: Workplace, agent: Agent, event: AgentInvoke) -> None:
         self._place = place

@@ -1,7 +1,7 @@
 """The server of one agent process of a run: it ends with the loop that started it.
 
-The loop holds the other end of its stdin and never writes, so that even a loop that was killed is noticed: the kernel
-closes the pipe. The loop's side is `bridges/process/run_server.py`.
+The loop holds the other end of its stdin and never writes, so that even a loop that was killed is noticed: the
+kernel closes the pipe. The loop's side is `bridges/process/run_server.py`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 A client may start its hooks in another directory, with another PATH or with variables left out. The run's names,
 what it pinned and the variables that hooks see are therefore in the script. It is read-only in a sandbox.
 
-It asks the server of the run and no other: whatever the agent starts could listen in a server's place. So the script
-names the process that has to be at the other end.
+It asks the server of the run and no other: whatever the agent starts could listen in a server's place. So the
+script names the process that has to be at the other end.
 """
 
 from __future__ import annotations
