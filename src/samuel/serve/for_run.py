@@ -6,7 +6,6 @@ kernel closes the pipe. The loop's side is `bridges/process/run_server.py`.
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import signal
@@ -17,6 +16,8 @@ from pathlib import Path
 from samuel.serve.listen import listening
 from samuel.serve.server import Server
 
+_UNLIMITED = 1e9  # seconds: an agent may think for long
+
 
 def serve_run(root: Path, path: str, installation: str) -> None:
     """Answer at the socket `path`, in a directory of its own, for as long as the loop lives."""
@@ -24,7 +25,7 @@ def serve_run(root: Path, path: str, installation: str) -> None:
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))  # until the server handles it
     try:
         with listening(path) as listener:
-            server = Server(listener, path, root, installation, idle=math.inf)
+            server = Server(listener, path, root, installation, idle=_UNLIMITED)
             threading.Thread(target=_end_with_loop, daemon=True).start()
             os.chdir("/")  # nobody has to wait for us to unmount anything
             server.serve()
