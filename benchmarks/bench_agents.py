@@ -87,13 +87,13 @@ def measured(agent: str, directory: Path, runtime: Path) -> Iterator[Row]:
 def measured_in_run(agent: str, directory: Path, runtime: Path) -> Iterator[Row]:
     """The same as the agent of a run: with the run's server, and without it."""
     names = ("bare-run", "warm-run", "cold-run")
-    bare, warm, cold = projects = [_project(directory / name, runtime) for name in names]
+    bare, _, cold = projects = [_project(directory / name, runtime) for name in names]
     cold.env["SAMUEL_SERVE"] = "off"
     for project in projects:
         project.write("samuel.toml", SETTINGS.format(agent=agent))
         if project is not bare:
             project.write(".samuel/hooks/guard.py", GUARD)
-            project.samuel("trust", "--yes")
+        project.samuel("trust", "--yes")
     seconds: dict[LiveProject, list[float]] = {project: [] for project in projects}
     for _ in range(SESSIONS):
         for project, samples in seconds.items():

@@ -1,4 +1,4 @@
-"""Each agent of a run has a server for its hooks: with the root and the pins of its lane, and no longer than the run."""
+"""Each agent of a run has a server for its hooks: with the root and the pins of its lane, while the run lasts."""
 
 from __future__ import annotations
 
@@ -121,4 +121,3 @@ def test_the_server_ends_when_the_loop_is_killed_and_calls_go_on_without_it(guar
     assert cold.reason.split()[1:] == warm.reason.split()[1:]
     assert int(cold.reason.split()[0]) != warm.server
     eventually(lambda: (guarded.root / "work-1.txt").exists(), "the agent did not end")
-

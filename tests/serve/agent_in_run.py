@@ -6,8 +6,8 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,9 @@ class AgentInRun:
             shell=True,
             cwd="/",
             env={"PATH": "/usr/bin:/bin", **variables},  # clients leave out what they like
-            **{"stdin": pipe, "stdout": pipe, "stderr": pipe},
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
         )
         assert process.stdin
         with suppress(BrokenPipeError):  # of too much only the beginning is read
@@ -105,7 +107,7 @@ class AgentInRun:
         return process
 
     @contextmanager
-    def launcher_with(self, change: Any) -> Iterator[None]:
+    def launcher_with(self, change: Callable[[str], str]) -> Iterator[None]:
         """Each line of the launcher goes through `change`."""
         script = self._launcher.read_text()
         try:
@@ -114,7 +116,7 @@ class AgentInRun:
         finally:
             self._launcher.write_text(script)
 
-    def thin(self) -> Any:
+    def thin(self) -> AbstractContextManager[None]:
         """The same calls with the client in Python."""
         return self.launcher_with(lambda line: line.replace(f"exec {self._words[0]}", f"exec {shlex.join(THIN)}"))
 

@@ -1,4 +1,4 @@
-"""The server of a run's agent: the answers of a process of its own, by no other process than the one that is named."""
+"""The server of a run's agent: the answers of a process of its own, given by the process that is named alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -41,7 +41,7 @@ def agent(project: SamuelProject) -> Iterator[AgentInRun]:
         yield agent
 
 
-def with_client(agent: AgentInRun, client: str) -> object:
+def with_client(agent: AgentInRun, client: str) -> AbstractContextManager[None]:
     return agent.thin() if client == "python" else nullcontext()
 
 
@@ -68,7 +68,7 @@ def test_the_server_of_a_run_answers_as_a_process_of_its_own_does(
     agent: AgentInRun, data: bytes, event: str, answer: bytes, client: str
 ) -> None:
     before = agent.status.calls
-    with with_client(agent, client):  # type: ignore[attr-defined]
+    with with_client(agent, client):
         warm = agent.warm(data, event)
     assert agent.status.calls == before + 1, agent.status.last_reason
     assert warm == agent.cold(data, event)
@@ -169,7 +169,7 @@ def test_an_impostor_at_the_path_is_not_asked(agent: AgentInRun, client: str, se
     if not server_lives:
         os.kill(agent.pid, signal.SIGKILL)
     impostor = Impostor()
-    with fake_server(agent.socket, impostor), with_client(agent, client):  # type: ignore[attr-defined]
+    with fake_server(agent.socket, impostor), with_client(agent, client):
         answer = agent.warm(payload("rm victim.txt"))
     assert b"the victim stays" in answer.out
     assert impostor.asked == 0
@@ -183,7 +183,7 @@ def test_the_time_when_a_process_started_is_compared_and_not_only_its_number(
         return line.replace(f" {agent_pid} {born} ", f" {agent_pid} {born + 1} ")
 
     agent_pid, born = agent.pid, agent.born
-    with with_client(agent, client), agent.launcher_with(later):  # type: ignore[attr-defined]
+    with with_client(agent, client), agent.launcher_with(later):
         assert agent.born == born + 1
         answer = agent.warm(payload("rm victim.txt"))
     assert b"the victim stays" in answer.out
@@ -199,7 +199,7 @@ def test_a_number_of_another_process_is_not_asked_even_if_it_listens(agent: Agen
     impostor = Impostor()
     with (
         fake_server(agent.socket, impostor),
-        with_client(agent, client),  # type: ignore[attr-defined]
+        with_client(agent, client),
         agent.launcher_with(own),
     ):
         answer = agent.warm(payload("rm victim.txt"))
@@ -214,7 +214,7 @@ def test_a_number_of_another_process_is_not_asked_even_if_it_listens(agent: Agen
 def test_a_server_that_is_killed_before_a_call_is_done_without(agent: AgentInRun, client: str) -> None:
     os.kill(agent.pid, signal.SIGKILL)
     wait_for_end(agent.pid)
-    with with_client(agent, client):  # type: ignore[attr-defined]
+    with with_client(agent, client):
         assert b"the victim stays" in agent.warm(payload("rm victim.txt")).out
         assert agent.warm(payload("echo hi")).code == 0
     assert agent.calls_of_guard() == 2

@@ -11,8 +11,11 @@ import shutil
 import signal
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
+from samuel.app import App
+from samuel.errors import SamuelError
 from samuel.serve.listen import listening
 from samuel.serve.server import Server
 
@@ -24,6 +27,7 @@ def serve_run(root: Path, path: str, installation: str) -> None:
     directory = os.path.dirname(path)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))  # until the server handles it
     try:
+        _open_once(root)
         with listening(path) as listener:
             server = Server(listener, path, root, installation, idle=_UNLIMITED)
             threading.Thread(target=_end_with_loop, daemon=True).start()
@@ -31,6 +35,12 @@ def serve_run(root: Path, path: str, installation: str) -> None:
             server.serve()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def _open_once(root: Path) -> None:
+    """Import and index what the first call needs: until we listen, calls are answered without waiting for us."""
+    with suppress(SamuelError), App(root, search=False) as app:
+        app.tool_hooks_pin  # noqa: B018  resolves the chains of tool calls
 
 
 def _end_with_loop() -> None:
