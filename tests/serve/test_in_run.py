@@ -90,7 +90,7 @@ def remove_project(root: Path) -> None:
     (root / "samuel.toml").unlink()
 
 
-CHANGES: dict[str, Callable[[Path], None]] = {
+CHANGES: dict[str, Callable[[Path], object]] = {
     "the guard is weakened": weaken,
     "the guard is removed": lambda root: (root / ".samuel/hooks/guard.py").unlink(),
     "a file beside the guard": lambda root: (root / ".samuel/hooks/helper.txt").write_text("changed"),

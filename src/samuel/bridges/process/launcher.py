@@ -9,6 +9,7 @@ script names the process that has to be at the other end.
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from samuel.process.passed import PASSED, PASSED_PREFIXES
 # Not those of proxies, whose values may have a password in them: the client passes them on, or not.
 _PINNED_NAMES = frozenset(name for name in PASSED if "proxy" not in name.lower())
 _NEEDED = ("PATH", "HOME")
+_SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # a shell cannot set any other, and would end
 
 
 def launcher_script(
@@ -49,7 +51,8 @@ def launcher_script(
 def _environment(variables: Mapping[str, str]) -> Iterator[str]:
     """The lines that make the variables which hooks see those of the run."""
     for name, value in sorted(variables.items()):
-        if (name in _PINNED_NAMES or name.startswith(PASSED_PREFIXES)) and name != MARK:
+        is_pinned = name in _PINNED_NAMES or name.startswith(PASSED_PREFIXES)
+        if is_pinned and name != MARK and _SHELL_NAME.fullmatch(name):
             yield f"export {name}={shlex.quote(value)}"
     if left_out := sorted(_PINNED_NAMES - set(variables) - set(_NEEDED)):
         yield f"unset {' '.join(left_out)}"
