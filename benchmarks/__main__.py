@@ -19,6 +19,7 @@ BENCHMARKS = (
     "bench_dispatch",
     "bench_journal",
     "bench_emit",
+    "bench_run_hooks",
     "bench_agents",
     "bench_exec",
     "bench_python",

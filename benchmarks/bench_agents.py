@@ -1,5 +1,7 @@
 """A tool call of a real agent, with a guard and without: from one request to the model to the next.
 
+Both by itself, connected by `samuel bridge add`, and as the agent of a run.
+
 The agents are those that `make agents` installs, and the model is the scripted one on loopback. An agent that is
 not installed is left out.
 """
@@ -31,6 +33,13 @@ AGENTS = ("claude", "codex")
 CALLS = 15  # in one session
 SESSIONS = 4  # of each project
 COMMAND = "echo hello"
+SETTINGS = """
+[methodology.ralph]
+agent = "{agent}"
+pause = "0s"
+max_iterations = 1
+quality_checks = ["true"]
+"""
 
 GUARD = """\
 import samuel
@@ -72,6 +81,26 @@ def measured(agent: str, directory: Path, runtime: Path) -> Iterator[Row]:
     unguarded, nothing, ours = (times(samples) for samples in seconds.values())
     yield at_most(f"a guarded tool call in {agent}, vs an unguarded one", ours, unguarded, 1.1)
     yield beside(f"the same, vs a call with hooks of {agent} that run `true`", ours, nothing)
+    yield from measured_in_run(agent, directory, runtime)
+
+
+def measured_in_run(agent: str, directory: Path, runtime: Path) -> Iterator[Row]:
+    """The same as the agent of a run: with the run's server, and without it."""
+    names = ("bare-run", "warm-run", "cold-run")
+    bare, _, cold = projects = [_project(directory / name, runtime) for name in names]
+    cold.env["SAMUEL_SERVE"] = "off"
+    for project in projects:
+        project.write("samuel.toml", SETTINGS.format(agent=agent))
+        if project is not bare:
+            project.write(".samuel/hooks/guard.py", GUARD)
+        project.samuel("trust", "--yes")
+    seconds: dict[LiveProject, list[float]] = {project: [] for project in projects}
+    for _ in range(SESSIONS):
+        for project, samples in seconds.items():
+            samples += session_in_run(project, agent)[2:]  # before, the server may not listen yet
+    unguarded, ours, without = (times(samples) for samples in seconds.values())
+    yield at_most(f"a guarded tool call of {agent} in a run, vs an unguarded one", ours, unguarded, 1.1)
+    yield beside("the same without the server of the run", without, unguarded)
 
 
 def _with_command(value: Any, command: str) -> Any:
@@ -89,6 +118,16 @@ def session(project: LiveProject, agent: str) -> list[float]:
     with TimedModel([*[client.shell(COMMAND)] * CALLS, FinalText("All finished.")]) as model:
         launch = client.launch(model.url, project.settings, project.env)
         project.run(launch.with_prompt("Do what the script says."), {**project.env, **launch.env})
+        request_times = [model.request_times[number] for number in range(CALLS + 1)]
+    return [after - before for before, after in pairwise(request_times)]
+
+
+def session_in_run(project: LiveProject, agent: str) -> list[float]:
+    """The same with the agent as the one of a run of one iteration."""
+    project.write("prd.md", "# Plan\n\n- [ ] 1.1 Say hello\n")
+    project.samuel("run", "init", "--prd", "prd.md", "--yes", "--force")
+    with TimedModel([*[SCRIPTED_CLIENTS[agent].shell(COMMAND)] * CALLS, FinalText("All finished.")]) as model:
+        project.start_run(agent, model)
         request_times = [model.request_times[number] for number in range(CALLS + 1)]
     return [after - before for before, after in pairwise(request_times)]
 

@@ -60,6 +60,14 @@ by [its documentation](https://code.claude.com/docs/en/hooks) a connection that 
 and a timeout are errors that let the call through, so a guard would be off whenever no server runs. The native
 `samuel-emit` starts the server itself, denies without an answer, costs about two milliseconds, and needs no port
 that other users and web pages could reach.
+
+## In a run { #run }
+
+In a run the hooks of an agent are a command that Samuel writes for this one process. It sets the variables that
+hooks see (`PATH`, the locale, `SAMUEL_*` and the like) to those that the agent was started with, whatever it
+makes of them, and asks a server that the loop started for this agent. It names the server's process, and does not
+accept an answer from [any other](../explanation/trust-model.md#the-server-of-a-run). Without that server, as in
+the sandbox `bwrap` or on macOS, a process of its own answers each call.
 """
 
 

@@ -39,7 +39,7 @@
 #define DENY 2 /* what agents take for a refusal: without an answer nothing goes on */
 
 extern char **environ;
-static char **arguments; /* those after the program's name, without the deadline */
+static char **arguments; /* those after the program's name, without the server and the deadline */
 static char directory[PATH_MAX], installation[PATH_MAX];
 
 typedef struct {
@@ -224,12 +224,12 @@ static int find_installation(void) {
 /* `--deadline SECONDS` at the end of the command line: then the kernel ends this process, and the `samuel emit` that it
  * may have become, since a timer survives that. Anything else is left to the parser of `samuel emit`. */
 static void start_deadline(int count) {
-    if (count < 3 || strcmp(arguments[count - 3], "--deadline")) return;
+    if (count < 2 || strcmp(arguments[count - 2], "--deadline")) return;
+    const char *last = arguments[count - 1];
     char *end;
-    unsigned long seconds = strtoul(arguments[count - 2], &end, 10);
-    if (arguments[count - 2][0] < '0' || arguments[count - 2][0] > '9' || *end || !seconds || seconds > LONGEST_DEADLINE)
-        return;
-    arguments[count - 3] = NULL;
+    unsigned long seconds = strtoul(last, &end, 10);
+    if (last[0] < '0' || last[0] > '9' || *end || !seconds || seconds > LONGEST_DEADLINE) return;
+    arguments[count - 2] = NULL;
     sigset_t alarm_only;
     sigemptyset(&alarm_only);
     sigaddset(&alarm_only, SIGALRM);
@@ -238,24 +238,57 @@ static void start_deadline(int count) {
     alarm((unsigned)seconds);
 }
 
+/* The server of a run, which the command line names: `--server PATH PID BORN` in front of everything else */
+
+static const char *const *run_server; /* these three words; NULL for the server of the project */
+
+/* When a process started, as its /proc/PID/stat has it, in `born`; 0 if that cannot be known. */
+static int start_time(const char *pid, char *born, size_t room) {
+    char path[64], data[2048];
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd < 0 ? -1 : read(fd, data, sizeof data - 1);
+    if (fd >= 0) close(fd);
+    if (size <= 0) return 0;
+    data[size] = '\0';
+    char *at = strrchr(data, ')'); /* the name before it may have anything in it */
+    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
+    if (!at) return 0;
+    size_t length = strcspn(++at, " \n");
+    if (!length || length >= room) return 0;
+    memcpy(born, at, length);
+    born[length] = '\0';
+    return 1;
+}
+
+/* Whether the peer of a connection is the process that the command line names. Whatever an agent starts belongs to the
+ * same user and could listen at the same path, but it has another process id, or started later. */
+static int is_run_server(long peer) {
+    char pid[24], born[24];
+    snprintf(pid, sizeof pid, "%ld", peer);
+    return peer > 0 && !strcmp(pid, run_server[1]) && start_time(pid, born, sizeof born) &&
+           !strcmp(born, run_server[2]);
+}
+
 /* The conversation */
 
 static int connected(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    memcpy(address.sun_path, path, strlen(path) + 1); /* it fits: `socket_path` was given this room */
+    memcpy(address.sun_path, path, strlen(path) + 1); /* it fits: it was put where there is as much room */
     /* Not blocking: a server that takes no more calls must not hold up this one. */
     if (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || connect(fd, (struct sockaddr *)&address, sizeof address))
         return -1;
 #ifdef __APPLE__
     uid_t user;
     gid_t group;
-    if (getpeereid(fd, &user, &group)) return -1;
+    if (run_server || getpeereid(fd, &user, &group)) return -1;
 #else
     struct ucred peer;
     socklen_t size = sizeof peer;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) return -1;
     uid_t user = peer.uid;
+    if (run_server && !is_run_server(peer.pid)) return -1;
 #endif
     return user == getuid() ? fd : -1; /* the directory belongs to this user; the server must, too */
 }
@@ -404,16 +437,27 @@ static int has_streams(void) {
     return 1;
 }
 
+/* The words of `--server`, and the path among them if it fits; a path that does not, is one where nobody listens. */
+static int take_run_server(char **words, int count, char *path, size_t room) {
+    if (count < 5 || strcmp(words[1], "--server")) return 0;
+    run_server = (const char *const *)words + 2;
+    path[0] = '\0';
+    if (strlen(run_server[0]) < room) strcpy(path, run_server[0]);
+    return 4;
+}
+
 int main(int count, char **words) {
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
-    arguments = words + 1;
-    start_deadline(count);
+    int taken = take_run_server(words, count, path, sizeof path);
+    arguments = words + 1 + taken;
+    start_deadline(count - 1 - taken);
     signal(SIGPIPE, SIG_IGN);
     const char *mode = getenv("SAMUEL_SERVE"), *nested = getenv("SAMUEL_EVENT_ID");
     int asks = count == 2 && !strcmp(words[1], "--socket");
-    int is_served = find_installation() && !(mode && !strcmp(mode, "off")) && !(nested && nested[0]) &&
+    int is_on = run_server || !(mode && !strcmp(mode, "off"));
+    int is_served = find_installation() && is_on && !(nested && nested[0]) &&
                     (asks || (has_streams() && !isatty(0) && !isatty(1))) && getcwd(directory, sizeof directory) &&
-                    socket_path(path, sizeof path);
+                    (run_server ? path[0] : socket_path(path, sizeof path));
     if (asks && is_served) tell(path);
     if (asks) exit(0);
     if (!is_served) cold();

@@ -7,6 +7,10 @@ import sys
 
 from samuel.version import __version__
 
+TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 def program() -> int:
     """The console script. `emit` ends at once: to take the interpreter apart would be a tenth of its time."""
@@ -32,16 +36,22 @@ def emit() -> int:
         from samuel.serve.thin_client import tell_socket
 
         return tell_socket()
-    return _emit(sys.argv[1:])
+    from samuel.process.emit_client import split_server
+
+    server, arguments = split_server(sys.argv[1:])
+    return _emit(arguments, server)
 
 
-def _emit(arguments: list[str]) -> int:
-    """Answered by the project's server, or without the engine if no hook wants the event, or by the engine."""
+def _emit(arguments: list[str], server: Sequence[str] = ()) -> int:
+    """Answered by a server, or without the engine if no hook wants the event, or by the engine.
+
+    The server is the project's, or the one of a run that `server` names.
+    """
     from samuel.process.emit_client import without_deadline
     from samuel.serve.thin_client import emit_or_prepare
 
     arguments = without_deadline(arguments)
-    code = emit_or_prepare(arguments)
+    code = emit_or_prepare(arguments, server)
     if code is not None:
         return code
     from samuel.emit.without_engine import answered_without_engine

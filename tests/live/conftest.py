@@ -118,13 +118,17 @@ class LiveProject:
         client = SCRIPTED_CLIENTS[name]
         steps = [client.shell(command) for command in commands]
         with ModelServer([*steps, FinalText("All finished.")]) as model:
-            launch = client.launch(model.url, self.settings, self.env)
-            for path, text in HOME_FILES.get(name, lambda url: {})(model.url).items():
-                file = self.home / path
-                file.parent.mkdir(exist_ok=True)
-                file.write_text(text)
-            done = self.run(("samuel", "run", "start"), {**self.env, **launch.env, **LOOP_VARIABLES})
+            done = self.start_run(name, model)
             return Played(done.returncode, done.stdout + done.stderr, model.tool_results)
+
+    def start_run(self, name: str, model: ModelServer) -> subprocess.CompletedProcess[str]:
+        """`samuel run start` with a client that asks this model."""
+        launch = SCRIPTED_CLIENTS[name].launch(model.url, self.settings, self.env)
+        for path, text in HOME_FILES.get(name, lambda url: {})(model.url).items():
+            file = self.home / path
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text)
+        return self.run(("samuel", "run", "start"), {**self.env, **launch.env, **LOOP_VARIABLES})
 
     def run(self, argv: tuple[str, ...], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -184,12 +184,35 @@ def test_an_agent_cannot_weaken_a_guard_while_it_works(guarded: GuardedLoop, cha
     assert any("changed during the run" in why for why in guarded.failures)
 
 
-def test_no_server_answers_for_an_agent_of_a_run(
+def test_no_server_but_the_one_of_the_run_answers_for_its_agent(
     guarded: GuardedLoop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("SAMUEL_SERVE", raising=False)
     guarded.run(f'echo "$SAMUEL_SERVE" > {tmp_path}/seen.txt')
     assert (tmp_path / "seen.txt").read_text() == "off\n"
+
+
+def test_calls_that_the_server_of_the_run_answers_are_recorded_and_counted_like_others(
+    guarded: GuardedLoop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("SAMUEL_SERVE", raising=False)
+    guarded.loop.installed_samuel()
+    hook = guarded.loop.root / ".samuel/hooks/guard.py"
+    parents = tmp_path / "parents.txt"  # of the worker: the process that answers
+    note = f"    import os\n    print(os.getppid(), file=open({str(parents)!r}, 'a'))\n"
+    hook.write_text(GUARD.replace("def guard(event):\n", f"def guard(event):\n{note}"))
+    launcher = "$(find .samuel/run/bridge -name samuel-emit)"
+    server = f"$(sed -n 's/.*--server \\([^ ]*\\) .*/\\1/p' {launcher})"
+    run = guarded.run(f"until test -S {server}; do sleep 0.1; done", "echo hi", "rm victim.txt", DONE)
+    assert guarded.victim.exists()
+    *_, third, fourth = parents.read_text().split()
+    assert third == fourth
+    payloads = [json.loads(bytes(call.payload)) for call in guarded.calls()]
+    assert {(payload["run_id"], payload["session_id"]) for payload in payloads} == {(run.run_id, run.session_id)}
+    assert [call.event for call in guarded.calls()].count("PreAbilityCall") == 4
+    assert guarded.attempt.coverage is not None
+    assert guarded.attempt.coverage.words == "4 of 4 tool calls judged"
+    assert guarded.attempt.denials == ("guard denied PreAbilityCall: the victim stays",)
 
 
 def test_hooks_that_the_agent_changed_fail_the_iteration(guarded: GuardedLoop) -> None:

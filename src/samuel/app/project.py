@@ -208,12 +208,16 @@ class App:
         """Fire an event: a payload, or a name in any spelling with the payload's fields."""
         event = event if isinstance(event, Event) else payload(event, fields)
         if self.pinned_run and isinstance(event, PreAbilityCall | PostAbilityCall):
-            self.pinned_run.expect(self.tool_hooks_pin)
+            self.pinned_run.expect(self._current_pin())
         return self.dispatcher.fire(event)
 
     @cached_property
     def tool_hooks_pin(self) -> str:
         """What decides about tool calls, as text to compare: the handlers, their content and their settings."""
+        return self._current_pin()
+
+    def _current_pin(self) -> str:
+        """The same, of the files as they are now: a server has the project open for longer than one call."""
         return pin_of(self.chains, self.permit, trusts_everything=self.trust_stamp == "everything")
 
     def with_context(self, event: Event) -> Event:

@@ -17,8 +17,22 @@ SWITCH = "SAMUEL_SERVE"
 """Set to `off`, every call is answered by a process of its own."""
 OFF = "off"
 
+NESTED = "SAMUEL_EVENT_ID"
+"""Set for a hook: what it emits belongs to the event that it handles, and is answered by a process of its own."""
+
+SERVER_OPTION = "--server"
+"""In front of everything else, before a path, a process id and the time when that process started: the server of a
+run, which is asked in place of the project's."""
+
 DEADLINE_OPTION = "--deadline"
 LONGEST_DEADLINE = 1_000_000
+
+
+def split_server(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """The three words that name the server of a run, [] if there are none, and the command line without them."""
+    if arguments[:1] != [SERVER_OPTION] or len(arguments) < 4:
+        return [], arguments
+    return arguments[1:4], arguments[4:]
 
 
 def without_deadline(arguments: list[str]) -> list[str]:

@@ -14,6 +14,7 @@ import stat
 
 from samuel.emit.fnv import MASK, fnv1a
 from samuel.process.emit_client import NATIVE_CLIENT as NATIVE_CLIENT
+from samuel.process.emit_client import NESTED as NESTED
 from samuel.process.emit_client import SWITCH as SWITCH
 from samuel.process.passed import INTERPRETER_PREFIXES, PASSED, PASSED_PREFIXES
 from samuel.version import __version__
@@ -21,9 +22,6 @@ from samuel.version import __version__
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-NESTED = "SAMUEL_EVENT_ID"
-"""Set for a hook: what it emits belongs to the event that it handles, and is answered by a process of its own."""
 
 LONGEST = 107  # bytes of a socket's path; the kernel has no room for more
 NAME_LENGTH = 2 * 16 + 1

@@ -33,10 +33,13 @@ class Cold(Exception):
         self.data = data
 
 
-def emit_or_prepare(arguments: Sequence[str]) -> int | None:
-    """The exit code, if the project's server answered; else None, and stdin is as if it had not been read."""
+def emit_or_prepare(arguments: Sequence[str], of_run: Sequence[str] = ()) -> int | None:
+    """The exit code, if a server answered; else None, and stdin is as if it had not been read.
+
+    It is the project's server, or the one of a run: `of_run` has its path, its process id and when it started.
+    """
     try:
-        return emit_warm(arguments)
+        return emit_warm(arguments, of_run)
     except Cold as cold:
         if cold.data is not None:
             import io
@@ -45,8 +48,8 @@ def emit_or_prepare(arguments: Sequence[str]) -> int | None:
         return None
 
 
-def emit_warm(arguments: Sequence[str]) -> int:
-    """Have the server of this project answer `samuel emit`; the exit code, or Cold."""
+def emit_warm(arguments: Sequence[str], of_run: Sequence[str] = ()) -> int:
+    """Have the server of this project, or of a run, answer `samuel emit`; the exit code, or Cold."""
     if EmitArguments.plain(arguments) is None:
         raise Cold("the command line is not a plain one")
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
@@ -54,21 +57,24 @@ def emit_warm(arguments: Sequence[str]) -> int:
     if os.isatty(0) or os.isatty(1):
         raise Cold("a person may be asked, and reads the result")
     try:
-        path, installation, directory = _server()
-        return _converse(path, installation, directory, arguments)
+        path, installation, directory = _server(of_run)
+        server = _Connection(path)
+        if of_run and not server.is_process(*of_run[1:]):
+            raise Cold("somebody else listens in the place of the run's server")
+        return _converse(server, installation, directory, arguments)
     except OSError as error:
         raise Cold(str(error)) from None
 
 
-def _server() -> tuple[str, str, str]:
-    """Where the server of this project listens, the installation that it belongs to, and the working directory."""
-    if os.environ.get(SWITCH) == OFF:
+def _server(of_run: Sequence[str] = ()) -> tuple[str, str, str]:
+    """Where the server listens, the installation that it belongs to, and the working directory."""
+    if os.environ.get(SWITCH) == OFF and not of_run:
         raise Cold(f"`{SWITCH}` is off")
     if os.environ.get(NESTED):
         raise Cold("a hook emits this event")
     directory = os.getcwd()
     installation = installation_of(sys.argv[0], sys.executable)
-    path = socket_path(project_root(directory), installation, os.environb)
+    path = of_run[0] if of_run else socket_path(project_root(directory), installation, os.environb)
     if not path:
         raise Cold("no directory for sockets belongs to this user alone")
     return path, installation, directory
@@ -84,8 +90,7 @@ def tell_socket() -> int:
     return 0
 
 
-def _converse(path: str, installation: str, directory: str, arguments: Sequence[str]) -> int:
-    server = _Connection(path)
+def _converse(server: _Connection, installation: str, directory: str, arguments: Sequence[str]) -> int:
     fields = (wire.EMIT, __version__.encode(), os.fsencode(installation), os.fsencode(directory))
     variables = (name + b"=" + value for name, value in os.environb.items())
     data: bytes | None = None
@@ -124,10 +129,21 @@ class _Connection:
         self._socket.settimeout(REPLY_SECONDS)
         self._socket.connect(path)
         self._received = b""
+        self._peer = 0  # its process, where that can be known
         if hasattr(_socket, "SO_PEERCRED"):  # the directory belongs to this user; the server must, too
             credentials = self._socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
             if int.from_bytes(credentials[4:8], sys.byteorder) != os.getuid():
                 raise Cold("the server belongs to another user")
+            self._peer = int.from_bytes(credentials[:4], sys.byteorder)
+
+    def is_process(self, pid: str, born: str) -> bool:
+        """Whether the other end is the process with this number that started at this time.
+
+        Whatever an agent starts belongs to the same user, but it has another number, or started later.
+        """
+        from samuel.process.procfs import born as born_at  # most calls are not a run's
+
+        return self._peer > 0 and str(self._peer) == pid and str(born_at(self._peer)) == born
 
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)

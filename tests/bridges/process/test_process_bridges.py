@@ -102,7 +102,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def make(tmp_path: Path, home: Path) -> Callable[[str], ProcessBridge]:
     def bridge(client: str, **host: str) -> ProcessBridge:
-        variables = {"SAMUEL_RUN_ID": "run-1", "SAMUEL_TASK_ID": "it's 1.1", "PATH": "/nowhere"}
+        variables = {"SAMUEL_RUN_ID": "run-1", "SAMUEL_TASK_ID": "it's 1.1", "PATH": "/nowhere", "LC_X-Y": "z"}
         directories = (tmp_path / "project", tmp_path / "state/bridge/1", tmp_path / "state/homes/1")
         for directory in directories:
             directory.mkdir(parents=True, exist_ok=True)
@@ -153,7 +153,8 @@ def test_the_launcher_names_the_run_and_answers_for_tool_calls_alone(
     launcher = tmp_path / "state/bridge/1/samuel-emit"
     script = launcher.read_text()
     assert "export SAMUEL_TASK_ID='it'\"'\"'s 1.1'" in script
-    assert "PATH=" not in script
+    assert "export PATH=/nowhere" in script
+    assert "LC_X-Y" not in script  # a shell would end there
     assert "export SAMUEL_SERVE=off" in script
     silent = subprocess.run(
         [str(launcher), "--as", "opencode", "chat.message"], input=b"{", capture_output=True, check=True

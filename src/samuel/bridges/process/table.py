@@ -9,6 +9,7 @@ from samuel.bridges.entries.hook_command import EmitCommand
 from samuel.bridges.process import claude, cline, codex, copilot, gemini, kimi, opencode, qwen
 from samuel.bridges.process.launcher import launcher_script
 from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge
+from samuel.bridges.process.run_server import ServerAddress
 from samuel.process.emit_client import NATIVE_CLIENT
 
 PROCESS_BRIDGES: Mapping[str, Callable[[BridgeRequest], ProcessBridge]] = {
@@ -24,15 +25,22 @@ PROCESS_BRIDGES: Mapping[str, Callable[[BridgeRequest], ProcessBridge]] = {
 
 
 def process_bridge(
-    client: str, root: Path, directory: Path, home: Path, variables: Mapping[str, str], host: Mapping[str, str]
+    client: str,
+    root: Path,
+    directory: Path,
+    home: Path,
+    variables: Mapping[str, str],
+    host: Mapping[str, str],
+    server: ServerAddress | None = None,
 ) -> ProcessBridge:
     """The bridge of one process of a client that works in `root`.
 
     `directory` is for files that the process must not change, `home` for a client that needs a home directory of
-    its own. `variables` are the run's own and go to Samuel; `host` is the user's environment.
+    its own. `variables` are those of the Samuel that its hooks start; `host` is the user's environment. `server`
+    answers for that Samuel.
     """
     launcher = directory / NATIVE_CLIENT
     request = BridgeRequest(client, root, directory, home, EmitCommand((str(launcher),)), host)
-    request.put(launcher, launcher_script(root, variables, request.events), 0o700)
+    request.put(launcher, launcher_script(root, variables, request.events, server), 0o700)
     bridge = PROCESS_BRIDGES[client](request)
     return bridge._replace(files=request.files)

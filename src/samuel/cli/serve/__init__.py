@@ -21,8 +21,9 @@ COMMANDS = {
 @click.group(cls=LazyGroup, table=COMMANDS, invoke_without_command=True)
 @click.option("--socket", "path", metavar="PATH", default="", hidden=True)
 @click.option("--installation", metavar="DIR", default="", hidden=True)
+@click.option("--for-run", is_flag=True, hidden=True)
 @click.pass_context
-def serve(ctx: click.Context, path: str, installation: str) -> int | None:
+def serve(ctx: click.Context, path: str, installation: str, for_run: bool) -> int | None:
     """Answer `samuel emit` from a process that stays.
 
     The first `samuel emit` in a project starts a server in the background, if the project has a hook that you
@@ -38,6 +39,11 @@ def serve(ctx: click.Context, path: str, installation: str) -> int | None:
     if ctx.invoked_subcommand is not None:
         return None
     here: CommandContext = ctx.obj
+    if for_run:
+        from samuel.serve.for_run import serve_run
+
+        serve_run(here.root, path, installation)
+        return 0
     from samuel.app import App  # the engine
     from samuel.serve.listen import listening
     from samuel.serve.place import installation_of, socket_path

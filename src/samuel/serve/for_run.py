@@ -1,0 +1,49 @@
+"""The server of one agent process of a run: it ends with the loop that started it.
+
+The loop holds the other end of its stdin and never writes, so that even a loop that was killed is noticed: the
+kernel closes the pipe. The loop's side is `bridges/process/run_server.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from samuel.app import App
+from samuel.errors import SamuelError
+from samuel.serve.listen import listening
+from samuel.serve.server import Server
+
+_UNLIMITED = 1e9  # seconds: an agent may think for long
+
+
+def serve_run(root: Path, path: str, installation: str) -> None:
+    """Answer at the socket `path`, in a directory of its own, for as long as the loop lives."""
+    directory = os.path.dirname(path)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))  # until the server handles it
+    try:
+        _open_once(root)
+        with listening(path) as listener:
+            server = Server(listener, path, root, installation, idle=_UNLIMITED)
+            threading.Thread(target=_end_with_loop, daemon=True).start()
+            os.chdir("/")  # nobody has to wait for us to unmount anything
+            server.serve()
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _open_once(root: Path) -> None:
+    """Import and index what the first call needs: until we listen, calls are answered without waiting for us."""
+    with suppress(SamuelError), App(root, search=False) as app:
+        app.tool_hooks_pin  # noqa: B018  resolves the chains of tool calls
+
+
+def _end_with_loop() -> None:
+    while os.read(0, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
