@@ -40,7 +40,11 @@ def shorten(text: str, longest: int = 80) -> str:
 def safe_json(value: Any) -> str:
     """JSON with the same promise: it stays readable, and it stays JSON."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
+    return "\n".join(line if line.isprintable() else _escaped_json(line) for line in text.split("\n"))
+
+
+def _escaped_json(line: str) -> str:
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)
 
 
 def _escaped(character: str) -> str:

@@ -83,7 +83,8 @@ def test_an_agent_cannot_start_another_run(lanes: LaneProject) -> None:
 
 def test_payloads_have_the_lane_and_each_idempotency_key_is_there_once(lanes: LaneProject) -> None:
     lanes.prepare(4)
-    body = f'cat >> {lanes.outside}/payloads; echo >> {lanes.outside}/payloads; echo "{{}}"'
+    # One write for each: two lanes may note at the same moment.
+    body = f'printf "%s\\n" "$(cat)" >> {lanes.outside}/payloads; echo "{{}}"'
     hook(lanes, "note", "after:iteration", body)
     hook(lanes, "landed", "after:land", body)
     hook(lanes, "started", "before:iteration", body)

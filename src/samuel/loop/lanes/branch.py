@@ -45,6 +45,7 @@ class Branch:
         self._shared = shared
         own = OwnIndex(place.git, directory)
         self.refs = LandingRefs(place.git, own, shared.run.run_id)
+        self._tip = ""  # what it was when it was last looked at, or moved; "" to look again
 
     @property
     def name(self) -> str:
@@ -60,7 +61,9 @@ class Branch:
         Raises RunStopped if it was moved in another way.
         """
         lanes = self._shared.lanes
-        now = self.refs.of(self._ref).get(self._ref, "")
+        if self._tip and self._tip == lanes.tip:
+            return self._tip
+        now = self._tip = self.refs.of(self._ref).get(self._ref, "")
         if not now and lanes.branch == own_branch(self._shared.run.run_id) and not lanes.landed:
             return lanes.tip  # its first landing makes it
         if now == lanes.tip:
@@ -72,12 +75,17 @@ class Branch:
         self._shared.set_lanes(tip=now)
         return now
 
+    def look_again(self) -> None:
+        """Let the next `tip` ask git: time has passed, and a person may have made a commit."""
+        self._tip = ""
+
     def move(self, prepared: PreparedLanding) -> bool:
         """Move the branch to what was prepared; False if its tip has moved meanwhile. Saved before it is done."""
         branch, old, followed = self.name, prepared.tip, False
         if branch == self._shared.lanes.from_branch:
             status = self._git.status()
             if status.branch == branch and status.head != prepared.tip:
+                self.look_again()
                 self.tip()  # which a person moved, or something else, and then it raises
                 return False
             why = person_tree.why_not(self._git, branch, prepared.added, status)
@@ -99,12 +107,14 @@ class Branch:
             self.refs.change(self._changes(landing), f"samuel: {', '.join(landing.tasks)}")
         except GitFailed as error:
             self._shared.set_lanes(landing=None)
+            self.look_again()
             if existing := self._landed_already(landing):
                 why = f"`{existing}` exists already, though its task has not landed: {error.message}"
                 raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR) from None
             if self.tip() != prepared.tip:
                 return False
             raise
+        self._tip = landing.new
         self._follow(landing, prepared.tip)
         return True
 

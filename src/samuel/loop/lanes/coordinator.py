@@ -181,12 +181,13 @@ class LaneLoop(Loop):
             return True
         tip, lane = self._branch.tip(), self._lanes[LANDING]
         lane.reset(tip)
-        files = lane.files(self._shared.run.run_id, {}, self._files.checks, self._stop)
+        tree = self._branch.refs.facts(tip)[0][0]
+        files = lane.files(self._shared.run.run_id, {}, self._files.checks, self._stop, tree)
         files = files._replace(checks=self._files.checks)
         lane.give(self._ledger.tasks())
         run = baseline.check_baseline(lane.place, files, lane.steps, self._shared.run)
         done = run.baseline_done
-        green = (self._branch.refs.facts(tip)[0][0],) if done else ()
+        green = (tree,) if done else ()
         self._shared.update(
             lambda run: replace(run, baseline_done=done, lanes=replace(self._shared.lanes, green=green))
         )
@@ -206,7 +207,9 @@ class LaneLoop(Loop):
 
     def _receive(self) -> None:
         """Wait for a message of a thread, or for a moment."""
+        self._shared.flush()
         message = self._threads.receive(TICK)
+        self._branch.look_again()
         if message is None:
             return
         if message.error is not None:
@@ -285,6 +288,7 @@ class LaneLoop(Loop):
             task=task,
             tasks=[replace(row, status="pending") if row.id == task.id else row for row in tasks],
             base=base,
+            base_tree=self._branch.refs.facts(base)[0][0],
             last_attempts=dict(run.tree.attempts),
             checks=self._files.checks,
             fresh=lanes.conflicts.get(task.id, 0) > 0,
