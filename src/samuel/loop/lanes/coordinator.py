@@ -107,6 +107,8 @@ class LaneLoop(Loop):
             self._open_lanes()
             self._resume()
             reason = self._loop()
+            if gone := self._branch.restore_landed(self._landing.landed):
+                self._place.warn(f"the refs of landed tasks were removed, and are there again: {', '.join(gone)}")
             self._mark_source()
             return reason
         except BaseException:
@@ -133,6 +135,11 @@ class LaneLoop(Loop):
     def _open_lanes(self) -> None:
         """Make and open all lanes before the first agent starts: a sandbox looks at every git directory."""
         tip = self._branch.tip()
+        if not self._place.lanes.setup and (self._place.git.top / ".gitmodules").is_file():
+            self._place.warn(
+                "the submodules of this repository are empty in lanes; `[lanes] setup` can fetch them: "
+                '`setup = "git submodule update --init"`'
+            )
         numbers = {LANDING, *range(1, self._options.lanes + 1)}
         numbers |= {record.lane for record in self._shared.lanes.active.values()}
         for number in sorted(numbers):
@@ -242,7 +249,8 @@ class LaneLoop(Loop):
                 return None
             if run.counted_iterations + len(active) >= run.max_iterations:
                 return None
-            if active and self._ledger.reservations.spent_with(run.usage, len(active), run.added_budget):
+            today, reservations = self._spending.today(), self._ledger.reservations
+            if active and reservations.spent_with(run.usage, today, len(active), run.added_budget):
                 return None
             choice = choose(run.agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
             if not choice.agent:
