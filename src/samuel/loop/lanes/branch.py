@@ -78,7 +78,8 @@ class Branch:
         if lane := self._lane_that_has(now):
             why = (
                 f"the branch `{self.name}` is at {now[:12]} now, a commit of lane {lane} "
-                f"that no check has passed on: an agent moved it; `git update-ref refs/heads/{self.name} {lanes.tip}` takes that back"
+                "that no check has passed on: an agent moved it; "
+                f"`git update-ref refs/heads/{self.name} {lanes.tip}` takes that back"
             )
             raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR)
         self._shared.set_lanes(tip=now)
