@@ -99,6 +99,11 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
         "order": ("integer", "200", "Its [place in the chain](../how-to/order-handlers.md)."),
         "strict": ("boolean", "the event's", "Whether a fault of it stops what fired the event."),
         "timeout": ("duration", "the event's", f'Like `"{format_duration(30)}"`.'),
+        "serial": (
+            "boolean",
+            "`false`",
+            "`true`: it never runs in two [lanes](../how-to/lanes.md#hooks-in-several-lanes) at once.",
+        ),
     },
     "provides": {
         "hooks": ("array of events", "-", "Each must be bound, by one of the forms or by a file in `hooks/`."),

@@ -51,6 +51,11 @@ KEYS = {
     ),
     "order": ("integer", f"{DEFAULT_ORDER}", "Its [place in the chain](../how-to/order-handlers.md)."),
     "timeout": ("duration", "the event's", "Then it is ended, with every process it started. Like `30s`."),
+    "serial": (
+        "boolean",
+        "`false`",
+        "`true`: it never runs in two [lanes](../how-to/lanes.md#hooks-in-several-lanes) at once.",
+    ),
     "effects": ("anything", "-", "A description for people and models. Samuel ignores it."),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
@@ -13,6 +14,8 @@ from samuel.files import atomic
 from samuel.version import __version__
 
 _MORE_MEMORY = "end other programs, or raise the limits of this process (`ulimit -a` shows them)"
+_MORE_ROOM = "make room on that disk, then run the same command again: a run goes on where it stopped"
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Bug(SamuelError):
@@ -24,7 +27,7 @@ def explained(error: Exception, arguments: Sequence[str]) -> SamuelError:
     if isinstance(error, SamuelError):
         return error
     if isinstance(error, OSError):  # a full disk or a missing permission is not a bug of Samuel
-        return SamuelError(_os_error(error))
+        return SamuelError(_os_error(error), _MORE_ROOM if error.errno in _NO_ROOM else "")
     if isinstance(error, MemoryError) or _no_room_for_library(error):
         return SamuelError("there is not enough memory", _MORE_MEMORY)
     if _no_thread(error):

@@ -183,7 +183,8 @@ def test_output_to_a_full_disk_is_named(project, monkeypatch, command, buffered)
     monkeypatch.setenv("PYTHONUNBUFFERED", "" if buffered else "1")
     with open("/dev/full", "w") as full:
         done = subprocess.run([*REAL, *command], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (done.returncode, done.stderr) == (1, "error: `standard output`: No space left on device\n")
+    hint = "make room on that disk, then run the same command again: a run goes on where it stopped"
+    assert (done.returncode, done.stderr) == (1, f"error: `standard output`: No space left on device\n{hint}\n")
 
 
 def test_a_file_that_cannot_be_written_is_named(project, put):

@@ -10,11 +10,13 @@ import random
 import shutil
 import signal
 import stat
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from tests.lanes.project import LaneProject
+from tests.conftest import sh_script
+from tests.lanes.project import INSTALLED, LaneProject
 from tests.length import at_length
 
 LANES = 3
@@ -37,6 +39,21 @@ if [ "$(wc -l < {count})" -ge "$(cat {deadly})" ] && mkdir {deadly}.done 2>/dev/
     exit $code
 fi
 exec {git} "$@"
+"""
+
+
+# At the limit until the time in a file.
+LIMITED_UNTIL = """
+reset=$(cat {reset})
+if [ $(date +%s) -lt $reset ]; then
+    info='{{"status": "rejected", "resetsAt": %s}}'
+    printf '{{"type": "rate_limit_event", "rate_limit_info": '"$info"'}}\\n' $reset
+    printf '{{"type": "result", "subtype": "success", "is_error": true, "result": "%s"}}\\n' \\
+        "Claude AI usage limit reached|$reset"
+    exit 1
+fi
+echo 1 > "work-$SAMUEL_TASK_ID.txt"
+printf '{{"type": "result", "subtype": "success", "is_error": false, "result": "done"}}\\n'
 """
 
 
@@ -159,6 +176,69 @@ def test_a_run_whose_agent_is_killed_goes_on_with_the_other_lanes(lanes: LanePro
     lanes.assert_sound(3)
     outcomes = lanes.samuel("run", "status", "--json").data["outcomes"]
     assert outcomes == {"completed": 3, "agent_failed": 1}
+
+
+def test_an_event_that_was_announced_before_a_kill_has_the_same_key_after_it(lanes: LaneProject) -> None:
+    lanes.prepare(3)
+    pid = lanes.outside / "pid"
+    note = f'printf "%s\\n" "$(cat)" >> {lanes.outside}/payloads'
+    kill = f"mkdir {lanes.outside}/killed 2>/dev/null && kill -9 -$(cat {pid}) && sleep 5"
+    hook = lanes.write(".samuel/hooks/note", sh_script("after:iteration", f'{note}; {kill}; echo "{{}}"'))
+    hook.chmod(0o755)
+    lanes.git("add", "-A")
+    lanes.git("commit", "-q", "-m", "hook")
+    lanes.git("tag", "-f", "begin")
+    with lanes.running(lanes=2) as run:
+        pid.write_text(str(run.pid))
+        assert run.wait(120) == -signal.SIGKILL
+    resume(lanes, 2)
+
+    lanes.assert_sound(3)
+    payloads = [json.loads(line) for line in (lanes.outside / "payloads").read_text().splitlines()]
+    keys = [payload["idempotency_key"] for payload in payloads]
+    again = {key for key in keys if keys.count(key) > 1}
+    assert len(again) == 1, "the one whose hook was killed is fired again"
+    assert len(set(keys)) == 3
+    first, second = (payload for payload in payloads if payload["idempotency_key"] in again)
+    assert (first["iteration"], first["task"]["id"]) == (second["iteration"], second["task"]["id"])
+
+
+def test_a_run_that_is_killed_while_it_waits_for_a_limit_still_waits(lanes: LaneProject) -> None:
+    lanes.prepare(3, agent='stream = "claude"\nclaim = "exit"')
+    reset = lanes.outside / "reset"
+    lanes.task("any", LIMITED_UNTIL.format(reset=reset))
+    reset.write_text(str(int(time.time()) + at_length(12, 30)))
+    with lanes.running(lanes=2) as run:
+        state = lanes.root / ".samuel/run/run.json"
+        lanes.wait_for(lambda: state.exists() and bool(json.loads(state.read_text()).get("waits")), run)
+        lanes.kill(run)
+    before = len(lanes.calls())
+    resume(lanes, 2)
+
+    lanes.assert_sound(3)
+    over = float(reset.read_text())
+    assert all(call.at >= over for call in lanes.calls()[before:]), "nobody tried before the limit was over"
+    assert [lanes.row(id)["attempts"] for id in "123"] == [0, 0, 0]
+
+
+def test_runs_in_two_work_trees_of_a_repository_are_independent(lanes: LaneProject) -> None:
+    lanes.prepare(2)
+    other = lanes.outside / "other"
+    lanes.git("worktree", "add", "-q", "-b", "elsewhere", str(other))
+    subprocess.run(
+        [*INSTALLED, "run", "init", "--from", "prd.md"], cwd=other, env=lanes.env, check=True, capture_output=True
+    )
+    lanes.task("any", 'sleep 0.5; echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"')
+    command = [*INSTALLED, "run", "start", "--yes", "--parallel", "2"]
+    with lanes.running(lanes=2) as run:
+        second = subprocess.run(command, cwd=other, env=lanes.env, capture_output=True, text=True, timeout=180)
+        assert run.wait(180) == 0, lanes.screen
+    assert second.returncode == 0, second.stdout + second.stderr
+
+    for branch, root in (("main", lanes.root), ("elsewhere", other)):
+        assert sorted(lanes.landed(branch)) == ["1", "2"]
+        assert (root / "work-1.txt").exists()
+        assert lanes.git("status", "--porcelain", cwd=root) == ""
 
 
 def test_the_second_run_in_the_same_project_says_who_holds_the_lock(lanes: LaneProject) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.lanes.project import LaneProject
@@ -143,3 +145,25 @@ def test_one_agent_at_a_time_has_no_lanes(lanes: LaneProject) -> None:
     assert not (lanes.home / "state/samuel/lanes").exists()
     assert lanes.git("rev-parse", "main") == lanes.git("rev-parse", "begin"), "`commit` is false"
     assert lanes.git("status", "--porcelain").split() == ["??", "work-1.txt"]
+
+
+def test_one_lane_is_what_a_run_without_the_option_is(
+    tmp_path: Path, fast_samuel: Path, with_compiled_python: Callable[[Path], None]
+) -> None:
+    def ran(name: str, *arguments: str) -> tuple[object, list[str]]:
+        (tmp_path / name / "home").mkdir(parents=True)
+        with_compiled_python(tmp_path / name / "home/cache")
+        project = LaneProject(tmp_path / name, fast_samuel, tmp_path / name / "home")
+        project.prepare(2, settings="commit = true")
+        project.task("2", f"test -e {project.outside}/again && echo 2 > work-2.txt; touch {project.outside}/again")
+        project.start(*arguments, lanes=0)
+        journal = sorted(project.root.glob(".samuel/run/journal/*.jsonl"))
+        entries = [json.loads(line) for file in journal for line in file.read_text().splitlines()]
+        run = json.loads((project.root / ".samuel/run/run.json").read_text())
+        for key in ("run_id", "started_at", "pinned", "tree"):  # times, and digests of other paths
+            run.pop(key, None)
+        events = [str(entry.get("event")) for entry in entries]
+        assert "after:loop" in events
+        return run, events
+
+    assert ran("without") == ran("with", "--parallel", "1")

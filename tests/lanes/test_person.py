@@ -32,6 +32,22 @@ def test_a_commit_that_a_person_makes_meanwhile_is_built_upon(lanes: LaneProject
     assert lanes.git("status", "--porcelain") == ""
 
 
+def test_a_commit_that_a_person_makes_and_an_agent_merges_is_built_upon(lanes: LaneProject) -> None:
+    lanes.prepare(2)
+    lanes.task("any", f"{waiting(lanes)}; git add -A; git commit -q -m mine; git merge -q --no-edit main")
+    with lanes.running(lanes=2) as run:
+        lanes.wait_for(lambda: len(lanes.calls()) == 2, run)
+        lanes.write("own.txt", "a person's\n")
+        lanes.git("add", "own.txt")
+        lanes.git("commit", "-q", "-m", "own work")
+        (lanes.outside / "go").touch()
+        assert run.wait() == 0, lanes.screen
+
+    assert set(lanes.statuses().values()) == {"completed"}
+    assert {"own.txt", "work-1.txt", "work-2.txt"} <= {path.name for path in lanes.root.iterdir()}
+    assert lanes.git("status", "--porcelain") == ""
+
+
 def test_completed_tasks_are_marked_in_their_file_at_the_end_and_not_committed(lanes: LaneProject) -> None:
     boxes = "# Product\n\n## Tasks\n\n- [ ] 1 First\n- [ ] 2 Second\n"
     lanes.prepare(2, files={"prd.md": boxes})

@@ -8,6 +8,7 @@ import shutil
 import pytest
 from tests.conftest import sh_script
 from tests.lanes.project import LaneProject
+from tests.length import at_length
 
 pytestmark = pytest.mark.sampled(every=2)
 
@@ -25,6 +26,15 @@ fi
 sleep 0.3
 echo 1 > "work-$SAMUEL_TASK_ID.txt"
 printf '{{"type": "result", "subtype": "success", "is_error": false, "result": "done"}}\\n'
+"""
+
+
+# It uses 15 tokens.
+COUNTED = """
+sleep 0.2
+echo 1 > "work-$SAMUEL_TASK_ID.txt"
+printf '{"type": "result", "subtype": "success", "is_error": false, "result": "done", '
+printf '"usage": {"input_tokens": 10, "output_tokens": 5}}\\n'
 """
 
 
@@ -60,6 +70,49 @@ def test_a_branch_that_an_agent_moves_away_ends_the_run(lanes: LaneProject) -> N
     assert "completed" not in {lanes.statuses()["1"]}
 
 
+def test_a_branch_that_an_agent_moves_to_its_own_commit_ends_the_run(lanes: LaneProject) -> None:
+    lanes.prepare(2)
+    lanes.task("1", "touch broken; git add -A; git commit -q -m sly; git update-ref refs/heads/main HEAD; sleep 1")
+    lanes.task("2", "sleep 0.5; echo 2 > work-2.txt")
+
+    ran = lanes.start(code=1)
+
+    assert "a commit of lane 1 that no check has passed on: an agent moved it" in ran.out
+    assert "completed" not in lanes.statuses().values()
+
+    lanes.git("update-ref", "refs/heads/main", "begin")
+    lanes.git("reset", "-q", "--hard")
+    lanes.task("1", "rm -f broken; echo 1 > work-1.txt")
+    lanes.start()
+    lanes.assert_sound(2)
+    lanes.assert_green()
+
+
+def test_the_refs_of_landed_tasks_that_an_agent_removes_are_made_again(lanes: LaneProject) -> None:
+    lanes.prepare({"1": "", "2": "Depends on: 1"})
+    removed = 'for ref in $(git for-each-ref --format="%(refname)" refs/samuel); do git update-ref -d $ref; done'
+    lanes.task("2", f"{removed}; echo 2 > work-2.txt")
+
+    ran = lanes.start()
+
+    lanes.assert_sound(2)
+    assert "the refs of landed tasks were removed, and are there again: 1" in ran.out
+    landed = lanes.git("for-each-ref", "--format=%(refname)", f"refs/samuel/{lanes.run_id()}/landed/")
+    assert landed.split() == [f"refs/samuel/{lanes.run_id()}/landed/{task}" for task in "12"]
+
+
+def test_lanes_are_refused_in_pilot_mode(lanes: LaneProject) -> None:
+    lanes.prepare(1, more="[methodology.ralph.pilot]\nenabled = true\n")
+
+    ran = lanes.start(code=2)
+
+    assert ran.err == (
+        "error: lanes work on the tasks that there are, and pilot mode looks for more\n"
+        "leave out `--parallel` and `branch`, or pilot mode\n"
+    )
+    assert lanes.calls() == []
+
+
 def test_a_task_file_that_an_agent_edits_in_the_project_is_put_back(lanes: LaneProject) -> None:
     lanes.prepare({"1": "", "2": "", "3": "Depends on: 2"})
     prd = lanes.root / ".samuel/run/prd.toon"
@@ -85,7 +138,8 @@ def test_an_agent_cannot_start_another_run(lanes: LaneProject) -> None:
 
 def test_payloads_have_the_lane_and_each_idempotency_key_is_there_once(lanes: LaneProject) -> None:
     lanes.prepare(4)
-    body = f'cat >> {lanes.outside}/payloads; echo >> {lanes.outside}/payloads; echo "{{}}"'
+    # One write for each: two lanes may note at the same moment.
+    body = f'printf "%s\\n" "$(cat)" >> {lanes.outside}/payloads; echo "{{}}"'
     hook(lanes, "note", "after:iteration", body)
     hook(lanes, "landed", "after:land", body)
     hook(lanes, "started", "before:iteration", body)
@@ -106,12 +160,35 @@ def test_payloads_have_the_lane_and_each_idempotency_key_is_there_once(lanes: La
     assert sorted(task for payload in landed for task in payload["tasks"]) == ["1", "2", "3", "4"]
 
 
-def test_a_serial_handler_never_runs_in_two_lanes_at_once(lanes: LaneProject) -> None:
-    more = '[hooks."before:iteration"]\nhandlers = ["default", { use = "alone", serial = true }]'
-    lanes.prepare(4, more=more)
+PYTHON_HOOK = """import os, time, samuel
+
+@samuel.hook("before:iteration", serial=True)
+def alone(event):
+    try:
+        os.mkdir({alone!r})
+    except FileExistsError:
+        open({both!r}, "w").close()
+    time.sleep(0.2)
+    os.rmdir({alone!r})
+"""
+YAML_HOOK = (
+    "id: alone\nevent_type: before:iteration\nserial: true\nhandler:\n  kind: script\n  command: sh alone.sh\n"
+)
+
+
+@pytest.mark.parametrize("declared", at_length(["python", "yaml"], ["samuel.toml", "python", "yaml"]))
+def test_a_serial_handler_never_runs_in_two_lanes_at_once(lanes: LaneProject, declared: str) -> None:
+    in_config = '[hooks."before:iteration"]\nhandlers = ["default", { use = "alone", serial = true }]'
+    lanes.prepare(4, more=in_config if declared == "samuel.toml" else "")
     alone, both = lanes.outside / "alone", lanes.outside / "both"
     body = f"cat > /dev/null; mkdir {alone} || touch {both}; sleep 0.2; rmdir {alone}; echo '{{}}'"
-    hook(lanes, "alone", "before:iteration", body)
+    if declared == "samuel.toml":
+        hook(lanes, "alone", "before:iteration", body)
+    elif declared == "python":
+        lanes.write(".samuel/hooks/alone.py", PYTHON_HOOK.format(alone=str(alone), both=str(both)))
+    else:
+        lanes.write("alone.sh", f"{body}\n")
+        lanes.write(".system/hooks/alone.yaml", YAML_HOOK)
     lanes.git("add", "-A")
     lanes.git("commit", "-q", "-m", "hook")
 
@@ -119,6 +196,7 @@ def test_a_serial_handler_never_runs_in_two_lanes_at_once(lanes: LaneProject) ->
 
     lanes.assert_sound(4)
     assert not both.exists()
+    assert (lanes.home / "state/samuel/serial").is_dir(), "the handler ran under its lock"
 
 
 def test_work_that_before_land_denies_waits_and_lands_after_approval_without_being_paid_again(
@@ -165,19 +243,15 @@ def test_a_usage_limit_holds_all_lanes_and_one_agent_tries_first(lanes: LaneProj
     assert all(call.at >= ended.at for call in later), "the others wait for the one that tries"
 
 
-def test_at_the_budget_nothing_new_starts_and_what_is_under_way_lands(lanes: LaneProject) -> None:
-    lanes.prepare(9, settings="max_tokens = 60", agent='stream = "claude"\nclaim = "exit"')
-    lanes.task(
-        "any",
-        'sleep 0.2; echo 1 > "work-$SAMUEL_TASK_ID.txt"; '
-        'printf \'{"type": "result", "subtype": "success", "is_error": false, "result": "done", '
-        '"usage": {"input_tokens": 10, "output_tokens": 5}}\\n\'',
-    )
+@pytest.mark.parametrize("key", at_length(["max_day_tokens"], ["max_tokens", "max_day_tokens"]))
+def test_at_the_budget_nothing_new_starts_and_what_is_under_way_lands(lanes: LaneProject, key: str) -> None:
+    lanes.prepare(9, settings=f"{key} = 60", agent='stream = "claude"\nclaim = "exit"')
+    lanes.task("any", COUNTED)
 
     data = lanes.start("--json", lanes=3).data
 
     assert data["exit_reason"] == "budget"
-    assert 4 <= len(lanes.calls()) <= 4 + 2
+    assert len(lanes.calls()) == 4, "what is under way is reserved"
     assert list(lanes.statuses().values()).count("completed") == len(lanes.calls())
 
 

@@ -66,6 +66,8 @@ def _checked(declared: Declaration, kind: EventType) -> dict[str, Any]:
         raise ValueError(f"`order` is a whole number, not {declared.order!r}")
     if declared.strict is not None and type(declared.strict) is not bool:
         raise ValueError(f"`strict` is True or False, not {declared.strict!r}")
+    if type(declared.serial) is not bool:
+        raise ValueError(f"`serial` is True or False, not {declared.serial!r}")
     try:
         mode = HandlerMode.ENFORCE if declared.mode is None else declared_mode(declared.mode, kind)
     except ValueError as error:
@@ -76,4 +78,5 @@ def _checked(declared: Declaration, kind: EventType) -> dict[str, Any]:
         "timeout": None if declared.timeout is None else parse_duration(declared.timeout),
         "role": None if declared.role is None else Role(declared.role),
         "mode": mode,
+        "serial": declared.serial,
     }

@@ -21,6 +21,7 @@ class Declaration(NamedTuple):
     timeout: str | None = None
     role: str | None = None
     mode: str | None = None
+    serial: bool = False
 
 
 def hook(
@@ -30,16 +31,18 @@ def hook(
     timeout: str | None = None,
     role: str | None = None,
     mode: str | None = None,
+    serial: bool = False,
 ) -> Callable[[F], F]:
     """Make a function a handler of one or more events, in any spelling of their names.
 
-    The function is called with the event, whose fields are attributes, and returns a mapping or None.
+    The function is called with the event, whose fields are attributes, and returns a mapping or None. With
+    `serial` it is never called in two lanes at once.
     """
     if not events or not all(isinstance(event, str) for event in events):
         raise TypeError('name at least one event: `@samuel.hook("context.extra")`')
 
     def mark(function: F) -> F:
-        declared = [Declaration(event, order, strict, timeout, role, mode) for event in events]
+        declared = [Declaration(event, order, strict, timeout, role, mode, serial) for event in events]
         setattr(function, MARK, [*getattr(function, MARK, []), *declared])
         return function
 

@@ -85,6 +85,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     order: int | None = None  # None: the default
     strict: bool | None = None
     timeout: float | None = None
+    serial: bool = False  # it never runs in two lanes at once
     role: Role | None = None
     mode: HandlerMode = HandlerMode.ENFORCE
     blocking: bool = False  # its faults deny, whatever samuel.toml sets for the event

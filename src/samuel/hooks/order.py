@@ -280,7 +280,7 @@ def _step(
     strict = always_strict or _first(overrides.strict, settings.strict, handler.strict, default=event.strict)
     timeout = _first(overrides.timeout, settings.timeout, handler.timeout, default=event.timeout)
     mode = effective_mode(handler, event, overrides.mode)
-    return ChainStep(handler, order, strict, timeout, why, mode, overrides.serial)
+    return ChainStep(handler, order, strict, timeout, why, mode, overrides.serial or handler.serial)
 
 
 _NO_REF = HandlerRef(use="")

@@ -70,9 +70,12 @@ class AttemptTree:
                 f"the agent changed what you had changed before the run; that {left}: {named}; {before}"
             )
 
-    def observe_checks(self, changed: Sequence[str]) -> None:
-        """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored."""
-        self._files.attempts.observe(_paths(changed))
+    def observe_checks(self, changed: Sequence[str] | None) -> None:
+        """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored.
+
+        `changed` are paths, as they are; None if they are not known.
+        """
+        self._files.attempts.observe(changed)
 
     @property
     def changed_files(self) -> tuple[ChangedFile, ...]:

@@ -250,8 +250,7 @@ class Iteration:
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
         facts.lost_tests = verdict.checks.lost_tests
         if self._tree is not None and self._commands:
-            before = self._files_before
-            self._tree.observe_checks(self._files.project.changed(before) if before else ())
+            self._tree.observe_checks(self._files.project.look_again() if self._files_before else ())
             self.run = self._save(replace(self.run, tree=self._tree.state))
         if not verdict.checks.passed:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)

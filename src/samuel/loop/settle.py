@@ -94,8 +94,8 @@ def commit_task(place: Workplace, run: Run, settlement: Settlement, marked: Sequ
     `marked` are the files in which the task is marked as completed. Raises SamuelError.
     """
     mark = f"{TRAILER}: {run.run_id}/{run.iteration}"
-    head = place.git.head()
-    if head and mark in place.git.run("log", "-1", "--format=%B").decode("utf-8", "replace"):
+    head, body = place.git.head_message()
+    if mark in body:
         return head  # a run killed right after it had committed
     to_commit = {*(settlement.commit or ()), *marked}
     left = [entry for entry in place.git.status().entries if entry.path in to_commit]

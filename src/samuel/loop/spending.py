@@ -27,7 +27,7 @@ class Spending:
     def begin(self, run: Run, task: Task | None) -> None:
         """An agent is about to work on this task."""
         task_usage = run.task_usage.get(task.id, {}) if task else {}
-        self._meter.begin(run=run.usage, task=task_usage, day=self._today(), added=run.added_budget)
+        self._meter.begin(run=run.usage, task=task_usage, day=self.today(), added=run.added_budget)
 
     def add(self, attempt: AttemptRecord) -> str:
         """An agent has worked, and its attempt is in the history; a warning, once, if its usage is not known."""
@@ -49,7 +49,8 @@ class Spending:
         hit = self._meter.hit({}, "run", "day")
         return hit.text if hit else ""
 
-    def _today(self) -> dict[str, Any]:
+    def today(self) -> dict[str, Any]:
+        """What all runs of the project have used today; {} if no budget counts days."""
         today = _day(self._now())
         if today != self._day:
             self._day, self._day_usage = today, {}

@@ -103,8 +103,9 @@ def _directory_itself(root: Path, directory: Path) -> list[str]:
 
 def _misplaced(directory: Path) -> Iterator[str]:
     """Names of the wrong kind in a state directory, and everything but files in the directories of the loop."""
+    kinds = _kinds(directory)
     for name, expected in _EXPECTED.items():
-        kind = _type(directory / name)
+        kind = kinds.get(name)
         if kind is not None and kind != expected:
             yield name
         elif kind == stat.S_IFDIR and name not in NOT_LOOKED_INTO:
@@ -115,6 +116,17 @@ def _misplaced(directory: Path) -> Iterator[str]:
                 # The ids of runs sort by time. The files of earlier runs are not written to any more.
                 newest = f"{name}/{max(runs)}"
                 yield from (f"{newest}/{other}" for other in _other_than_files(directory, newest))
+
+
+def _kinds(directory: Path) -> dict[str, int]:
+    """The kinds of what is in a directory and has a place there: this is asked around every process."""
+    kinds = {}
+    with suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name in _EXPECTED:
+                with suppress(OSError):
+                    kinds[entry.name] = stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode)
+    return kinds
 
 
 def _other_than_files(directory: Path, name: str) -> list[str]:

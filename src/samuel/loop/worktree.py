@@ -56,6 +56,16 @@ class ProjectFiles:
         self._has_repository()
         return sorted(self._changed_by_git(self.last_look.by_git, self.last_look.at_ns))
 
+    def look_again(self) -> list[str] | None:
+        """What `changed_since_last` gives; this look is then the last one."""
+        with self._git.one_moment():
+            look = self.current_state()  # first: what changes between the two is seen twice, not missed
+            paths = self.changed_since_last()
+        if paths is None:
+            return None
+        self.last_look = look
+        return [path for path in paths if not path.startswith(VOLATILE_DIRS)]
+
     def changed(self, before: ProjectState) -> list[str]:
         """The paths that are not what they were, committed or not. Raises RepositoryLost."""
         self._has_repository()

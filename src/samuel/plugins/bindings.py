@@ -140,6 +140,7 @@ def _binding(event: str, table: ConfigTable) -> Binding:
         order=table.take("order", kinds.integer, None),
         strict=table.take("strict", kinds.flag, None),
         timeout=table.take("timeout", kinds.timeout, None),
+        serial=table.take("serial", kinds.flag, False),
         role=Role(role) if role else None,
         mode=mode,
         line=table.line(),

@@ -23,6 +23,7 @@ class Binding(msgspec.Struct, frozen=True, kw_only=True):
     order: int | None = None
     strict: bool | None = None
     timeout: float | None = None
+    serial: bool = False
     role: Role | None = None
     mode: HandlerMode = HandlerMode.ENFORCE
     line: int = 0

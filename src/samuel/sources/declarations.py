@@ -47,6 +47,7 @@ class HandlerDeclaration(msgspec.Struct, frozen=True, omit_defaults=True):
     timeout: str | None = None
     role: str | None = None
     mode: str | None = None
+    serial: bool = False
 
 
 class FileDeclarations(msgspec.Struct, frozen=True, omit_defaults=True):

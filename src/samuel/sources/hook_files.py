@@ -256,6 +256,7 @@ def declared_handler(
         timeout=timeout,
         role=role,
         mode=mode,
+        serial=declaration.serial,
         declared=position,
         status=status,
         reason=reason,

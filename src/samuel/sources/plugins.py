@@ -171,6 +171,7 @@ def _handler(plugin: InstalledPlugin, package: Package, origin: Origin, binding:
         order=binding.order,
         strict=binding.strict,
         timeout=binding.timeout,
+        serial=binding.serial,
         role=binding.role,
         mode=binding.mode,
         package=package,

@@ -4,6 +4,7 @@
     enabled, environments               whether it is active, and where
     order, timeout, role, blocking      its place in the chain; with `blocking` its failure denies
     mode                                `observe`: what it decides is only recorded
+    serial                              whether it must never run in two lanes at once
     match                               which of these events it receives (hooks/match.py)
     handler: kind: script               command, shell, protocol
              kind: python               function, file
@@ -79,6 +80,7 @@ def read_hook(data: bytes, file: str, shipped_hooks: ShippedHooks) -> YamlHook:
         mode=_mode(top, events),
         order=top.take("order", kinds.integer, None),
         timeout=top.take("timeout", kinds.timeout, None),
+        serial=top.take("serial", kinds.flag, False),
         match=_match(top, events),
         summary=" ".join(top.take("summary", kinds.text, "").split()),
         config=_config(top, events, handler, shipped),

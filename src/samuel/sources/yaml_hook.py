@@ -31,6 +31,7 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mode: HandlerMode = HandlerMode.ENFORCE
     order: int | None = None
     timeout: float | None = None
+    serial: bool = False
     match: dict[str, Any] = {}
     config: dict[str, Any] = {}  # `plugin.config` of its events
     required_key: str = ""  # builtin: the key of `config` without which it has nothing to do

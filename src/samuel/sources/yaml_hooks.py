@@ -117,6 +117,7 @@ class YamlHooks:
                 digest=read.digest,
                 order=hook.order,
                 timeout=hook.timeout,
+                serial=hook.serial,
                 role=hook.role,
                 mode=hook.mode,
                 blocking=hook.blocking,

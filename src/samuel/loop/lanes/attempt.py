@@ -43,6 +43,7 @@ class AttemptRequest(NamedTuple):
     tasks: Tasks
     base: str
     """The commit to begin with."""
+    base_tree: str
     last_attempts: dict[str, KeptAttempt]
     """What earlier attempts left, by task."""
     checks: CheckMemory
@@ -58,7 +59,7 @@ def work(
     lane.reset(request.base)
     lane.give(request.tasks)
     place = _place(lane.place, fresh=request.fresh)
-    files = lane.files(run.run_id, request.last_attempts, request.checks, stop)
+    files = lane.files(run.run_id, request.last_attempts, request.checks, stop, request.base_tree)
     _begin_meter(place, run, task)
     progress_size = place.progress.stat().st_size if place.progress.exists() else 0
     run = replace(run, tree=files.attempts.state)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from samuel.errors import SamuelError
@@ -43,8 +44,11 @@ class Branch:
         self._place = place
         self._git = place.git
         self._shared = shared
+        """`directory` is Samuel's own, beside the lanes."""
+        self._lanes = directory.parent
         own = OwnIndex(place.git, directory)
         self.refs = LandingRefs(place.git, own, shared.run.run_id)
+        self._tip = ""  # what it was when it was last looked at, or moved; "" to look again
 
     @property
     def name(self) -> str:
@@ -60,7 +64,9 @@ class Branch:
         Raises RunStopped if it was moved in another way.
         """
         lanes = self._shared.lanes
-        now = self.refs.of(self._ref).get(self._ref, "")
+        if self._tip and self._tip == lanes.tip:
+            return self._tip
+        now = self._tip = self.refs.of(self._ref).get(self._ref, "")
         if not now and lanes.branch == own_branch(self._shared.run.run_id) and not lanes.landed:
             return lanes.tip  # its first landing makes it
         if now == lanes.tip:
@@ -69,8 +75,41 @@ class Branch:
             where = f"is at {now[:12]} now, which does not have {lanes.tip[:12]}" if now else "is gone"
             why = f"the branch `{self.name}` {where}: somebody moved it in another way than by a commit"
             raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR)
+        if lane := self._lane_that_has(now):
+            why = (
+                f"the branch `{self.name}` is at {now[:12]} now, a commit of lane {lane} "
+                "that no check has passed on: an agent moved it; "
+                f"`git update-ref refs/heads/{self.name} {lanes.tip}` takes that back"
+            )
+            raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR)
         self._shared.set_lanes(tip=now)
         return now
+
+    def _lane_that_has(self, commit: str) -> str:
+        """The lane whose work a commit is that the branch has, and that nobody landed; "" if it is a person's.
+
+        A lane may have a person's commit too: its agent merged it. Then the user's own HEAD was there.
+        """
+        with suppress(GitFailed):  # there may be no reflog
+            if commit in self._git.run("log", "--walk-reflogs", "--format=%H", "--max-count=50", "HEAD").decode():
+                return ""
+        for entry in worktrees.entries(self._git):
+            if entry.path.parent == self._lanes and self.refs.is_ancestor(commit, entry.head):
+                return entry.path.name
+        return ""
+
+    def restore_landed(self, commits: Mapping[str, str]) -> list[str]:
+        """Make the refs again of tasks that this run has landed, by task; those that were gone."""
+        refs = self.refs.landed()
+        gone = [task for task in commits if self.refs.landed_ref(task) not in refs]
+        if gone:
+            changes = [RefChange(self.refs.landed_ref(task), commits[task], "") for task in gone]
+            self.refs.change(changes, "samuel: landed before")
+        return gone
+
+    def look_again(self) -> None:
+        """Let the next `tip` ask git: time has passed, and a person may have made a commit."""
+        self._tip = ""
 
     def move(self, prepared: PreparedLanding) -> bool:
         """Move the branch to what was prepared; False if its tip has moved meanwhile. Saved before it is done."""
@@ -78,6 +117,7 @@ class Branch:
         if branch == self._shared.lanes.from_branch:
             status = self._git.status()
             if status.branch == branch and status.head != prepared.tip:
+                self.look_again()
                 self.tip()  # which a person moved, or something else, and then it raises
                 return False
             why = person_tree.why_not(self._git, branch, prepared.added, status)
@@ -99,12 +139,14 @@ class Branch:
             self.refs.change(self._changes(landing), f"samuel: {', '.join(landing.tasks)}")
         except GitFailed as error:
             self._shared.set_lanes(landing=None)
+            self.look_again()
             if existing := self._landed_already(landing):
                 why = f"`{existing}` exists already, though its task has not landed: {error.message}"
                 raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR) from None
             if self.tip() != prepared.tip:
                 return False
             raise
+        self._tip = landing.new
         self._follow(landing, prepared.tip)
         return True
 

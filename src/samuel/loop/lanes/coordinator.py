@@ -107,6 +107,8 @@ class LaneLoop(Loop):
             self._open_lanes()
             self._resume()
             reason = self._loop()
+            if gone := self._branch.restore_landed(self._landing.landed):
+                self._place.warn(f"the refs of landed tasks were removed, and are there again: {', '.join(gone)}")
             self._mark_source()
             return reason
         except BaseException:
@@ -133,6 +135,11 @@ class LaneLoop(Loop):
     def _open_lanes(self) -> None:
         """Make and open all lanes before the first agent starts: a sandbox looks at every git directory."""
         tip = self._branch.tip()
+        if not self._place.lanes.setup and (self._place.git.top / ".gitmodules").is_file():
+            self._place.warn(
+                "the submodules of this repository are empty in lanes; `[lanes] setup` can fetch them: "
+                '`setup = "git submodule update --init"`'
+            )
         numbers = {LANDING, *range(1, self._options.lanes + 1)}
         numbers |= {record.lane for record in self._shared.lanes.active.values()}
         for number in sorted(numbers):
@@ -181,12 +188,13 @@ class LaneLoop(Loop):
             return True
         tip, lane = self._branch.tip(), self._lanes[LANDING]
         lane.reset(tip)
-        files = lane.files(self._shared.run.run_id, {}, self._files.checks, self._stop)
+        tree = self._branch.refs.facts(tip)[0][0]
+        files = lane.files(self._shared.run.run_id, {}, self._files.checks, self._stop, tree)
         files = files._replace(checks=self._files.checks)
         lane.give(self._ledger.tasks())
         run = baseline.check_baseline(lane.place, files, lane.steps, self._shared.run)
         done = run.baseline_done
-        green = (self._branch.refs.facts(tip)[0][0],) if done else ()
+        green = (tree,) if done else ()
         self._shared.update(
             lambda run: replace(run, baseline_done=done, lanes=replace(self._shared.lanes, green=green))
         )
@@ -206,7 +214,9 @@ class LaneLoop(Loop):
 
     def _receive(self) -> None:
         """Wait for a message of a thread, or for a moment."""
+        self._shared.flush()
         message = self._threads.receive(TICK)
+        self._branch.look_again()
         if message is None:
             return
         if message.error is not None:
@@ -239,7 +249,8 @@ class LaneLoop(Loop):
                 return None
             if run.counted_iterations + len(active) >= run.max_iterations:
                 return None
-            if active and self._ledger.reservations.spent_with(run.usage, len(active), run.added_budget):
+            today, reservations = self._spending.today(), self._ledger.reservations
+            if active and reservations.spent_with(run.usage, today, len(active), run.added_budget):
                 return None
             choice = choose(run.agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
             if not choice.agent:
@@ -285,6 +296,7 @@ class LaneLoop(Loop):
             task=task,
             tasks=[replace(row, status="pending") if row.id == task.id else row for row in tasks],
             base=base,
+            base_tree=self._branch.refs.facts(base)[0][0],
             last_attempts=dict(run.tree.attempts),
             checks=self._files.checks,
             fresh=lanes.conflicts.get(task.id, 0) > 0,

@@ -50,6 +50,7 @@ class LandingQueue:
         self._stopped = stopped
         self._suspects: list[str] = []  # tasks whose checks failed on a base that nobody checked
         self.passed: dict[str, tuple[CheckRun, ...] | None] = {}  # by task: the checks in its lane
+        self.landed: dict[str, str] = {}  # by task: the commit that this process landed it with
         self.busy = False
 
     def suspects(self, record: LaneRecord) -> bool:
@@ -176,6 +177,7 @@ class LandingQueue:
             Settled(record, record.result.settlement, commit) for record in prepared.landing if record.result
         ]
         tasks = tuple(record.task for record in prepared.landing)
+        self.landed |= dict.fromkeys(tasks, commit)
         self._place.watch(WorkLanded(tasks, commit, self._branch.name))
         self._ledger.settle(settled, tip=commit, green=prepared.tree)
         event = AfterLand(tasks=list(tasks), commit=commit, branch=self._branch.name)

@@ -62,7 +62,6 @@ class Lane:
         self._tools: LaneTools | None = None
         self._ignored: tuple[str, ...] = ()
         self._trees: Trees | None = None
-        self._commit = ""
         self._is_looked_at = False
 
     @property
@@ -107,7 +106,6 @@ class Lane:
     def reset(self, commit: str) -> None:
         """Make the work tree the commit, with the rules of the project, and ready to work in."""
         worktrees.reset(self.place.git, commit, self._own_paths)
-        self._commit = commit
         if self._mirror() or self._own_paths or not self._is_looked_at:
             self._is_looked_at = True
             entries = self.place.git.status().entries
@@ -121,19 +119,19 @@ class Lane:
             self._ignored = self.trees.ignored()
 
     def files(
-        self, run_id: str, last_attempts: dict[str, KeptAttempt], checks: CheckMemory, stop: Stop
+        self, run_id: str, last_attempts: dict[str, KeptAttempt], checks: CheckMemory, stop: Stop, tree: str
     ) -> RunFiles:
-        """The files of an attempt that begins with the lane as it is now."""
+        """The files of an attempt that begins with the lane as it is now; `tree` is that of its commit."""
         project = ProjectFiles(self.root, self.place.git)
         with self.place.git.one_moment():
             project.last_look = project.current_state()
         # The own index knows the work tree as of the last snapshot; since then it became the commit, which takes a
         # third of the git calls that looking at every file does.
-        last, commit = self.trees.last, self.trees.refs.tree_of(self._commit)
-        changed = {*self.trees.differing(last, commit), *self._own_paths} if last and commit else None
-        tree = self.trees.snapshot(changed)
+        last = self.trees.last
+        changed = {*self.trees.differing(last, tree), *self._own_paths} if last else None
+        start = self.trees.snapshot(changed)
         person = tuple(sorted(map(saved_name, self._own_paths)))
-        state = TreeState(verified=tree, left=tree, start=tree, attempts=last_attempts, person=person)
+        state = TreeState(verified=start, left=start, start=start, attempts=last_attempts, person=person)
         return RunFiles(
             PatientTasks(self.place, stop),
             project,

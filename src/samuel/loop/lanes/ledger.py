@@ -125,7 +125,8 @@ class TaskLedger:
             if fired.stopped:
                 self._shared.update(partial(Run.complain, event="after:iteration", reason=fired.reason))
         if self._shared.lanes.unannounced:
-            self._shared.set_lanes(unannounced=())
+            # Usually a task is given out next, and saved. A kill before that announces again, by the same key.
+            self._shared.update_later(lambda run: replace(run, lanes=replace(self._shared.lanes, unannounced=())))
 
     def park(self, denial: Denial) -> None:
         """Let the task wait for a person to agree. Its work stays in its ref, and no attempt is counted."""

@@ -50,26 +50,36 @@ def follow(git: Git, old: str, new: str) -> None:
 
     What is not as in one of the two is somebody's: then nothing is written.
     """
-    for attempt in range(TRIES):
+    first: GitFailed | None = None
+    for _ in range(TRIES):
         try:
             worktrees.write(git, "read-tree", "-m", "-u", old, new)
             return
         except GitFailed as error:
-            locked = "index.lock" in error.message
-            if not locked and attempt:
-                raise
-            if locked:
+            if "index.lock': File exists" in error.message:
                 time.sleep(PAUSE)
-            else:
-                with suppress(GitFailed):  # a file that was only touched
-                    worktrees.write(git, "update-index", "-q", "--refresh")
-                _take_in(git, old, new)
+                continue
+            if first:
+                raise first from None  # the second one only says what the first one left
+            first = error
+            with suppress(GitFailed):  # a file that was only touched
+                worktrees.write(git, "update-index", "-q", "--refresh")
+            _take_in(git, old, new)
     raise SamuelError("another git holds the index of your work tree", "`git reset --keep` when it has ended")
 
 
 def _take_in(git: Git, old: str, new: str) -> None:
-    """Take files that are already as in `new` into the index: a follow that was killed wrote them."""
-    arrived = [path for path in differing(git, old, new) if _is_as_in(git, new, path)]
+    """Take files that are already as in `new` into the index: a follow that was killed wrote them.
+
+    A file that has only the beginning of its content is removed: a full disk or a kill cut it off, and `new` has
+    all that is in it.
+    """
+    arrived = []
+    for path in differing(git, old, new):
+        if _is_as_in(git, new, path):
+            arrived.append(path)
+        elif _is_beginning(git, new, path):
+            os.unlink(git.top / path)
     if arrived:
         names = b"".join(os.fsencode(path) + b"\0" for path in arrived)
         worktrees.write(git, "update-index", "--add", "--remove", "-z", "--stdin", stdin=names)
@@ -84,6 +94,18 @@ def _is_as_in(git: Git, commit: str, path: str) -> bool:
         return False
     blob = worktrees.write(git, "hash-object", f"--path={path}", "--", str(file)).decode().strip()
     return blob == entry.partition("\t")[0].split()[2]
+
+
+def _is_beginning(git: Git, commit: str, path: str) -> bool:
+    """Whether the file has less than the commit has at its path, and nothing else."""
+    file = git.top / path
+    if file.is_symlink() or not file.is_file():
+        return False
+    try:
+        whole = worktrees.write(git, "cat-file", "--filters", f"--path={path}", f"{commit}:{path}")
+    except GitFailed:  # the commit does not have it
+        return False
+    return whole.startswith(file.read_bytes())
 
 
 def how_to_take(branch: str, from_branch: str) -> Sequence[str]:

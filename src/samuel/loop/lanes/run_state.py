@@ -19,6 +19,7 @@ class SharedRun:
         self._run = run
         self._save = save
         self._lock = threading.RLock()
+        self._is_saved = True
 
     @property
     def run(self) -> Run:
@@ -32,7 +33,20 @@ class SharedRun:
     def update(self, change: Callable[[Run], Run]) -> Run:
         with self._lock:
             self._run = self._save(change(self._run))
+            self._is_saved = True
             return self._run
+
+    def update_later(self, change: Callable[[Run], Run]) -> None:
+        """A change that may be lost in a kill, since it is then found out again; the next save has it."""
+        with self._lock:
+            self._run = change(self._run)
+            self._is_saved = False
+
+    def flush(self) -> None:
+        """Save what `update_later` changed, if nothing else was saved since."""
+        with self._lock:
+            if not self._is_saved:
+                self.update(lambda run: run)
 
     def set_lanes(self, **fields: Any) -> Run:
         return self.update(lambda run: replace(run, lanes=replace(self.lanes, **fields)))

@@ -18,6 +18,7 @@ TAIL = 2000
 USUAL_INPUTS = (
     *("package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lockb"),
     *("pyproject.toml", "requirements.txt", "requirements-dev.txt", "poetry.lock", "uv.lock", "Pipfile.lock"),
+    ".gitmodules",
     *("Cargo.toml", "Cargo.lock", "go.mod", "go.sum", "Gemfile.lock", "composer.lock", "mix.lock"),
 )
 

@@ -40,19 +40,26 @@ class Reservations:
         if usage:
             self._last = [*self._last, usage][-AVERAGED:]
 
-    def spent_with(self, used: Mapping[str, Any], under_way: int, added: AddedBudget) -> bool:
-        """Whether what was used, and what is reserved for the attempts under way, reaches the run's budget."""
-        limits = self._budgets
-        used_tokens, used_cost = tokens(used), cost(used)
-        if limits.max_tokens is not None and used_tokens is not None:
-            reserved = under_way * _mean([tokens(usage) for usage in self._last])
-            if used_tokens + reserved >= limits.max_tokens + added.tokens:
-                return True
-        if limits.max_cost_usd is not None and used_cost is not None:
-            reserved = under_way * _mean([cost(usage) for usage in self._last])
-            if used_cost + reserved >= limits.max_cost_usd + added.cost_usd:
-                return True
-        return False
+    def spent_with(
+        self, run: Mapping[str, Any], day: Mapping[str, Any], under_way: int, added: AddedBudget
+    ) -> bool:
+        """Whether what was used, and what is reserved for the attempts under way, reaches a budget.
+
+        That is the budget of the run or that of the day, each with what `--add-budget` added.
+        """
+        budgets = self._budgets
+        reserved_tokens = under_way * _mean([tokens(usage) for usage in self._last])
+        reserved_cost = under_way * _mean([cost(usage) for usage in self._last])
+        limits = (
+            (budgets.max_tokens, tokens(run), reserved_tokens, added.tokens),
+            (budgets.max_cost_usd, cost(run), reserved_cost, added.cost_usd),
+            (budgets.max_day_tokens, tokens(day), reserved_tokens, added.tokens),
+            (budgets.max_day_cost_usd, cost(day), reserved_cost, added.cost_usd),
+        )
+        return any(
+            limit is not None and used is not None and used + reserved >= limit + more
+            for limit, used, reserved, more in limits
+        )
 
 
 def _mean(amounts: Sequence[float | None]) -> float:

@@ -130,6 +130,15 @@ class Git:
         except GitFailed:
             return ""
 
+    def head_message(self) -> tuple[str, str]:
+        """The commit that is checked out, and its message; both "" before the first one."""
+        try:
+            output = self.run("log", "-1", "--format=%H%n%B").decode("utf-8", "replace")
+        except GitFailed:
+            return "", ""
+        head, _, message = output.partition("\n")
+        return head, message
+
     def files(self) -> list[str]:
         """Tracked files and those that are neither tracked nor ignored. A tracked one may be missing on disk."""
         output = self.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")

@@ -44,6 +44,7 @@ class LandingRefs:
         self._own = own
         self._run = run
         self._run_refs = KeptRefs(git)
+        self._facts: dict[str, tuple[str, tuple[str, ...]]] = {}  # by commit, which never changes
 
     def work_ref(self, task: str, attempt: int) -> str:
         return work_ref(self._run, task, attempt)
@@ -111,13 +112,17 @@ class LandingRefs:
 
     def commit(self, tree: str, parents: Sequence[str], message: str) -> str:
         """A new commit, which no ref holds yet."""
-        return self._run_refs.commit(tree, parents, message)
+        commit = self._run_refs.commit(tree, parents, message)
+        self._facts[commit] = (tree, tuple(parents))
+        return commit
 
     def facts(self, *commits: str) -> list[tuple[str, tuple[str, ...]]]:
         """The tree and the parents of each commit."""
-        output = self._git.run("log", "--no-walk=unsorted", "--format=%T %P", *commits).decode()
-        rows = [line.split() for line in output.splitlines()]
-        return [(row[0], tuple(row[1:])) for row in rows]
+        if unknown := [commit for commit in commits if commit not in self._facts]:
+            output = self._git.run("log", "--no-walk=unsorted", "--format=%H %T %P", *unknown).decode()
+            rows = [line.split() for line in output.splitlines()]
+            self._facts |= {row[0]: (row[1], tuple(row[2:])) for row in rows}
+        return [self._facts[commit] for commit in commits]
 
     def is_ancestor(self, older: str, newer: str) -> bool:
         if older == newer:

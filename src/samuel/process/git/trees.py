@@ -48,6 +48,7 @@ class Trees:
         self._looked = False  # at every file
         # Trees never change, so neither does what differs between two: each git that is not started saves 4 ms.
         self._differences: dict[tuple[str, str], frozenset[str]] = {}
+        self._changes: tuple[tuple[str, str], list[TreeChange]] = (("", ""), [])
         self._paths: tuple[str, list[str]] = ("", [])
 
     @property
@@ -95,9 +96,11 @@ class Trees:
         """The paths that differ; "" is the empty tree."""
         if old == new:
             return []
-        changes = parse_changes(self._diff(*_RAW, "--raw", "--numstat", old, new))
-        self._remember(old, new, (change.path for change in changes))
-        return changes
+        if self._changes[0] != (old, new):
+            changes = parse_changes(self._diff(*_RAW, "--raw", "--numstat", old, new))
+            self._remember(old, new, (change.path for change in changes))
+            self._changes = ((old, new), changes)
+        return list(self._changes[1])
 
     def differing(self, old: str, new: str) -> set[str]:
         """The names of the paths that differ: `changes` without counting lines."""
