@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from tests.lanes.project import LaneProject
 from tests.length import at_length
-
-pytestmark = pytest.mark.sampled(every=2)
 
 TASKS = at_length(8, 40)
 LANES = at_length(3, 8)

@@ -9,8 +9,6 @@ import pytest
 from tests.conftest import sh_script
 from tests.lanes.project import LaneProject
 
-pytestmark = pytest.mark.sampled(every=2)
-
 # The first five are at the limit, which ends two seconds later.
 LIMITED = """
 if [ ! -e {over} ]; then
