@@ -237,7 +237,6 @@ mount -t tmpfs -o size=$1,nr_inodes=$2 none "$3" && cd "$3" && mkdir project && 
         ("900m", 100, "", ""),
     ],
 )
-@pytest.mark.sampled(every=2)
 def test_doctor_reports_a_full_disk(tmp_path, size: str, files: int, level: str, what: str):
     """A real file system, mounted where nobody else sees it."""
     disk = tmp_path / "disk"

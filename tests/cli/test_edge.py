@@ -178,7 +178,7 @@ MORE_MEMORY = "end other programs, or raise the limits of this process (`ulimit 
 
 @pytest.mark.parametrize("buffered", [True, False])
 @pytest.mark.parametrize("command", [("hooks", "list"), ("hooks", "list", "--json")], ids=" ".join)
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=3)
 def test_output_to_a_full_disk_is_named(project, monkeypatch, command, buffered):
     monkeypatch.setenv("PYTHONUNBUFFERED", "" if buffered else "1")
     with open("/dev/full", "w") as full:

@@ -151,7 +151,6 @@ class TestWhatWasAgreedTo:
             *("disabled by a directory", "disabled by a pipe"),
         ],
     )
-    @pytest.mark.sampled(every=3)
     def test_guard_replaced_by_something_else_denies(
         self, samuel, file: Path, change: Callable[[Path], object]
     ) -> None:

@@ -88,7 +88,6 @@ def test_a_person_is_asked_for_each(on_terminal, put, samuel, guard):
 @pytest.mark.parametrize(
     ("typed", "agreed"), [("a\n", 2), ("q\n", 0), ("y\nq\n", 1), ("\n\n", 0), ("x\ny\ny\n", 2)]
 )
-@pytest.mark.sampled(every=2)
 def test_trust_accepts_all_and_quit_as_answers(on_terminal, put, samuel, guard, typed: str, agreed: int):
     put(".samuel/hooks/other", GUARD, 0o755)
     code, _ = on_terminal("trust", typed=typed)

@@ -23,7 +23,7 @@ COMMANDS = (
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize("entry", ["", ".", "./bin", "PROJECT/bin"])
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=5)
 def test_a_clone_s_own_programs_do_not_run_whatever_path_says(
     put: Callable[..., Path], project: Path, machine: Path, fast_samuel: Path, entry: str, command: tuple[str, ...]
 ) -> None:

@@ -223,7 +223,6 @@ class TestOnceAgreed:
         ],
         ids=["a byte", "a new file", "a new file below", "an x bit", "no x bit", "a link", "a helper"],
     )
-    @pytest.mark.sampled(every=3)
     def test_after_a_change_it_is_refused_again(
         self, clone: SamuelProject, canary: Path, change: Callable[[Path], object]
     ) -> None:

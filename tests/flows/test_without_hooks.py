@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.sampled(every=2)
+pytestmark = pytest.mark.sampled(every=3)
 
 PROMPT = "Run the full billing regression tests for me."
 QUESTION = "Before I commit, what checks should I run?"

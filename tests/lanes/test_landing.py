@@ -6,11 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from tests.lanes.project import LaneProject
 from tests.length import at_length
-
-pytestmark = pytest.mark.sampled(every=2)
 
 TASKS = at_length(8, 40)
 LANES = at_length(3, 8)

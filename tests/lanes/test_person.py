@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.lanes.project import LaneProject
-
-pytestmark = pytest.mark.sampled(every=2)
 
 
 def waiting(lanes: LaneProject) -> str:

@@ -10,8 +10,6 @@ from tests.conftest import sh_script
 from tests.lanes.project import LaneProject
 from tests.length import at_length
 
-pytestmark = pytest.mark.sampled(every=2)
-
 # The first five are at the limit, which ends two seconds later.
 LIMITED = """
 if [ ! -e {over} ]; then
@@ -138,8 +136,9 @@ def test_an_agent_cannot_start_another_run(lanes: LaneProject) -> None:
 
 def test_payloads_have_the_lane_and_each_idempotency_key_is_there_once(lanes: LaneProject) -> None:
     lanes.prepare(4)
-    # One write for each: two lanes may note at the same moment.
-    body = f'printf "%s\\n" "$(cat)" >> {lanes.outside}/payloads; echo "{{}}"'
+    directory = lanes.outside / "payloads"
+    directory.mkdir()
+    body = f'cat > "$(mktemp -p {directory})"; echo "{{}}"'  # a file for each: lanes write at the same time
     hook(lanes, "note", "after:iteration", body)
     hook(lanes, "landed", "after:land", body)
     hook(lanes, "started", "before:iteration", body)
@@ -148,7 +147,7 @@ def test_payloads_have_the_lane_and_each_idempotency_key_is_there_once(lanes: La
 
     lanes.start()
 
-    payloads = [json.loads(line) for line in (lanes.outside / "payloads").read_text().splitlines() if line]
+    payloads = [json.loads(file.read_text()) for file in directory.iterdir()]
     settled = [payload for payload in payloads if payload["event"] == "after:iteration"]
     assert sorted(payload["iteration"] for payload in settled) == [1, 2, 3, 4]
     assert {payload["lane"] for payload in settled} <= {1, 2, 3}

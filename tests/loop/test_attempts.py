@@ -421,7 +421,7 @@ class TestKill:
 
     @pytest.mark.parametrize("saved", ["before", "after"])
     @pytest.mark.parametrize("step", range(1, 4))
-    @pytest.mark.sampled(every=2)
+    @pytest.mark.sampled(every=3)
     def test_start_killed_at_any_write_is_finished_by_the_next(
         self, night: Night, run: Attempts, step: int, saved: str
     ) -> None:

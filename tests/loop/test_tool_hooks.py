@@ -32,8 +32,6 @@ from samuel.loop.run import Run
 
 from .conftest import LoopProject
 
-pytestmark = pytest.mark.sampled(every=2)
-
 GUARD = """\
 from samuel import hook
 
@@ -178,6 +176,7 @@ def test_a_bridge_of_the_user_tells_only_what_the_run_does_not(
         "echo 'def guard(event): pass' > .samuel/hooks/guard.py",
     ],
 )
+@pytest.mark.sampled(every=2)
 def test_an_agent_cannot_weaken_a_guard_while_it_works(guarded: GuardedLoop, change: str) -> None:
     guarded.run(change, "rm victim.txt")
     assert guarded.victim.exists()

@@ -15,8 +15,6 @@ import pytest
 from samuel.errors import SamuelError
 from samuel.plugins import environment
 
-pytestmark = pytest.mark.sampled(every=2)
-
 
 @pytest.fixture
 def environments(tmp_path: Path, with_pip: Callable[[Path], Path]) -> Path:

@@ -479,7 +479,7 @@ OWN_FILES = (
 
 
 @pytest.mark.parametrize("there", [False, True])
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=3)
 def test_no_file_that_git_takes_configuration_from_can_be_written(
     scene: Scene, sandbox: SandboxChoice, there: bool
 ) -> None:
@@ -514,7 +514,7 @@ def test_no_file_that_git_takes_configuration_from_can_be_written(
     combined(["COMMIT_EDITMSG", "logs/HEAD", "logs/refs/heads/main", "index", "packed-refs"], ["bwrap", "oci"]),
     indirect=["sandbox"],
 )
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=3)
 def test_git_does_not_write_through_a_link_that_an_agent_left_in_its_directory(
     scene: Scene, sandbox: SandboxChoice, name: str
 ) -> None:
@@ -529,7 +529,7 @@ def test_git_does_not_write_through_a_link_that_an_agent_left_in_its_directory(
 
 
 @pytest.mark.parametrize("which", ["the main work tree ends first", "the linked work tree ends first"])
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=3)
 def test_a_sandbox_that_ends_opens_nothing_in_one_that_is_still_at_work(
     scene: Scene, sandbox: SandboxChoice, which: str
 ) -> None:

@@ -88,6 +88,7 @@ def function(of: Package, body: str) -> Handler:
 # The contract of runtimes, with walls around
 
 
+@pytest.mark.sampled(every=2)  # the contract is tried completely without walls
 class WalledExec(RuntimeContract):
     walls: str
 
@@ -108,6 +109,7 @@ class TestExecByRules(WalledExec):
     walls = LANDLOCK
 
 
+@pytest.mark.sampled(every=2)
 class WalledPython(RuntimeContract):
     walls: str
 

@@ -27,11 +27,10 @@ from samuel.runtimes.oci import OciRuntime
 from .contract import LIMIT, RuntimeContract, event
 from .images import MEMORY, another_samuel, containers, do, done, handler, package
 
-pytestmark = pytest.mark.sampled(every=2)
-
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugins" / "oci-long-files"
 
 
+@pytest.mark.sampled(every=2)  # the contract is tried completely with other runtimes
 class _Contract(RuntimeContract):
     timeout = 60.0
     serve = False

@@ -25,8 +25,6 @@ from samuel.runtimes.oci import OciRuntime
 from .contract import LIMIT, event
 from .images import MEMORY, containers, do, done, handler, package
 
-pytestmark = pytest.mark.sampled(every=2)
-
 Shell = Callable[..., tuple[int, str]]
 
 

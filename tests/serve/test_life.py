@@ -28,8 +28,6 @@ from .served_project import (
 )
 from .test_faults import says_allow
 
-pytestmark = pytest.mark.sampled(every=2)
-
 REASONS = ["untrusted", "changed", "nothing", "off", "nested"]
 COLD = (sys.executable, "-m", "samuel", "emit")  # as the native client starts it
 

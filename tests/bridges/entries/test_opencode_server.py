@@ -154,7 +154,6 @@ GUARDED = "the victim stays where it is"
         (answer, "by the server"),
     ],
 )
-@pytest.mark.sampled(every=3)
 def test_server_that_breaks_off_leaves_the_call_denied(
     project: PluginProject, conversation: Callable[[socket.socket, wire.Receive], None], reason: str
 ) -> None:

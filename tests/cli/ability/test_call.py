@@ -413,7 +413,6 @@ class TestPython:
             ("import time\ndef count(given):\n    time.sleep(600)\n", "killed after 2s"),
         ],
     )
-    @pytest.mark.sampled(every=2)
     def test_faults_of_a_python_ability_are_reported(self, samuel, empty, body, error):
         empty.put("tools/count.py", body)
         _python(empty, "tools/count.py:count", ", timeout: 2s" if "sleep" in body else "")

@@ -12,8 +12,6 @@ import pytest
 from samuel.plugins.manifest import load
 from samuel.scaffold.plugin import NEW_KINDS, TemplateFile, plugin
 
-pytestmark = pytest.mark.sampled(every=2)
-
 EXAMPLES = Path(__file__).parents[3] / "examples/plugins"
 
 NEW = """\

@@ -13,8 +13,6 @@ from samuel.tasks.task import Task
 
 from .conftest import CONFIG, GOOD, steady
 
-pytestmark = pytest.mark.sampled(every=2)
-
 DONE = """\
 2 tasks to do, 0 done, at most 25 iterations
   check `test ! -f wrong`: ok (0.0s)
@@ -360,6 +358,7 @@ class TestStopping:
         self.interrupted(workshop, iterations=1)
 
     @pytest.mark.parametrize("wish", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    @pytest.mark.sampled(every=2)
     def test_two_interrupts_stop_now_and_leave_no_process_behind(self, workshop, put, marked_processes, wish):
         put(".samuel/hooks/last", self.HOOK, 0o755)
         workshop.agent(self.SLOW)

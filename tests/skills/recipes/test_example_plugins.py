@@ -13,8 +13,6 @@ from samuel.hooks.handler import HandlerStatus
 from samuel.skills.find_skills import find_skills
 from samuel.testing import SamuelProject
 
-pytestmark = pytest.mark.sampled(every=2)
-
 EXAMPLES = Path(__file__).parents[3] / "examples/plugins"
 MARKER, KEY = "it leaves a conflict marker in the file", "it puts a private key into the file"
 GENERATED = "is generated: change what it is made from"
@@ -69,6 +67,7 @@ class TestCodeReview:
             ("bash", {"command": "echo '<<<<<<< '"}, ""),
         ],
     )
+    @pytest.mark.sampled(every=3)
     def test_an_edit_is_looked_at_before_it_is_made(
         self, reviewed: Any, tool: str, tool_input: Any, reason: str
     ) -> None:
@@ -87,6 +86,7 @@ class TestCodeReview:
             ("code-review/deploy", "file_edit", False),
         ],
     )
+    @pytest.mark.sampled(every=2)
     def test_nothing_is_edited_during_a_review(self, reviewed: Any, recipe: str, tool: str, denied: bool) -> None:
         with reviewed.open() as app:
             tool_input = {"file_path": "a.py", "new_text": "fine"}

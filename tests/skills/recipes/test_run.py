@@ -14,8 +14,6 @@ from samuel.loop.reports import AgentOutputChunk, LoopWarning
 from samuel.skills.find_recipes import find_recipes
 from samuel.testing import Recorder
 
-pytestmark = pytest.mark.sampled(every=2)
-
 REVIEW = """\
 ---
 description: Review a branch
