@@ -67,9 +67,9 @@ class Proxy:
             header = wire.read_data(client.recv, wire.LARGEST_HEADER)
             self._reach("header")
             server.sendall(wire.data_frame(header))
+            stdin = wire.read_data(client.recv, wire.LARGEST_FRAME)  # which clients send at once
             self._pass_on(server, client)
             self._reach("accepted")
-            stdin = wire.read_data(client.recv, wire.LARGEST_FRAME)
             self._reach("stdin")
             server.sendall(wire.data_frame(stdin))
             self._pass_on(server, client)

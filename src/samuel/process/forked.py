@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper
 from types import ModuleType
 from typing import NoReturn
@@ -51,6 +52,7 @@ def can_fork(env: Mapping[str, str]) -> bool:
         and LEDGER.alone
         and threading.active_count() == 1
         and len(os.listdir("/proc/self/task")) == 1  # threads that Python does not know
+        and os.access("/proc/self/mem", os.W_OK)
         and all(stream is not None and not stream.closed for stream in streams)
         and all(name in _TAKEN_BACK for name in ours)
         and all(name == PYCACHE for name in theirs)
@@ -140,11 +142,12 @@ def _replace_environment(env: Mapping[str, str]) -> None:
         variable = os.fsencode(f"{name}={value}\0")
         if len(block) + len(variable) <= end - start:
             block += variable
-    memory = os.open("/proc/self/mem", os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.pwrite(memory, block.ljust(end - start, b"\0"), start)
-    finally:
-        os.close(memory)
+    with suppress(OSError):  # then others find it by its session and its parent
+        memory = os.open("/proc/self/mem", os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.pwrite(memory, block.ljust(end - start, b"\0"), start)
+        finally:
+            os.close(memory)
 
 
 def _renew_interpreter(env: Mapping[str, str]) -> None:

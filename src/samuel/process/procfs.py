@@ -140,7 +140,7 @@ def read(path: str) -> bytes:
         return b""
     try:
         whole = b""
-        while chunk := os.read(fd, 65536):
+        while chunk := os.read(fd, 16384):
             whole += chunk
         return whole
     except OSError:  # it went while we read (ESRCH), or it is not ours to look at

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 
-_CHUNK = 64 * 1024
+_CHUNK = 16 * 1024  # most messages are shorter, and larger buffers make the allocator ask the kernel
 
 
 class Incoming:
