@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -297,3 +299,21 @@ def test_no_server_is_started_for_an_agent_in_a_sandbox(project: SamuelProject) 
 def test_the_socket_is_in_a_directory_that_nobody_else_can_enter(agent: AgentInRun) -> None:
     assert os.stat(os.path.dirname(agent.socket)).st_mode & 0o777 == 0o700
     assert os.stat(agent.socket).st_mode & 0o777 == 0o600
+
+
+def test_a_server_of_a_run_that_somebody_else_starts_removes_nothing(
+    project: SamuelProject, tmp_path: Path
+) -> None:
+    place = tmp_path / "place"
+    place.mkdir(mode=0o700)
+    (place / "file").touch()
+    words = [sys.executable, "-P", "-m", "samuel", "-C", str(project.root), "serve", "--for-run"]
+    refused = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert (refused.returncode, refused.stderr.splitlines()[0]) == (
+        2,
+        "error: the server of a run is started by the loop alone",
+    )
+    options = ["--socket", str(place / "socket"), "--installation", "/nowhere"]
+    done = subprocess.run([*words, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert os.listdir(place) == ["file"]
