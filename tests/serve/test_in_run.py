@@ -130,13 +130,14 @@ FILES = ("samuel.toml", "guard.py", "helper.txt")
 
 
 def test_variables_that_a_client_sets_do_not_reach_the_hooks(project: SamuelProject) -> None:
-    project.hook("show", '#!/bin/sh\n[ "$1" = hook ] && echo PreAbilityCall && exit\nenv > "$PWD/seen.txt"\n')
+    project.hook("show", '#!/bin/sh\n[ "$1" = hook ] && echo PreAbilityCall && exit\nenv > "$PWD/variables.txt"\n')
     with agent_in_run(project) as agent:
-        seen = agent.root / "seen.txt"
+        variables_file = agent.root / "variables.txt"
         variables = []
         for call in (agent.warm, agent.cold):
             call(payload("echo hi"), PATH="/planted:/usr/bin:/bin", TERM="planted", NO_COLOR="planted")
-            lines = seen.read_text().splitlines() if seen.exists() else []
+            lines = variables_file.read_text().splitlines()
+            variables_file.unlink()
             variables.append({line for line in lines if not line.startswith(OF_EACH_CALL)})
         assert variables[0] == variables[1]
         assert not any("planted" in line for line in variables[0])
@@ -156,11 +157,11 @@ class Impostor:
     """Allows whatever it is asked, in the words of a server."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.questions = 0
 
     def __call__(self, connection: socket.socket) -> None:
         read_header(connection)
-        self.asked += 1
+        self.questions += 1
         answer = EmitAnswer(0, ((STDOUT, '{"planted": true}\n'),))
         connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(answer, "utf-8")))
 
@@ -174,7 +175,7 @@ def test_an_impostor_at_the_path_is_not_asked(agent: AgentInRun, client: str, se
     with fake_server(agent.socket, impostor), with_client(agent, client):
         answer = agent.warm(payload("rm victim.txt"))
     assert b"the victim stays" in answer.out
-    assert impostor.asked == 0
+    assert impostor.questions == 0
 
 
 @pytest.mark.parametrize("client", ["native", "python"])
@@ -206,7 +207,7 @@ def test_a_number_of_another_process_is_not_asked_even_if_it_listens(agent: Agen
     ):
         answer = agent.warm(payload("rm victim.txt"))
     assert b"the victim stays" in answer.out
-    assert impostor.asked == 0
+    assert impostor.questions == 0
 
 
 # Faults
