@@ -35,7 +35,7 @@ def run(scratch: Path) -> Iterator[Row]:
     project.python_hook("guard", GUARD)
     with agent_in_run(project) as agent:
         warm, cold, nothing = take_turns(
-            lambda: agent.warm(CALL), lambda: agent.cold(CALL), shell_that_runs_true(agent), rounds=40
+            lambda: agent.warm(CALL), lambda: agent.cold(CALL), shell_that_runs_true(agent), rounds=30
         )
         if agent.status.left_to_others:
             raise RuntimeError(agent.status.last_reason)

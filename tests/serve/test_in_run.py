@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -128,13 +130,14 @@ FILES = ("samuel.toml", "guard.py", "helper.txt")
 
 
 def test_variables_that_a_client_sets_do_not_reach_the_hooks(project: SamuelProject) -> None:
-    project.hook("show", '#!/bin/sh\n[ "$1" = hook ] && echo PreAbilityCall && exit\nenv > "$PWD/seen.txt"\n')
+    project.hook("show", '#!/bin/sh\n[ "$1" = hook ] && echo PreAbilityCall && exit\nenv > "$PWD/variables.txt"\n')
     with agent_in_run(project) as agent:
-        seen = agent.root / "seen.txt"
+        variables_file = agent.root / "variables.txt"
         variables = []
         for call in (agent.warm, agent.cold):
             call(payload("echo hi"), PATH="/planted:/usr/bin:/bin", TERM="planted", NO_COLOR="planted")
-            lines = seen.read_text().splitlines() if seen.exists() else []
+            lines = variables_file.read_text().splitlines()
+            variables_file.unlink()
             variables.append({line for line in lines if not line.startswith(OF_EACH_CALL)})
         assert variables[0] == variables[1]
         assert not any("planted" in line for line in variables[0])
@@ -154,11 +157,11 @@ class Impostor:
     """Allows whatever it is asked, in the words of a server."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.questions = 0
 
     def __call__(self, connection: socket.socket) -> None:
         read_header(connection)
-        self.asked += 1
+        self.questions += 1
         answer = EmitAnswer(0, ((STDOUT, '{"planted": true}\n'),))
         connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(answer, "utf-8")))
 
@@ -172,7 +175,7 @@ def test_an_impostor_at_the_path_is_not_asked(agent: AgentInRun, client: str, se
     with fake_server(agent.socket, impostor), with_client(agent, client):
         answer = agent.warm(payload("rm victim.txt"))
     assert b"the victim stays" in answer.out
-    assert impostor.asked == 0
+    assert impostor.questions == 0
 
 
 @pytest.mark.parametrize("client", ["native", "python"])
@@ -204,7 +207,7 @@ def test_a_number_of_another_process_is_not_asked_even_if_it_listens(agent: Agen
     ):
         answer = agent.warm(payload("rm victim.txt"))
     assert b"the victim stays" in answer.out
-    assert impostor.asked == 0
+    assert impostor.questions == 0
 
 
 # Faults
@@ -297,3 +300,21 @@ def test_no_server_is_started_for_an_agent_in_a_sandbox(project: SamuelProject) 
 def test_the_socket_is_in_a_directory_that_nobody_else_can_enter(agent: AgentInRun) -> None:
     assert os.stat(os.path.dirname(agent.socket)).st_mode & 0o777 == 0o700
     assert os.stat(agent.socket).st_mode & 0o777 == 0o600
+
+
+def test_a_server_of_a_run_that_somebody_else_starts_removes_nothing(
+    project: SamuelProject, tmp_path: Path
+) -> None:
+    place = tmp_path / "place"
+    place.mkdir(mode=0o700)
+    (place / "file").touch()
+    words = [sys.executable, "-P", "-m", "samuel", "-C", str(project.root), "serve", "--for-run"]
+    refused = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert (refused.returncode, refused.stderr.splitlines()[0]) == (
+        2,
+        "error: the server of a run is started by the loop alone",
+    )
+    options = ["--socket", str(place / "socket"), "--installation", "/nowhere"]
+    done = subprocess.run([*words, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert os.listdir(place) == ["file"]

@@ -7,7 +7,6 @@ kernel closes the pipe. The loop's side is `bridges/process/run_server.py`.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -15,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from samuel.app import App
-from samuel.errors import SamuelError
+from samuel.errors import SamuelError, UsageError
 from samuel.serve.listen import listening
 from samuel.serve.server import Server
 
@@ -24,7 +23,8 @@ _UNLIMITED = 1e9  # seconds: an agent may think for long
 
 def serve_run(root: Path, path: str, installation: str) -> None:
     """Answer at the socket `path`, in a directory of its own, for as long as the loop lives."""
-    directory = os.path.dirname(path)
+    if not path or not installation:
+        raise UsageError("the server of a run is started by the loop alone", "run `samuel serve`")
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))  # until the server handles it
     try:
         _open_once(root)
@@ -34,7 +34,11 @@ def serve_run(root: Path, path: str, installation: str) -> None:
             os.chdir("/")  # nobody has to wait for us to unmount anything
             server.serve()
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        # Where the loop was killed. Never all of a directory that a command line names.
+        with suppress(OSError):
+            os.unlink(f"{path}.lock")
+        with suppress(OSError):
+            os.rmdir(os.path.dirname(path))
 
 
 def _open_once(root: Path) -> None:
