@@ -21,7 +21,7 @@ from samuel.printable import file_name
 from samuel.tasks.formats.base import ImportedTasks, Mark, TaskFormat
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.formats.table import format_named
-from samuel.tasks.origin import OriginFile, TaskOrigin, matching_index
+from samuel.tasks.origin import NO_PLACE, OriginFile, TaskOrigin, matching_index
 from samuel.tasks.task import Task
 
 TRIES = 3  # where somebody else writes the file at the same time
@@ -46,6 +46,7 @@ def write_back(
     if not ids or not origins.origins:
         return WrittenBack()
     files, marked, problems, left = list[str](), list[str](), list[str](), list[str]()
+    named = list(origins.named)
     for origin in origins.origins:
         own = [id for id in ids if id in origin.items]
         if not own or not origin.write_back:
@@ -55,8 +56,13 @@ def write_back(
         marked += result.marked
         problems += result.problems
         left += (id for id in own if id in result.left)
-    if tuple(left) != origins.unwritten:
-        origin_file.save(replace(origins, unwritten=tuple(left)))
+        if result.without_place and origin.label not in named:  # once: there may be hundreds
+            named.append(origin.label)
+            label, id = file_name(origin.label), result.without_place[0]
+            why = f"`{label}` has no place to mark it: {NO_PLACE}; this is not said again"
+            problems.append(f"`{id}` is completed, but {why}")
+    if (tuple(left), tuple(named)) != (origins.unwritten, origins.named):
+        origin_file.save(replace(origins, unwritten=tuple(left), named=tuple(named)))
     return WrittenBack(tuple(dict.fromkeys(files)), tuple(marked), tuple(problems))
 
 
@@ -65,6 +71,7 @@ class _Result(NamedTuple):
     marked: Sequence[str] = ()
     problems: Sequence[str] = ()
     left: Sequence[str] = ()
+    without_place: Sequence[str] = ()
 
 
 class _Writer:
@@ -89,7 +96,7 @@ class _Writer:
         source = TaskSource.of_file(self._origin.file(self._root), self._origin.label)
         imported = format.read(source, self._origin.tag)
         marks: dict[str, Mark] = {}
-        problems, left = [], []
+        problems, left, without_place = [], [], []
         for id in ids:
             item = self._origin.items[id]
             index = matching_index(imported, item, stable_ids=format.stable_ids)
@@ -100,12 +107,14 @@ class _Writer:
                 )
             elif mark := format.mark_done(source, imported, index):
                 marks[id] = mark
+            else:
+                without_place.append(id)
         marked = []
         for path in dict.fromkeys(mark.path for mark in marks.values()):
             own = {id: mark for id, mark in marks.items() if mark.path == path}
             marked += self._put(path, own, format, source, imported)
         files = [os.path.abspath(mark.path) for mark in marks.values()]
-        return _Result(files, marked, problems, left)
+        return _Result(files, marked, problems, left, without_place)
 
     def _put(
         self, path: Path, marks: dict[str, Mark], format: TaskFormat, source: TaskSource, imported: ImportedTasks
