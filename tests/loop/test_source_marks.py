@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 
 from samuel import paths
 from samuel.app import Machine
@@ -164,3 +171,86 @@ def test_passes_becomes_true_in_a_prd_json_and_no_other_byte_changes(loop: LoopP
     bring(loop, "prd.json", text)
     loop.run()
     assert text_of(loop, "prd.json") == text.replace("false", "true")
+
+
+# A git that kills the process group of the run at its first commit: before it, or when it is made.
+DEADLY_GIT = """#!/bin/sh
+case " $* " in
+*" commit --quiet "*)
+    if mkdir {mark} 2>/dev/null; then
+        [ {when} = before ] || {git} "$@"
+        kill -9 -$(cat {pid}); sleep 5
+    fi;;
+esac
+exec {git} "$@"
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_run_that_is_killed_between_the_mark_and_the_commit_commits_both(
+    tmp_path: Path, fast_samuel: Path, when: str
+) -> None:
+    """By SIGKILL, in a run of the installed program."""
+    root, programs, pid = tmp_path / "project", tmp_path / "programs", tmp_path / "pid"
+    (root / ".samuel/scripted").mkdir(parents=True)
+    programs.mkdir()
+    env = {**os.environ, "PATH": f"{fast_samuel}:{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    env |= {"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+
+    def call(*command: str) -> str:
+        done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    agent = root / ".samuel/scripted/default"
+    agent.write_text('#!/bin/sh\necho 1 > "work-$SAMUEL_TASK_ID.txt"\nsamuel run done "$SAMUEL_TASK_ID"\n')
+    agent.chmod(0o755)
+    (root / "samuel.toml").write_text(
+        '[methodology.ralph]\nagent = "scripted"\npause = "0s"\ncommit = true\nquality_checks = ["true"]\n'
+    )
+    (root / "plan.md").write_bytes(PLAN.encode())
+    call("git", "init", "-q", "-b", "main")
+    call("git", "config", "user.name", "A Person")
+    call("git", "config", "user.email", "person@example.org")
+    call("samuel", "run", "init", "--from", "plan.md", "--yes")
+    call("git", "add", "-A")
+    call("git", "commit", "-q", "-m", "begin")
+    script = DEADLY_GIT.format(git=shutil.which("git"), mark=tmp_path / "killed", pid=pid, when=when)
+    (programs / "git").write_text(script)
+    (programs / "git").chmod(0o755)
+    process = subprocess.Popen(
+        [
+            "sh",
+            "-c",
+            f'echo $$ > {pid}; exec "$@"',
+            "sh",
+            sys.executable,
+            "-P",
+            "-m",
+            "samuel",
+            "run",
+            "start",
+            "--yes",
+        ],
+        cwd=root,
+        env={**env, "PATH": f"{programs}:{env['PATH']}"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    assert process.wait(120) == -signal.SIGKILL
+    assert "- [x] 1 Prices" in (root / "plan.md").read_text(), "the mark is written before the commit"
+
+    call("samuel", "run", "start", "--yes")
+
+    assert (root / "plan.md").read_bytes().decode() == PLAN.replace("[ ]", "[x]")
+    assert call("git", "status", "--porcelain") == ""
+    log = call("git", "log", "--reverse", "--format=%s", "--name-only", "--diff-filter=AM", "HEAD~2..").split("\n")
+    assert [line for line in log if line] == [
+        "1 Prices",
+        "plan.md",
+        "work-1.txt",
+        "2 Totals",
+        "plan.md",
+        "work-2.txt",
+    ]

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from samuel.tasks.importing import TaskImport
 
 FILE = "origins.json"
+LOOKED_AT = 500  # tasks: in some formats finding a place takes as long as reading the file
+MOST_NAMED = 5
+NO_PLACE = "a box (`- [ ] `) is a place for that, and a heading without one is not"
 _OWN_FIELDS = ("status", "completed_at", "last_failure", "iteration", "source")  # not what the source says of it
 
 
@@ -59,6 +62,7 @@ class TaskOrigin(msgspec.Struct, frozen=True, kw_only=True):
 class Origins(msgspec.Struct, frozen=True):
     origins: tuple[TaskOrigin, ...] = ()
     unwritten: tuple[str, ...] = ()  # completed tasks that are not marked in their source yet
+    named: tuple[str, ...] = ()  # sources of which it was said that they have no place for the mark of a task
 
 
 class OriginFile:
@@ -106,6 +110,28 @@ def origin_of(task_import: TaskImport, root: Path, *, write_back: bool) -> TaskO
         write_back=write_back and bool(task_import.format.marks) and source.path is not None,
         items=items_of(imported.tasks),
     )
+
+
+def without_place(task_import: TaskImport, *, write_back: bool = True) -> str:
+    """Which tasks the source has no place to mark as done, in words; "" if it has one for each."""
+    imported, source = task_import.imported, task_import.source
+    if not write_back or source.path is None or not task_import.format.marks:
+        return ""
+    looked_at = imported.tasks[:LOOKED_AT]
+    ids = [
+        task.id
+        for index, task in enumerate(looked_at)
+        if not task_import.format.mark_done(source, imported, index)
+    ]
+    if not ids:
+        return ""
+    if len(ids) == len(looked_at):
+        tasks = "its tasks are"
+    else:
+        more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+        named = ", ".join(f"`{id}`" for id in ids[:MOST_NAMED])
+        tasks = f"{named}{more} {'is' if len(ids) == 1 else 'are'}"
+    return f"{source.name}: {tasks} not marked there when completed: {NO_PLACE}"
 
 
 def items_of(tasks: Iterable[Task]) -> dict[str, SourceItem]:

@@ -18,7 +18,7 @@ from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.inside import is_inside, make_dirs_inside
 from samuel.printable import file_name
-from samuel.tasks.origin import OriginFile, TaskOrigin, matching_index
+from samuel.tasks.origin import NO_PLACE, OriginFile, TaskOrigin, matching_index
 from samuel.tasks.task import Task
 
 # `samuel run done`, which agents call in each iteration, needs the formats only for tasks that came from a file.
@@ -48,6 +48,7 @@ def write_back(
     if not ids or not origins.origins:
         return WrittenBack()
     files, marked, problems, left = list[str](), list[str](), list[str](), list[str]()
+    named = list(origins.named)
     for origin in origins.origins:
         own = [id for id in ids if id in origin.items]
         if not own or not origin.write_back:
@@ -57,8 +58,13 @@ def write_back(
         marked += result.marked
         problems += result.problems
         left += (id for id in own if id in result.left)
-    if tuple(left) != origins.unwritten:
-        origin_file.save(replace(origins, unwritten=tuple(left)))
+        if result.without_place and origin.label not in named:  # once: there may be hundreds
+            named.append(origin.label)
+            label, id = file_name(origin.label), result.without_place[0]
+            why = f"`{label}` has no place to mark it: {NO_PLACE}; this is not said again"
+            problems.append(f"`{id}` is completed, but {why}")
+    if (tuple(left), tuple(named)) != (origins.unwritten, origins.named):
+        origin_file.save(replace(origins, unwritten=tuple(left), named=tuple(named)))
     return WrittenBack(tuple(dict.fromkeys(files)), tuple(marked), tuple(problems))
 
 
@@ -67,6 +73,7 @@ class _Result(NamedTuple):
     marked: Sequence[str] = ()
     problems: Sequence[str] = ()
     left: Sequence[str] = ()
+    without_place: Sequence[str] = ()
 
 
 class _Writer:
@@ -94,7 +101,7 @@ class _Writer:
         source = TaskSource.of_file(self._origin.file(self._root), self._origin.label)
         imported = format.read(source, self._origin.tag)
         marks: dict[str, Mark] = {}
-        problems, left = [], []
+        problems, left, without_place = [], [], []
         for id in ids:
             item = self._origin.items[id]
             index = matching_index(imported, item, stable_ids=format.stable_ids)
@@ -105,12 +112,14 @@ class _Writer:
                 )
             elif mark := format.mark_done(source, imported, index):
                 marks[id] = mark
+            else:
+                without_place.append(id)
         marked = []
         for path in dict.fromkeys(mark.path for mark in marks.values()):
             own = {id: mark for id, mark in marks.items() if mark.path == path}
             marked += self._put(path, own, format, source, imported)
         files = [os.path.abspath(mark.path) for mark in marks.values()]
-        return _Result(files, marked, problems, left)
+        return _Result(files, marked, problems, left, without_place)
 
     def _put(
         self, path: Path, marks: dict[str, Mark], format: TaskFormat, source: TaskSource, imported: ImportedTasks

@@ -92,6 +92,53 @@ def test_two_formats_that_fit_need_the_option(samuel, put):
     assert answer["data"]["why"] == "you said so"
 
 
+def test_a_person_on_a_terminal_chooses_between_two_formats_that_fit(on_terminal, put, samuel):
+    put("plan.md", "## Tasks\n### Pricing engine\n- [ ] store\n### Totals page\n- [ ] add\n")
+    code, screen = on_terminal("run", "init", "--from", "plan.md", typed="7\n2\ny\n")
+    assert code == 0, screen
+    assert "  1  markdown: a PRD: " in screen
+    assert "  2  checklist: Markdown in which every box is a task" in screen
+    assert screen.count("Which format is it: ") == 2, "asked again after a number that is none of them"
+    assert "7 is not in the range 1<=x<=2" in screen
+    assert "format: checklist, because you chose it" in screen
+    assert [task["title"] for task in samuel("run", "tasks", "--json").json["data"]] == ["store", "add"]
+
+
+TWO_READERS = """import samuel
+
+@samuel.hook("tasks.read")
+def {name}(event):
+    if "== tasks ==" in event.text:
+        return {{"format": "{name}", "tasks": [{{"id": "1", "title": "{name} task"}}]}}
+"""
+
+
+def test_a_person_on_a_terminal_chooses_between_the_formats_of_two_hooks(on_terminal, put, samuel):
+    for name in ("minutes", "protocol"):
+        put(f".samuel/hooks/{name}.py", TWO_READERS.format(name=name))
+    samuel("trust", "--yes")
+    put("notes.txt", "== tasks ==\nSomething was said.\n")
+    refused = samuel("run", "init", "--from", "notes.txt")
+    assert (refused.code, refused.err.splitlines()[0]) == (2, "error: `notes.txt` can be read in 2 ways")
+    code, screen = on_terminal("run", "init", "--from", "notes.txt", typed="2\ny\n")
+    assert code == 0, screen
+    assert "  1  minutes: " in screen
+    assert "format: protocol, because you chose it" in screen
+    assert [task["title"] for task in samuel("run", "tasks", "--json").json["data"]] == ["protocol task"]
+
+
+def test_tasks_that_the_file_has_no_place_to_mark_are_named(samuel, put):
+    put("prd.md", "## Tasks\n\n### 1 Prices\n\nWords.\n\n### 2 Totals\n\nWords.\n")
+    hint = "a box (`- [ ] `) is a place for that, and a heading without one is not"
+    note = f"prd.md: its tasks are not marked there when completed: {hint}"
+    assert note in samuel("run", "init", "--from", "prd.md", "--json").json["warnings"]
+    first, second = samuel("run", "done", "1"), samuel("run", "done", "2")
+    assert f"`1` is completed, but `prd.md` has no place to mark it: {hint}; this is not said again" in first.err
+    assert "no place" not in second.err
+    put("prd.md", "## Tasks\n\n- [ ] 1 Prices\n- [ ] 2 Totals\n")
+    assert samuel("run", "init", "--from", "prd.md", "--force", "--json").json["warnings"] == []
+
+
 def test_broken_json_is_named_with_its_line_also_in_json(samuel, put):
     put("prd.json", STORIES[:60])
     ran = samuel("run", "init", "--from", "prd.json", "--json")

@@ -10,7 +10,7 @@ from samuel.cli.run.source_options import described, read_tasks, source_options,
 from samuel.cli.run.tasks import table
 from samuel.errors import SamuelError, UsageError
 from samuel.tasks.changes import add_all
-from samuel.tasks.origin import origin_of
+from samuel.tasks.origin import origin_of, without_place
 from samuel.tasks.task import PRIORITIES
 
 
@@ -81,4 +81,7 @@ def _add_source(
     origin_file(state_directory(here)).add(
         origin_of(task_import, paths.Project(here.root).root, write_back=write_back)
     )
-    return here.out.answer(task_import.plain(), "\n".join(described(task_import)), warnings=warnings(task_import))
+    notes = warnings(task_import)
+    if note := without_place(task_import, write_back=write_back):
+        notes.append(note)
+    return here.out.answer(task_import.plain(), "\n".join(described(task_import)), warnings=notes)

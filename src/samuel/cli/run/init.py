@@ -22,7 +22,7 @@ from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.prompts import background
 from samuel.tasks.importing import TaskImport
-from samuel.tasks.origin import Origins, origin_of
+from samuel.tasks.origin import Origins, origin_of, without_place
 from samuel.tasks.task import Task
 
 LOCK_SECONDS = 60.0  # for another `run init`, which may take long on a busy machine
@@ -133,6 +133,8 @@ def init(
     }
     block = "\n".join([*lines, "", "Try:", "  samuel run tasks", "  samuel run start"])
     notes = task_import.warnings() if here.out.json else warnings(task_import)
+    if note := without_place(task_import, write_back=write_back):
+        notes.append(note)
     return here.out.answer(data, block, warnings=notes)
 
 
