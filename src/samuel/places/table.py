@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from samuel.config.model import FleetSettings
 from samuel.config.place_spec import PlaceSpec
 from samuel.errors import UsageError
@@ -14,4 +16,12 @@ def open_place(spec: PlaceSpec, settings: FleetSettings) -> Place:
         from samuel.places.ssh import SshPlace  # each kind is imported only where it is used
 
         return SshPlace(spec, settings.program, settings.silence)
-    raise UsageError(f"`{spec}` is not a place on another machine")
+    if spec.kind == "ray":
+        try:
+            ray = importlib.import_module("samuel.places.ray")
+        except ModuleNotFoundError:
+            raise UsageError(f"`{spec}` needs Ray", "`pip install samuel-loop[ray]` installs it") from None
+        program = () if settings.program == FleetSettings.program else (settings.program,)
+        place: Place = ray.RayPlace(spec.address, program=program)
+        return place
+    raise UsageError(f"`{spec}` is not a place on another machine", "name one as `ssh:HOST:SLOTS`")
