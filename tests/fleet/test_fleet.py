@@ -40,8 +40,8 @@ def test_each_task_lands_once_with_agents_on_three_machines(fleet: FleetProject)
     used = set((fleet.outside / "machines").read_text().split())
     assert used == {"m1", "m2", "m3"}
     assert fleet.git("status", "--porcelain") == "", "the person's work tree follows"
-    shown = [fleet.samuel("run", "show", str(number), "--json").out for number in range(1, TASKS + 1)]
-    assert all('"machine": "m' in text for text in shown), "the history names the machine of an attempt"
+    records = [fleet.samuel("run", "show", str(number), "--json").out for number in range(1, TASKS + 1)]
+    assert all('"machine": "m' in text for text in records), "the history names the machine of an attempt"
     pages = "".join(file.read_text() for file in fleet.root.glob(".samuel/run/reports/*/report.md"))
     assert all(f"on {name}" in pages for name in used), "and so does the report"
     journal = "".join(file.read_text() for file in (fleet.root / ".samuel/run/journal").glob("*.jsonl"))
