@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,13 +79,17 @@ class RayNode(NamedTuple):
         """Its workers that have a command under way."""
         return [pid for pid in self.processes() if _program(pid).startswith("ray::") and procfs.children(pid)]
 
-    def freeze(self) -> None:
-        for pid in self.processes():
-            os.kill(pid, signal.SIGSTOP)
+    def freeze(self) -> Callable[[], None]:
+        """Stop all of it; gives a function that lets it go on."""
+        pids = self.processes()
+        _signal_all(pids, signal.SIGSTOP)
+        return lambda: _signal_all(pids, signal.SIGCONT)
 
-    def thaw(self) -> None:
-        for pid in self.processes():
-            os.kill(pid, signal.SIGCONT)
+
+def _signal_all(pids: list[int], signum: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signum)
 
 
 def _program(pid: int) -> str:
@@ -134,7 +138,7 @@ class RayCluster:
         return self._start(f"127.0.0.{2 + number}", resources, where, variables or {}, nohup=nohup)
 
     def remove(self, node: RayNode) -> None:
-        node.thaw()
+        _signal_all(node.processes(), signal.SIGCONT)
         end(node.process, grace=1.0)
         self.nodes.pop(node.address)
 

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(not FULL or bool(unavailable()), reason=unavaila
 __all__ = ["marked"]
 
 SHELL = ("sh", "-c")
-LIMITS = RayLimits(connect=120, watch=1, silence=20, queue=60)
+LIMITS = RayLimits(watch=1, head=20, queue=60, cancel=5)
 
 
 @contextmanager
@@ -144,12 +144,33 @@ def test_six_commands_run_at_once_and_the_seventh_waits(place: RayPlace, tmp_pat
     assert [(reader.end(), reader.lines) for reader in readers] == [(None, [b"done"])] * 7
 
 
-def test_exit_code_of_a_command_is_seen(place: RayPlace) -> None:
-    connection = place.start(command("echo before; echo the reason >&2; exit 7"))
-    lines = connection.lines()
-    assert next(lines) == b"before"
+def test_exit_code_of_a_command_that_says_nothing_is_seen(place: RayPlace) -> None:
+    assert list(place.start(command("echo refused; exit 1")).lines()) == [b"refused"]
     with pytest.raises(PlaceBroken, match=r"exit code 7\nthe reason"):
-        list(lines)
+        list(place.start(command("echo the reason >&2; exit 7")).lines())
+    with pytest.raises(PlaceBroken, match="exit code 127"):
+        list(place.start(command("echo line; no-such-program")).lines())
+
+
+def test_failing_command_on_a_machine_is_seen_as_failing(place: RayPlace) -> None:
+    assert list(place.start(command("sh -c 'exit 7'; echo $?; false || echo red", "first")).lines()) == [
+        b"7",
+        b"red",
+    ]
+
+
+def test_silent_attempt_is_lost_after_the_limit_and_leaves_nothing(cluster: RayCluster, marked: Marked) -> None:
+    place = RayPlace(cluster.address, RayLimits(watch=1, silence=6, cancel=5), program=SHELL)
+    try:
+        lines = place.start(command("for i in 1 2 3 4 5; do echo $i; sleep 2; done")).lines()
+        assert list(lines) == [b"1", b"2", b"3", b"4", b"5"]
+        _, reader = under_way(place, marked)
+        error = reader.end()
+        assert isinstance(error, PlaceLost)
+        assert "nothing was heard from the attempt" in str(error)
+        marked.wait_for(0)
+    finally:
+        place.close()
 
 
 def test_killed_command_is_lost_and_leaves_nothing(place: RayPlace, marked: Marked) -> None:
@@ -201,9 +222,10 @@ def test_killed_worker_is_lost_and_leaves_nothing(place: RayPlace, cluster: RayC
 
 def test_killed_guard_is_lost_and_leaves_nothing(place: RayPlace, cluster: RayCluster, marked: Marked) -> None:
     _, reader = under_way(place, marked, "first")
-    guards = [child for worker in cluster.nodes["127.0.0.3"].workers() for child in procfs.children(worker)]
-    for guard in guards:
-        os.kill(guard, signal.SIGKILL)
+    for worker in cluster.nodes["127.0.0.3"].workers():
+        for outer in procfs.children(worker):
+            for pid in [*procfs.children(outer), outer]:
+                os.kill(pid, signal.SIGKILL)
     assert isinstance(reader.end(), PlaceLost)
     marked.wait_for(0)
 
@@ -303,16 +325,16 @@ def test_machine_frozen_for_half_a_minute_keeps_its_attempt_and_one_frozen_for_l
         wait_until(lambda: place.resources().get("sixth"), "the new machine")
         _, reader = under_way(place, marked, "sixth")
         node = cluster.nodes["127.0.0.8"]
-        node.freeze()
+        thaw = node.freeze()
         time.sleep(30)
-        node.thaw()
+        thaw()
         time.sleep(5)
         assert reader.error is None
-        node.freeze()
+        thaw = node.freeze()
         error = reader.end(within=180)
         assert isinstance(error, PlaceLost)
         assert "`127.0.0.8` is dead or does not answer" in str(error)
-        node.thaw()
+        thaw()
         marked.wait_for(0)
 
 

@@ -17,7 +17,7 @@ from samuel.process import procfs
 
 pytestmark = pytest.mark.skipif(not procfs.available(), reason="needs the kernel's lists of children")
 
-GUARD = [sys.executable, "-P", "-m", "samuel.places.ray_guard"]
+GUARD = [sys.executable, "-P", "-m", "samuel.places.ray_guard", "3"]
 WAIT = 30.0
 
 
@@ -158,3 +158,28 @@ def test_nothing_is_left_when_another_process_holds_the_stdin_of_a_guard_whose_w
     finally:
         os.close(reading)
         os.close(writing)
+
+
+@pytest.mark.parametrize("generation", ["outer process", "guard"])
+def test_nothing_is_left_when_a_process_between_is_killed(marked: Marked, generation: str) -> None:
+    outer = guarded(f"{family(marked.sleep)} cat >/dev/null")
+    marked.wait_for(3)
+    (guard,) = procfs.children(outer.pid)
+    os.kill(outer.pid if generation == "outer process" else guard, signal.SIGKILL)
+    assert outer.wait(WAIT) == (-9 if generation == "outer process" else 128 + 9)
+    marked.wait_for(0)
+    outer.communicate()
+
+
+def test_nothing_is_left_when_the_worker_and_its_children_are_killed(marked: Marked) -> None:
+    """As Ray does on a machine whose daemon died."""
+    code = "import subprocess, sys\nsubprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE).wait()"
+    worker = subprocess.Popen(
+        [sys.executable, "-c", code, *GUARD, "sh", "-c", f"{family(marked.sleep)} cat >/dev/null"],
+        start_new_session=True,
+    )
+    marked.wait_for(3)
+    for pid in [*procfs.children(worker.pid), worker.pid]:
+        os.kill(pid, signal.SIGKILL)
+    worker.wait()
+    marked.wait_for(0)

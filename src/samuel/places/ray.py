@@ -37,7 +37,8 @@ from samuel.process.spawn import start
 from samuel.process.tree import end
 
 _STDERR_KEPT = 4096
-_CLOSE_WITHIN = 15.0  # seconds for attempts that are cancelled because the place is closed
+_POLL = 1.0
+_AFTER_CANCEL = 30.0  # seconds, on top of what a cancelled attempt has, for the machine to say that it has ended
 _START_WITHIN = 30.0  # seconds for the driver to start, on top of the limit for the cluster
 
 
@@ -107,11 +108,12 @@ class RayConnection:
     def __init__(self, id: int, driver: _DriverProcess) -> None:
         self._id = id
         self._driver = driver
+        self._cancelled = False
         self.messages: queue.SimpleQueue[RayLines | RayEnded] = queue.SimpleQueue()
         self.over = threading.Event()
 
     def lines(self) -> Iterator[bytes]:
-        while isinstance(message := self.messages.get(), RayLines):
+        while isinstance(message := self._next(), RayLines):
             yield from message.lines
         self.messages.put(message)  # for whoever asks again
         if message.how == "lost":
@@ -121,7 +123,20 @@ class RayConnection:
 
     def cancel(self) -> None:
         if not self.over.is_set():
+            self._cancelled = True
             self._driver.send(RayCancel(self._id))
+
+    def _next(self) -> RayLines | RayEnded:
+        waited = 0.0
+        while True:
+            try:
+                return self.messages.get(timeout=_POLL)
+            except queue.Empty:
+                waited += _POLL if self._cancelled else 0.0
+            if waited > self._driver.cancel_limit:
+                return RayEnded(
+                    self._id, "lost", f"the attempt did not end within {waited:.0f} s after it was cancelled"
+                )
 
 
 class _DriverProcess:
@@ -130,6 +145,7 @@ class _DriverProcess:
     def __init__(self, settings: RaySettings, on_machines: Callable[[Sequence[RayMachine]], None]) -> None:
         self._settings = settings
         self._on_machines = on_machines
+        self.cancel_limit = settings.limits.cancel + _AFTER_CANCEL
         self.machines: tuple[RayMachine, ...] = ()
         self.refused: RayRefused | None = None
         self._ids = itertools.count(1)
@@ -176,7 +192,7 @@ class _DriverProcess:
             connections = list(self._connections.values())
         for connection in connections:
             connection.cancel()
-        until = time.monotonic() + _CLOSE_WITHIN
+        until = time.monotonic() + self.cancel_limit
         for connection in connections:
             connection.over.wait(max(0.0, until - time.monotonic()))
         with self._sending, suppress(OSError):

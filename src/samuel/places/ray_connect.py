@@ -70,7 +70,7 @@ def machines(ray: Any) -> tuple[RayMachine, ...]:
 
 
 def _check_head(address: str) -> None:
-    """The head answers with our token and only with it. Ray itself takes minutes to find out that nobody answers."""
+    """The head answers with our token, and only with it. Ray itself takes minutes to see that nobody answers."""
     host, _, port = address.rpartition(":")
     if port.isdecimal():
         try:
@@ -83,8 +83,8 @@ def _check_head(address: str) -> None:
         answers, words = _health_check(address, dict(os.environ))
         if without_token.result()[0]:
             raise PlaceBroken(
-                f"`ray:{address}` is refused: the cluster answers without a token, so whoever can reach it can run "
-                "commands on all of its machines",
+                f"`ray:{address}` is refused: the cluster answers without a token, so whoever can reach it can "
+                "run commands on all of its machines",
                 _MAKE_TOKEN,
             )
     if not answers:

@@ -37,6 +37,7 @@ from samuel.places.ray_messages import (
 from samuel.places.ray_resources import RayMachine
 
 _TICK = 0.25
+_NOT_STARTED = (126, 127)  # not executable, not found
 _NODE = "node"  # ("node", id of the node): the first thing that a task yields
 
 
@@ -76,7 +77,8 @@ class _Attempt:
         self.needed = needed
         self.stream = stream
         self.node = ""  # until it runs somewhere
-        self.queued = 0.0  # seconds
+        self.waited = 0.0  # seconds: for a machine, and then for a line
+        self.has_printed = False
         self.cancelled = False
 
 
@@ -120,13 +122,13 @@ class RayDriver:
                 looks_before, silent = self._looks, 0.0
             else:
                 silent += passed
-            if silent > self._limits.silence:
+            if silent > self._limits.head:
                 self._lose_everything(f"the head of the Ray cluster has not answered for {silent:.0f} s")
             if self._machines != machines_before:
                 machines_before = self._machines
                 self._outbox.send(RayOffer(machines_before))
                 self._check_nodes(machines_before)
-            self._check_queue(machines_before, passed)
+            self._check_waiting(machines_before, passed)
 
     def _look(self) -> None:
         # In a thread of its own: without a head this call does not come back.
@@ -141,7 +143,9 @@ class RayDriver:
         if problem := ray_resources.missing(needed, present):
             self._outbox.send(RayEnded(order.id, "lost", problem))
             return
-        stream = self._task.options(resources=needed).remote(self._program, order.arguments, order.request)
+        stream = self._task.options(resources=needed).remote(
+            self._program, order.arguments, order.request, self._limits.cancel
+        )
         attempt = _Attempt(order.id, needed, stream)
         with self._lock:
             self._attempts[order.id] = attempt
@@ -173,8 +177,9 @@ class RayDriver:
     def _ended(self, attempt: _Attempt) -> RayEnded:
         for kind, *values in map(self._ray.get, attempt.stream):
             if kind == _NODE:
-                (attempt.node,) = values
+                (attempt.node,), attempt.waited = values, 0.0
             elif kind == ray_task.LINES:
+                attempt.has_printed, attempt.waited = True, 0.0
                 self._outbox.send(RayLines(attempt.id, values[0]))
             elif kind == ray_task.BROKEN:
                 return RayEnded(attempt.id, "broken", values[0])
@@ -198,18 +203,26 @@ class RayDriver:
                     attempt, RayEnded(attempt.id, "lost", f"the machine `{name}` is dead or does not answer")
                 )
 
-    def _check_queue(self, present: Sequence[RayMachine], passed: float) -> None:
+    def _check_waiting(self, present: Sequence[RayMachine], passed: float) -> None:
         for attempt in self._under_way():
-            if attempt.node or not present:
-                continue
-            attempt.queued += passed
-            problem = ray_resources.missing(attempt.needed, present)
-            if not problem and attempt.queued > self._limits.queue:
-                names = ", ".join(f"`{name}`" for name in attempt.needed)
-                problem = f"no machine of the Ray cluster had room for {names} within {attempt.queued:.0f} s"
+            attempt.waited += passed
+            problem = self._silence(attempt) if attempt.node else self._no_room(attempt, present)
             if problem:
                 self._finish(attempt, RayEnded(attempt.id, "lost", problem))
                 self._ray.cancel(attempt.stream, force=False)
+
+    def _silence(self, attempt: _Attempt) -> str:
+        if not self._limits.silence or attempt.waited <= self._limits.silence:
+            return ""
+        return f"nothing was heard from the attempt for {attempt.waited:.0f} s"
+
+    def _no_room(self, attempt: _Attempt, present: Sequence[RayMachine]) -> str:
+        if problem := ray_resources.missing(attempt.needed, present):
+            return problem
+        if attempt.waited <= self._limits.queue:
+            return ""
+        names = ", ".join(f"`{name}`" for name in attempt.needed)
+        return f"no machine of the Ray cluster had room for {names} within {attempt.waited:.0f} s"
 
     def _under_way(self) -> list[_Attempt]:
         with self._lock:
@@ -225,11 +238,11 @@ class RayDriver:
 def _how(attempt: _Attempt, code: int, stderr: str) -> RayEnded:
     if attempt.cancelled:
         return RayEnded(attempt.id, "cancelled")
-    if code == 0:
-        return RayEnded(attempt.id, "ended")
     if code < 0 or code > 128:
         return RayEnded(attempt.id, "lost", f"the attempt was killed (exit code {code})\n{stderr}".rstrip())
-    return RayEnded(attempt.id, "broken", f"the attempt ended with exit code {code}\n{stderr}".rstrip())
+    if code in _NOT_STARTED or (code and not attempt.has_printed):
+        return RayEnded(attempt.id, "broken", f"the attempt ended with exit code {code}\n{stderr}".rstrip())
+    return RayEnded(attempt.id, "ended")  # what it printed says what came of it
 
 
 def _first_line(error: Exception) -> str:
@@ -238,13 +251,13 @@ def _first_line(error: Exception) -> str:
 
 
 def _attempt_on_node(
-    program: Sequence[str], arguments: Sequence[str], request: bytes
+    program: Sequence[str], arguments: Sequence[str], request: bytes, grace: float
 ) -> Iterator[tuple[Any, ...]]:
     """Runs on a node."""
     from samuel.places.ray_task import run_command
 
     yield (_NODE, importlib.import_module("ray").get_runtime_context().get_node_id())
-    yield from run_command(program, arguments, request)
+    yield from run_command(program, arguments, request, grace)
 
 
 if __name__ == "__main__":

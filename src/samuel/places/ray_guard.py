@@ -1,15 +1,18 @@
-"""The process between a worker that may be killed and the command it starts: when either ends, nothing is left.
+"""The processes between a worker that may be killed and its command: whichever of them ends, nothing is left.
 
-    worker  -- stdin -->  guard  -- stdin -->  command  ->  whatever it starts
-            <---------- stdout, stderr ------
+    worker  -- stdin -->  outer  ->  guard  -- stdin -->  command  ->  whatever it starts
+            <---------------- stdout, stderr ------------
 
 The worker alone holds the writing end of the guard's stdin. When it is closed, by the worker or by its death, the
-command's stdin is closed, which asks it to end; what is alive after `GRACE` seconds is killed. When the command
-ends, however that happens, what it left running is killed. The guard is the subreaper of all of it, so that no new
-session, no double fork and no cleared environment gets away. When the guard is killed, the command's stdin closes,
-too, and what is left becomes the worker's.
+command's stdin is closed, which asks it to end; what is alive after some seconds is killed. When the command ends,
+however that happens, what it left running is killed. The guard is the subreaper of all of it, so that no new
+session, no double fork and no cleared environment gets away.
 
-Run as `python -m samuel.places.ray_guard COMMAND...`. Its exit code is the command's, or 128 plus the signal.
+The outer process is there for two deaths. A worker of Ray whose node died kills its own children before it ends:
+that is the outer process alone, and the guard notices. And if the guard is killed, the outer process does its work.
+
+Run as `python -m samuel.places.ray_guard SECONDS COMMAND...`. It ends with the command's exit code, or with 128 and
+the signal that killed it.
 """
 
 from __future__ import annotations
@@ -25,23 +28,54 @@ from collections.abc import Callable, Sequence
 from samuel.process.ledger import any_child
 from samuel.process.reason import NotRunnable
 from samuel.process.spawn import start
-from samuel.process.tree import end, own_all_children
+from samuel.process.tree import Tree, end, own_all_children
 
-GRACE = 5.0
-"""Seconds that the command has to end by itself once its stdin is closed."""
+GRACE = 35.0
+"""Seconds that an attempt has to end by itself when it is cancelled: its work may be on its way to the remote."""
 
 _POLL = 0.05
 _PENDING_LIMIT = 1 << 20  # bytes that wait for a command that does not read
 _ROUNDS = 20  # of killing, half a second each, before what sits in the kernel is left to it
 _NOT_STARTED = 127
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
-def guard(argv: Sequence[str], grace: float = GRACE) -> int:
+def main(argv: Sequence[str], grace: float) -> int:
+    """The outer process; the guard is its child."""
+    with Tree() as tree:  # from here on, orphans are ours
+        own_all_children()
+        pid = os.fork()
+        if pid == 0:
+            code = _NOT_STARTED
+            try:
+                code = guard(argv, grace)
+            finally:
+                os._exit(code)
+        status = _wait(pid)
+        tree.kill(within=_ROUNDS / 2)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _wait(pid: int) -> int:
+    """The guard's status when it has ended. It is asked to end when somebody asks us, or when our parent is gone."""
+    parent = os.getppid()
+    ending: list[int] = []
+    for signum in _ENDING:
+        signal.signal(signum, lambda signum, _: ending.append(signum))
+    while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
+        if ending or os.getppid() != parent:
+            os.kill(pid, signal.SIGTERM)
+        time.sleep(_POLL)
+    return ended[1]
+
+
+def guard(argv: Sequence[str], grace: float) -> int:
     """Run the command with this process's stdin, stdout and stderr; the exit code for this process."""
     own_all_children()
     parent = os.getppid()
     ending: list[int] = []
-    for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    for signum in _ENDING:
         signal.signal(signum, lambda signum, _: ending.append(signum))
     try:
         process = start(argv, cwd=os.getcwd(), env=os.environ, stdout=1, stderr=2)
@@ -108,4 +142,4 @@ class _Relay:
 
 
 if __name__ == "__main__":
-    sys.exit(guard(sys.argv[1:]))
+    sys.exit(main(sys.argv[2:], float(sys.argv[1])))

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from samuel.places.ray_guard import GRACE
 from samuel.places.ray_resources import RayMachine
 
 
@@ -16,10 +17,14 @@ class RayLimits(msgspec.Struct, frozen=True):
     """For the cluster to answer and each of its machines to pass its test."""
     watch: float = 5.0
     """Between two looks at which machines live."""
-    silence: float = 60.0
+    head: float = 60.0
     """Without an answer of the head, which then counts as dead."""
+    silence: float = 0.0
+    """Without a line of an attempt, which then counts as lost; 0 for an attempt that may be silent."""
     queue: float = 120.0
     """For an attempt to be started once it was handed to Ray."""
+    cancel: float = GRACE
+    """For a cancelled attempt to end by itself."""
 
 
 class RaySettings(msgspec.Struct, frozen=True):

@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from samuel.places.ray_guard import GRACE
 from samuel.process.spawn import run, start
 from samuel.process.tree import end
 from samuel.version import __version__
@@ -68,20 +67,25 @@ def exit_code_problem() -> str:
     )
 
 
-def run_command(program: Sequence[str], arguments: Sequence[str], request: bytes) -> Iterator[tuple[Any, ...]]:
-    """Run `samuel ARGUMENTS`, or `PROGRAM ARGUMENTS`, on this node, and yield what comes of it."""
+def run_command(
+    program: Sequence[str], arguments: Sequence[str], request: bytes, grace: float
+) -> Iterator[tuple[Any, ...]]:
+    """Run `samuel ARGUMENTS`, or `PROGRAM ARGUMENTS`, on this node, and yield what comes of it.
+
+    `grace` is how many seconds it has to end by itself when it is cancelled.
+    """
     interrupted: list[int] = []
-    with _own_signals(interrupted):
+    with _own_interrupts(interrupted):
         if problem := exit_code_problem():
             yield (BROKEN, problem)
             return
-        samuel = tuple(program) or (sys.executable, "-P", "-m", "samuel")
+        samuel = tuple(map(os.path.expanduser, program)) or (sys.executable, "-P", "-m", "samuel")
         process = start(
-            [sys.executable, "-P", "-m", "samuel.places.ray_guard", *samuel, *arguments],
+            [sys.executable, "-P", "-m", "samuel.places.ray_guard", str(grace), *samuel, *arguments],
             cwd=os.path.expanduser("~"),
             env=environment(os.environ),
         )
-        streams = _Streams(process, request)
+        streams = _Streams(process, request, grace)
         try:
             yield (STARTED, socket.gethostname(), process.pid)
             while streams.step():
@@ -105,7 +109,7 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def _own_signals(interrupted: list[int]) -> Iterator[None]:
+def _own_interrupts(interrupted: list[int]) -> Iterator[None]:
     """Note a request to cancel instead of raising KeyboardInterrupt, wherever Ray's own code is at that moment.
 
     A node that was started by `nohup ray start ... &` ignores SIGINT, and with it Ray's requests to cancel.
@@ -113,21 +117,17 @@ def _own_signals(interrupted: list[int]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {
-        signal.SIGINT: signal.signal(signal.SIGINT, lambda signum, _: interrupted.append(signum)),
-        signal.SIGCHLD: signal.signal(signal.SIGCHLD, signal.SIG_DFL),
-    }
+    before = signal.signal(signal.SIGINT, lambda signum, _: interrupted.append(signum))
     try:
         yield
     finally:
-        for signum, handler in before.items():
-            signal.signal(signum, handler if handler is not None else signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 class _Streams:
     """The three pipes of the guard, none of which ever blocks."""
 
-    def __init__(self, process: subprocess.Popen[bytes], request: bytes) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], request: bytes, grace: float) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -137,6 +137,7 @@ class _Streams:
         self._readable = {self._stdout.fileno(), self._stderr.fileno()}
         self._output = bytearray()
         self._until = 0.0
+        self._grace = grace
         self.stderr = bytearray()
         for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
@@ -169,7 +170,7 @@ class _Streams:
         """Ask the command to end. The guard kills what does not."""
         if not self._stdin.closed:
             self._stdin.close()
-            self._until = time.monotonic() + GRACE + 10
+            self._until = time.monotonic() + self._grace + 10
 
     def close(self) -> None:
         for stream in (self._stdin, self._stdout, self._stderr):
