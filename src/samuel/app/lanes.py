@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samuel.app.loop import steps_of
 from samuel.app.options import AppLane, Machine, Overrides
+from samuel.config.place_spec import PlaceSpec
 from samuel.dispatch.record import Fired, HandlerCall, Sink
 from samuel.events import Event
 from samuel.files.atomic import SCRATCH
+from samuel.loop.fleet.fleet import FleetOptions
 from samuel.loop.lanes.coordinator import LaneOptions
 from samuel.loop.lanes.lane import LaneTools
 from samuel.loop.lanes.listing import lanes_directory
 from samuel.loop.reports import Watch
 from samuel.loop.stop import Stop
+from samuel.loop.tool_hooks import ACCEPT_ALL
 
 if TYPE_CHECKING:
     from samuel.app.project import App
@@ -42,7 +46,8 @@ class LockedSink:
             self._sink.end(event, fired, duration_ms)
 
 
-def lane_options(app: App, stop: Stop, lanes: int, *, timings: bool) -> LaneOptions:
+def lane_options(app: App, stop: Stop, places: Sequence[PlaceSpec], *, timings: bool) -> LaneOptions:
+    """The lanes of this machine, and the machines beside it."""
     directory = lanes_directory(app.user, app.paths.root, app.state)
     sinks = [LockedSink(sink) for sink in app.own_sinks]
     settings = app.config.chosen(app.methodology)
@@ -69,4 +74,19 @@ def lane_options(app: App, stop: Stop, lanes: int, *, timings: bool) -> LaneOpti
         )
         return LaneTools(opened.workplace, steps_of(opened, stop, timings=timings), opened.close)
 
-    return LaneOptions(lanes, directory, open_lane, settings.branch)
+    lanes = sum(spec.slots for spec in places if spec.kind == "local")
+    others = tuple(spec for spec in places if spec.kind != "local")
+    if not others:
+        return LaneOptions(lanes, directory, open_lane, settings.branch)
+    from samuel.places.table import open_place  # few runs have other machines
+
+    fleet = FleetOptions(
+        others,
+        app.config.fleet,
+        open_place,
+        directory.with_name(f"{directory.name}-transfers"),
+        app.environment,
+        timings,
+        any(agent.unguarded == ACCEPT_ALL for agent in app.config.agents.values()),
+    )
+    return LaneOptions(lanes, directory, open_lane, settings.branch, fleet, tuple(map(str, places)))

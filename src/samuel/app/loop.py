@@ -6,6 +6,7 @@ Separate from `project.py` because it imports most of the package, and session e
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
@@ -13,6 +14,7 @@ from msgspec import UNSET
 from samuel.abilities.execution import trust as ability_trust
 from samuel.agents.process_files import launcher
 from samuel.app.session import recording_fire
+from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.files.atomic import Disk
 from samuel.loop.budgets import BudgetMeter
 from samuel.loop.lanes.coordinator import LaneLoop
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from samuel.app.project import App
 
 
+ONE_LANE = (PlaceSpec("local", 1),)
+
+
 def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
     return Workplace(
         root=app.paths.root,
@@ -65,6 +70,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         watch=watch or ignore_reports,
         permit=app.permit.text,
         lane=app.lane.number if app.lane else None,
+        machine=app.lane.machine if app.lane else "",
         lanes=app.config.lanes,
         tool_hooks=ToolHooks(app.chains, lambda: app.tool_hooks_pin, app.config.agents),
         suggest=SuggestionWriter(
@@ -114,25 +120,33 @@ def skills(app: App) -> list[dict[str, str]]:
 
 
 def loop(
-    app: App, stop: Stop, *, timings: bool, dry_run: bool, parallel: int = 1, only_land: bool = False
+    app: App,
+    stop: Stop,
+    *,
+    timings: bool,
+    dry_run: bool,
+    places: Sequence[PlaceSpec] = (),
+    only_land: bool = False,
 ) -> Loop:
     steps = steps_of(app, stop, timings=timings, dry_run=dry_run)
-    lanes = parallel
-    if lanes == 1 and not dry_run:
-        lanes = lanes_of_unfinished_run(app)
+    places = tuple(places)
+    if places in ((), ONE_LANE) and not dry_run:
+        places = places_of_unfinished_run(app) or places
     own_branch = app.workplace.settings.branch
-    if dry_run or (lanes == 1 and not own_branch and not only_land):
+    if dry_run or (places in ((), ONE_LANE) and not own_branch and not only_land):
         return Loop(app.workplace, steps, stop, pinned=_pinned(app))
     from samuel.app.lanes import lane_options  # most runs have none
 
-    options = lane_options(app, stop, lanes, timings=timings)
+    options = lane_options(app, stop, places or ONE_LANE, timings=timings)
     return LaneLoop(app.workplace, steps, stop, _pinned(app), options)
 
 
-def lanes_of_unfinished_run(app: App) -> int:
-    """The number of lanes of a run that was killed, and goes on with as many; 1 if there is none."""
+def places_of_unfinished_run(app: App) -> tuple[PlaceSpec, ...]:
+    """The lanes and machines of a run that was killed, and goes on with the same; () if there is none."""
     run = RunFile(app.state, app.user.record(app.state)).load()
-    return run.lanes.count if run is not None and not run.over and run.lanes is not UNSET else 1
+    if run is None or run.over or run.lanes is UNSET:
+        return ()
+    return place_specs(run.lanes.places) or (PlaceSpec("local", run.lanes.count),)
 
 
 def steps_of(app: App, stop: Stop, *, timings: bool, dry_run: bool = False) -> Steps:

@@ -45,3 +45,5 @@ class AppLane:
 
     number: int
     journal: Journal
+    machine: str = ""
+    """The machine that this is, in a run with several of them."""

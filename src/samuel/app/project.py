@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -42,6 +42,7 @@ from samuel.trust.store import TrustStore
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
+    from samuel.config.place_spec import PlaceSpec
     from samuel.hooks.order import Chain
     from samuel.loop.loop import Loop
     from samuel.loop.reports import Watch
@@ -169,6 +170,8 @@ class App:
             set_here["SAMUEL_ENV"] = self.environment
         if self.lane:
             set_here["SAMUEL_LANE"] = str(self.lane.number)
+            if self.lane.machine:
+                set_here["SAMUEL_MACHINE"] = self.lane.machine
         return clean(set_here, pass_names=self.config.pass_env)
 
     def _project_fields(self) -> ProjectFields:
@@ -180,6 +183,7 @@ class App:
             recipe=os.environ.get("SAMUEL_RECIPE", ""),
             environment=self.environment,
             lane=self.lane.number if self.lane else _lane_around(),
+            machine=self.lane.machine if self.lane else os.environ.get("SAMUEL_MACHINE", ""),
         )
 
     def _trusts_everything(self) -> bool:
@@ -252,15 +256,19 @@ class App:
         timings: bool = False,
         dry_run: bool = False,
         parallel: int = 1,
+        places: Sequence[PlaceSpec] = (),
         only_land: bool = False,
     ) -> Loop:
         """The loop of this project, with what it runs by pinned as it is now.
 
-        `parallel` agents work at once. `only_land`: no agent works, and what is ready lands.
+        `parallel` agents work at once, or as many as `places` have slots. `only_land`: no agent works, and what is
+        ready lands.
         """
         from samuel.app import loop
+        from samuel.config.place_spec import PlaceSpec
 
-        return loop.loop(self, stop, timings=timings, dry_run=dry_run, parallel=parallel, only_land=only_land)
+        places = places or (PlaceSpec("local", parallel),)
+        return loop.loop(self, stop, timings=timings, dry_run=dry_run, places=places, only_land=only_land)
 
     def session_recorder(self, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
         """Fires the events of sessions and stores what hooks return. `confirm` asks before a command runs."""

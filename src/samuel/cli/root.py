@@ -14,6 +14,9 @@ from samuel.version import __version__
 COMMANDS = {
     "init": CommandEntry("samuel.cli.init:init", "Set up a project: samuel.toml and .samuel/."),
     "run": CommandEntry("samuel.cli.run:run", "Run an agent in a loop on the tasks of a PRD."),
+    "attempt": CommandEntry(
+        "samuel.cli.attempt:attempt", "Do one attempt at a task for a coordinator on another machine."
+    ),
     "sync": CommandEntry("samuel.cli.sync:sync", "Write AGENTS.md and copy it to the files other agents read."),
     "hooks": CommandEntry("samuel.cli.hooks:hooks", "List, explain, test and write hooks."),
     "bridge": CommandEntry("samuel.cli.bridge:bridge", "Connect the hooks of coding agents to Samuel."),

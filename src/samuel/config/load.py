@@ -54,6 +54,7 @@ def read_config(file: Path, top: ConfigTable) -> Config:
         guardrails=_guardrails(top.table("guardrails")),
         limits=_limits(top.table("limits")),
         lanes=loop.lanes(top.table("lanes")),
+        fleet=loop.fleet(top.table("fleet")),
         abilities=_abilities(top.table("abilities")),
         agents=loop.agents(top.table("agents")),
         allow_commands=top.table("session").take("allow_commands", kinds.commands, Config.allow_commands),

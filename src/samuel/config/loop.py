@@ -9,12 +9,15 @@ from samuel.config.model import (
     AgentSettings,
     Budgets,
     EventSettings,
+    FleetSettings,
     LaneSettings,
     Methodology,
     Pilot,
     SandboxSettings,
 )
+from samuel.config.place_spec import place_specs
 from samuel.config.reader import ConfigTable
+from samuel.errors import UsageError
 from samuel.printable import shorten
 
 SANDBOXES = ("host", "bwrap", "oci")
@@ -87,6 +90,28 @@ def lanes(table: ConfigTable) -> LaneSettings:
         inputs=table.take("inputs", kinds.names, LaneSettings.inputs),
         copy=_copied(table),
     )
+
+
+def fleet(table: ConfigTable) -> FleetSettings:
+    return FleetSettings(
+        places=_places(table),
+        remote=table.take("remote", kinds.identifier, FleetSettings.remote),
+        program=table.take("program", kinds.name, FleetSettings.program),
+        silence=table.take("silence", kinds.timeout, FleetSettings.silence),
+        patience=table.take("patience", kinds.timeout, FleetSettings.patience),
+        retry=table.take("retry", kinds.timeout, FleetSettings.retry),
+    )
+
+
+def _places(table: ConfigTable) -> tuple[str, ...]:
+    """The value of `places`: texts that `place_specs` can read."""
+    texts = table.take("places", kinds.names, FleetSettings.places)
+    try:
+        place_specs(texts)
+    except UsageError as error:
+        table.refuse("places", error.message, error.hint)
+        return ()
+    return texts
 
 
 def _copied(table: ConfigTable) -> tuple[str, ...]:

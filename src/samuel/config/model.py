@@ -215,6 +215,29 @@ class LaneSettings:
 
 
 @dataclass(frozen=True)
+class FleetSettings:
+    """`[fleet]`: the machines on which `samuel run start` lets agents work."""
+
+    places: tuple[str, ...] = ()
+    """`local:N`, `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; without any, all work is done on this machine."""
+
+    remote: str = "origin"
+    """The git remote through which the machines exchange commits."""
+
+    program: str = "samuel"
+    """The `samuel` on the other machines."""
+
+    silence: float = 60.0
+    """A machine from which nothing is heard for this long counts as lost."""
+
+    patience: float = 300.0
+    """How long a transfer is repeated while the remote cannot be reached."""
+
+    retry: float = 5.0
+    """When a machine that was lost is tried again; twice as late each time."""
+
+
+@dataclass(frozen=True)
 class RankingSettings:
     """`[abilities]`: how abilities are ranked for a text."""
 
@@ -269,6 +292,8 @@ class Config:
     limits: Limits = field(default_factory=Limits)
 
     lanes: LaneSettings = field(default_factory=LaneSettings)
+
+    fleet: FleetSettings = field(default_factory=FleetSettings)
 
     abilities: RankingSettings = field(default_factory=RankingSettings)
 

@@ -62,6 +62,7 @@ class ProjectFields(NamedTuple):
     environment: str = ""
     recipe: str = ""  # the recipe that this process was started in
     lane: int | None = None  # of a run with lanes
+    machine: str = ""  # of a run with several machines
 
 
 class _BoundHandler(msgspec.Struct, frozen=True):
@@ -280,6 +281,7 @@ class Dispatcher:
             project_root=self._project.project_root,
             methodology=event.methodology or self._project.methodology,
             environment=self._project.environment or UNSET,
+            machine=self._project.machine or event.machine,
             lane=event.lane if self._project.lane is None or event.lane is not UNSET else self._project.lane,
         )
 

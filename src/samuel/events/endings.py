@@ -97,6 +97,11 @@ class ExitReason(StrEnum):
         "no agent could work: not logged in, or its limit or outage lasts longer than `max_wait`",
         1,
     )
+    NO_PLACE = (
+        "no_place",
+        "with other machines: none of them can work, and this one has no lane",
+        1,
+    )
     STRICT_FAILURE = ("strict_failure", "a strict handler of `before:loop` or `iteration.gate` failed", 1)
     ERROR = (
         "error",

@@ -71,6 +71,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
             "The lane of a run with several agents at once, from 1; 0 where work lands. Left out without lanes."
         ),
     ] = UNSET
+    machine: Annotated[
+        str | UnsetType,
+        field("The machine on which this happens, in a run with several of them. Left out at the coordinator."),
+    ] = UNSET
     phase: Annotated[
         str | UnsetType, field("`guard` when a handler is called again with the final input of a rewritten call.")
     ] = UNSET

@@ -146,6 +146,7 @@ class AgentTurn:
             "SAMUEL_PROJECT_ROOT": str(self._place.root),
             "SAMUEL_METHODOLOGY": self._run.methodology,
             **({} if self._place.lane is None else {"SAMUEL_LANE": str(self._place.lane)}),
+            **({"SAMUEL_MACHINE": self._place.machine} if self._place.machine else {}),
         }
 
     def _fire(self, event: Event, generated: StateNames = NOTHING_GENERATED) -> Fired:

@@ -78,6 +78,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     new_tasks: int = 0
     lane: int | UnsetType = UNSET
     """The lane that it ran in; left out in a run without lanes."""
+    machine: str | UnsetType = UNSET
+    """The machine that it ran on; left out for the one of the coordinator."""
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -37,6 +37,9 @@ LIMIT = 64 * 1024 * 1024
 TreeAction = Literal["", "complete", "keep", "put_away"]
 """What happens to the work tree: it is the new verified tree, or the attempt is kept in a ref, and put away."""
 
+PlaceStatus = Literal["checking", "ready", "waiting", "out"]
+"""`waiting`: it is tried again later. `out`: it gets no more work in this run."""
+
 RunMode = Literal["implementation", "discovery"]
 
 
@@ -118,6 +121,8 @@ class LaneRecord(msgspec.Struct, frozen=True, kw_only=True):
     exclusive: bool = False
     """True: nothing else lands while this is under way."""
     result: AttemptResult | None = None  # None until it is decided
+    place: str = ""
+    """The place on other machines where it runs; "" for a lane of this one."""
     question: str = ""
     """The id of the question whether it may land, if a handler of `before:land` refused it."""
     approved: bool = False
@@ -132,6 +137,22 @@ class LandingRecord(msgspec.Struct, frozen=True, kw_only=True):
     tasks: tuple[str, ...]
     followed: bool
     """Whether a person's work tree is brought along."""
+
+
+class PlaceState(msgspec.Struct, frozen=True, kw_only=True):
+    """A place on other machines, as the coordinator knows it."""
+
+    lanes: tuple[int, ...]
+    """The numbers of its slots."""
+    status: PlaceStatus = "checking"
+    why: str = ""
+    """Why it is not ready."""
+    until: float = 0.0
+    """When it is tried again."""
+    machine: str = ""
+    version: str = ""
+    directory: str = ""
+    """The clone that it works in."""
 
 
 class LanesState(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +179,10 @@ class LanesState(msgspec.Struct, frozen=True, kw_only=True):
     green: tuple[str, ...] = ()
     """Trees on which the checks passed, the newest last."""
     landed: int = 0
+    places: tuple[str, ...] = ()
+    """Where attempts run, in the words of the user; empty for this machine alone."""
+    fleet: dict[str, PlaceState] = {}
+    """The places on other machines, by name."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):

@@ -72,6 +72,8 @@ class Workplace:
     """The hooks that judge the tool calls of agents."""
     lane: int | None = None
     """The number of the lane that this is, in a run with several agents at once."""
+    machine: str = ""
+    """The machine that this is, in a run with several of them; "" at the coordinator."""
     lanes: LaneSettings = NO_LANES
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""

@@ -14,6 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 PR_SET_CHILD_SUBREAPER = 36
+PR_SET_PDEATHSIG = 1
 
 
 class Stat(NamedTuple):
@@ -39,6 +40,14 @@ def be_subreaper(enabled: bool) -> bool:
     try:
         return bool(_prctl()(PR_SET_CHILD_SUBREAPER, int(enabled), 0, 0, 0) == 0)
     except (OSError, AttributeError):  # not Linux: orphans go to init and only the group is ended
+        return False
+
+
+def signal_at_death_of_parent(signum: int) -> bool:
+    """Have the kernel send us this signal when the process that forked us ends, however it ends."""
+    try:
+        return bool(_prctl()(PR_SET_PDEATHSIG, int(signum), 0, 0, 0) == 0)
+    except (OSError, AttributeError):  # not Linux
         return False
 
 

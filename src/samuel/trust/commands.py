@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from samuel import paths
-from samuel.config.model import AgentSettings, Config, LaneSettings, Methodology
+from samuel.config.model import AgentSettings, Config, FleetSettings, LaneSettings, Methodology
 from samuel.files.survey import TooManyFiles, survey
 from samuel.process import environment
 from samuel.process.git.git import Git
@@ -104,6 +104,14 @@ def lanes(settings: LaneSettings) -> CommandText | None:
     return _text("lanes", "".join(lines)) if lines else None
 
 
+def fleet(settings: FleetSettings) -> CommandText | None:
+    """The machines to which a project sends work, and what is started there."""
+    lines = [f"lets agents work at `{place}`\n" for place in settings.places if not place.startswith("local:")]
+    if settings.program != FleetSettings.program:
+        lines.append(f"starts `{settings.program}` on other machines\n")
+    return _text("fleet", "".join(lines)) if lines else None
+
+
 def texts(config: Config) -> list[CommandText]:
     """Everything in a configuration that must be trusted before it runs."""
     root = config.file.parent if config.file else Path()
@@ -114,7 +122,7 @@ def texts(config: Config) -> list[CommandText]:
         if methodology.commit_hooks
     )
     agents = (of_agent(name, config.agents, root) for name in (*config.agents, "scripted"))
-    others = (allowed(config), ranker(config), lanes(config.lanes))
+    others = (allowed(config), ranker(config), lanes(config.lanes), fleet(config.fleet))
     return [text for text in (*checks, *hooks, *agents, *others) if text]
 
 

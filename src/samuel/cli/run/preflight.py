@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from samuel import config, paths
@@ -14,6 +15,7 @@ from samuel.cli.command_context import CommandContext
 from samuel.cli.run import configured_methodology, state_directory
 from samuel.cli.run.unguarded import accepting_unguarded, refuse_unguarded
 from samuel.config.model import Config, Pilot
+from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.dispatch.record import Sink
 from samuel.errors import SamuelError, UsageError
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
@@ -22,6 +24,7 @@ from samuel.loop.reports import Watch
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.git import GitFailed
 from samuel.process.git.landing import OLDEST
+from samuel.process.git.transport import remote_of
 from samuel.process.git.worktrees import version
 from samuel.tasks.task import Tasks
 from samuel.trust.commands import task_checks, texts
@@ -40,7 +43,7 @@ def make_ready(
     require_checks: bool = False,
     baseline: str | None = None,
     accept_unguarded: bool = False,
-    parallel: int = 1,
+    places: Sequence[PlaceSpec] = (),
 ) -> App:
     """Open the project for a run. Raises SamuelError for what is missing.
 
@@ -70,17 +73,21 @@ def make_ready(
             raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
         _refuse_without_handlers(app)
         chosen = find(agent or place.agent, place.agents)
-        if lack := missing_in(chosen, place.settings.sandbox, place.confinement) or _untrusted(
-            app, chosen.name, tasks
-        ):
+        places = places or place_specs(app.config.fleet.places)
+        elsewhere = [spec for spec in places if spec.kind != "local"]
+        if len(elsewhere) < len(places) or not places:  # an agent works on this machine
+            if lack := missing_in(chosen, place.settings.sandbox, place.confinement):
+                raise SamuelError(lack)
+            refuse_unguarded(place, [agent] if agent else place.chosen_agents, here.out.tell)
+        if lack := _untrusted(app, chosen.name, tasks, elsewhere=bool(elsewhere)):
             raise SamuelError(lack)
-        agents = [agent] if agent else place.chosen_agents
-        refuse_unguarded(place, agents, here.out.tell)
         if place.settings.quality_checks and not app.chains[QUALITY_CHECK].steps:
             here.out.warn(f"`quality_checks` will not run: no handler runs on `{QUALITY_CHECK}`")
-        in_lanes = parallel > 1 or place.settings.branch
+        in_lanes = sum(spec.slots for spec in places) > 1 or bool(elsewhere) or place.settings.branch
         if in_lanes:
             _refuse_without_lanes(app)
+        if elsewhere:
+            remote_of(place.git, app.config.fleet.remote)
         if place.settings.commit or in_lanes:
             _refuse_without_identity(app)
         if dirty := [] if in_lanes else ProjectFiles(place.root, place.git).dirty():
@@ -113,7 +120,7 @@ def _refuse_without_lanes(app: App) -> None:
     if place.settings.pilot.enabled:
         raise UsageError(
             "lanes work on the tasks that there are, and pilot mode looks for more",
-            "leave out `--parallel` and `branch`, or pilot mode",
+            "leave out `--parallel`, `--place` and `branch`, or pilot mode",
         )
     if not place.git.is_repository or not place.git.head():
         raise SamuelError(
@@ -171,10 +178,11 @@ def _settings(
     return dataclasses.replace(loaded, methodology={**loaded.methodology, name: changed})
 
 
-def _untrusted(app: App, agent: str, tasks: Tasks) -> str:
+def _untrusted(app: App, agent: str, tasks: Tasks, *, elsewhere: bool) -> str:
     """Why the checks or the agent's command, which come with the repository, may not run; "" if they may."""
     own_checks = task_checks(app.methodology, ((task.id, task.checks) for task in tasks))
-    names = (f"checks:{app.methodology}", f"checks:{app.methodology}:tasks", f"agent:{agent}", "lanes")
+    names = [f"checks:{app.methodology}", f"checks:{app.methodology}:tasks", f"agent:{agent}", "lanes"]
+    names += ["fleet"] if elsewhere else []
     for name, digest, _ in (*texts(app.config), *([own_checks] if own_checks else [])):
         if name in names and (why := app.permit.text(name, digest)):
             return f"{why}, or `samuel run start --yes`"

@@ -20,6 +20,8 @@ from samuel.cli.run.unguarded import ACCEPT_UNGUARDED
 from samuel.cli.run.words import first_line, plural
 from samuel.cli.signals import END, handled_by
 from samuel.config import load_personal
+from samuel.config.place_spec import MOST_SLOTS, PlaceSpec, place_specs
+from samuel.errors import UsageError
 from samuel.events.endings import ExitReason
 from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
 from samuel.loop.run import Run
@@ -33,7 +35,7 @@ PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] li
 ADD_BUDGET = "Go on with a run that used up its budget: `20000tokens` or `5usd` more."
 VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
 PARALLEL = "Let N agents work at once, each in a work tree of its own; what passes the checks is merged."
-MOST_LANES = 64
+PLACE = "Let agents work there: `local:N` or `ssh:HOST:SLOTS[:DIRECTORY]`; overrides places, can be repeated."
 REQUIRE_CHECKS = "Refuse to start if the project has no checks."
 BASELINE = "Checks that fail before the first agent: refuse to start, or accept them as known failures."
 
@@ -42,7 +44,8 @@ BASELINE = "Checks that fail before the first agent: refuse to start, or accept 
 @click.option(
     "--iterations", type=click.IntRange(1), metavar="N", help="Run at most N iterations; overrides max_iterations."
 )
-@click.option("--parallel", type=click.IntRange(1, MOST_LANES), default=1, metavar="N", help=PARALLEL)
+@click.option("--parallel", type=click.IntRange(1, MOST_SLOTS), default=None, metavar="N", help=PARALLEL)
+@click.option("--place", "places", multiple=True, metavar="PLACE", help=PLACE)
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
 @click.option("--add-budget", type=BudgetType(), default=NOTHING_ADDED, help=ADD_BUDGET)
@@ -85,10 +88,12 @@ def run_loop(
     baseline: str | None = None,
     accept_unguarded: bool = False,
     pilot: dict[str, Any] | None = None,
-    parallel: int = 1,
+    parallel: int | None = None,
+    places: tuple[str, ...] = (),
     only_land: bool = False,
 ) -> int:
     """Open the project, run the loop and print the result. `pilot` are settings of the pilot for this run only."""
+    specs = chosen_places(places, parallel)
     preferences = load_personal(paths.User.from_environment().config)
     live = sys.stdout.isatty() and not here.out.json and preferences.live
     verbose = verbose or preferences.verbose
@@ -106,11 +111,13 @@ def run_loop(
         require_checks=require_checks,
         baseline=baseline,
         accept_unguarded=accept_unguarded,
-        parallel=parallel,
+        places=specs,
     ) as app:
         settings = app.workplace.settings
         stop = Stop()
-        loop = app.loop(stop, timings=profile or verbose, dry_run=dry_run, parallel=parallel, only_land=only_land)
+        timings = profile or verbose
+        specs = specs or (() if only_land else place_specs(app.config.fleet.places))
+        loop = app.loop(stop, timings=timings, dry_run=dry_run, places=specs, only_land=only_land)
         if dry_run:
             return _dry_run(here, loop, agent or app.workplace.agent)
         with _signals(stop, display.stop_requested), display.showing():
@@ -124,6 +131,13 @@ def run_loop(
     ok = run.exit_code == 0
     here.out.answer(data, *([table] if profile else []), ok=ok, warnings=warnings, error=error)
     return run.exit_code
+
+
+def chosen_places(places: tuple[str, ...], parallel: int | None) -> tuple[PlaceSpec, ...]:
+    """The places that the command line names; () if it names none."""
+    if places and parallel is not None:
+        raise UsageError("`--parallel` and `--place` cannot both be given", f"use `--place local:{parallel}`")
+    return place_specs(places) if parallel is None else (PlaceSpec("local", parallel),)
 
 
 def plain(run: Run) -> dict[str, Any]:

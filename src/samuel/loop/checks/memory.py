@@ -35,6 +35,17 @@ class CheckMemory:
         self._disk = disk
         self._remembered = self._load(run_id)
 
+    @classmethod
+    def of(cls, remembered: RememberedChecks) -> CheckMemory:
+        """What another machine remembers."""
+        memory = cls(None, remembered.run_id)
+        memory._remembered = remembered
+        return memory
+
+    @property
+    def remembered(self) -> RememberedChecks:
+        return self._remembered
+
     @property
     def baseline(self) -> tuple[CheckRun, ...]:
         return self._remembered.baseline

@@ -95,7 +95,7 @@ def work(
         raise
     finally:
         with suppress(OSError):
-            collect(place, lane.project, run.run_id, run.iteration, progress_size)
+            collect(place, lane.project, lane.journal, run.run_id, run.iteration, progress_size)
 
 
 def _place(place: Workplace, *, fresh: bool) -> Workplace:

@@ -17,8 +17,10 @@ from samuel.paths import Project
 LIMIT = 64 * 1024 * 1024
 
 
-def collect(lane: Workplace, project: Workplace, run_id: str, iteration: int, progress_size: int) -> None:
-    """Move the logs and the prompt of an iteration, and append its journal and its notes to the project's."""
+def collect(
+    lane: Workplace, project: Workplace, journal: Path, run_id: str, iteration: int, progress_size: int
+) -> None:
+    """Move the logs and the prompt of an iteration, and append its notes and its journal to the project's."""
     name = label(iteration, "", run_id)
     for folder in (LOGS, PROMPTS):
         _move(lane.state / folder, project.state / folder, Path(name))
@@ -26,7 +28,7 @@ def collect(lane: Workplace, project: Workplace, run_id: str, iteration: int, pr
         notes = read_inside(lane.state, lane.progress.name, limit=LIMIT)[progress_size:]
         if notes.strip():
             project.append(project.progress, notes if notes.endswith(b"\n") else notes + b"\n")
-    _collect_journal(lane.root, project.root)
+    _collect_journal(Project(lane.root).journal, journal)
 
 
 def _move(source: Path, target: Path, name: Path) -> None:
@@ -37,20 +39,23 @@ def _move(source: Path, target: Path, name: Path) -> None:
                 shutil.move(entry, target / name.parent / entry.name)
 
 
-def _collect_journal(lane: Path, project: Path) -> None:
+def _collect_journal(source: Path, target: Path) -> None:
     """Append what the hooks of the lane's agent wrote: their processes have ended."""
-    source, target = Project(lane).journal, Project(project).journal
     if not source.is_dir() or source.is_symlink():
         return
-    names = oldest_first(str(target)) if target.is_dir() else []
     for segment in oldest_first(str(source)):
         with suppress(OSError, SamuelError):
-            content = read_inside(source, segment, limit=LIMIT)
-            whole = content[: content.rfind(b"\n") + 1]
-            if whole and names:
-                fd = open_inside(target, names[-1], flags=os.O_WRONLY | os.O_APPEND)
-                try:
-                    os.write(fd, whole)
-                finally:
-                    os.close(fd)
+            append_journal(target, read_inside(source, segment, limit=LIMIT))
             (source / segment).unlink()
+
+
+def append_journal(journal: Path, content: bytes) -> None:
+    """Append the whole lines of a journal to the newest segment of another one."""
+    names = oldest_first(str(journal)) if journal.is_dir() else []
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole and names:
+        fd = open_inside(journal, names[-1], flags=os.O_WRONLY | os.O_APPEND)
+        try:
+            os.write(fd, whole)
+        finally:
+            os.close(fd)

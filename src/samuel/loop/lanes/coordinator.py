@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempts import NO_TREE
 from samuel.loop.availability import choose
 from samuel.loop.checks import baseline
+from samuel.loop.fleet.fleet import TROUBLE, Fleet, FleetOptions
 from samuel.loop.lanes import person_tree
 from samuel.loop.lanes.attempt import AttemptRequest, work
 from samuel.loop.lanes.branch import Branch, first_state
@@ -37,7 +39,14 @@ from samuel.loop.lanes.settling import (
     with_kept,
 )
 from samuel.loop.lanes.shared_limits import may_start
-from samuel.loop.lanes.threads import AttemptEnded, BaseChecked, LandingEnded, LaneThreads, Message
+from samuel.loop.lanes.threads import (
+    AttemptEnded,
+    BaseChecked,
+    LandingEnded,
+    LaneThreads,
+    Message,
+    PlaceChecked,
+)
 from samuel.loop.loop import Loop
 from samuel.loop.reports import (
     AgentChanged,
@@ -66,6 +75,10 @@ class LaneOptions(NamedTuple):
     """Where the lanes of this project are."""
     open_lane: OpenLane
     own_branch: bool = False
+    fleet: FleetOptions | None = None
+    """None: all work is done on this machine."""
+    places: tuple[str, ...] = ()
+    """Where attempts run, in the words of the user."""
 
 
 class LaneLoop(Loop):
@@ -78,6 +91,7 @@ class LaneLoop(Loop):
         self._display_lock = threading.Lock()
         self._earlier: LanesState | None = None  # of the run before
         self._lanes: dict[int, Lane] = {}
+        self._fleet: Fleet | None = None
         self._reason: ExitReason | None = None
         self._waiting_until = 0.0
 
@@ -115,6 +129,8 @@ class LaneLoop(Loop):
         finally:
             for lane in self._lanes.values():
                 lane.close()
+            if self._fleet is not None:
+                self._fleet.close()
 
     def _mark_source(self) -> None:
         """Mark the completed tasks in their source, if the user's work tree followed and has all of the work.
@@ -134,13 +150,17 @@ class LaneLoop(Loop):
         """Make and open all lanes before the first agent starts: a sandbox looks at every git directory."""
         tip = self._branch.tip()
         numbers = {LANDING, *range(1, self._options.lanes + 1)}
-        numbers |= {record.lane for record in self._shared.lanes.active.values()}
+        numbers |= {record.lane for record in self._shared.lanes.active.values() if not record.place}
         for number in sorted(numbers):
             lane = Lane(number, self._place, self._options.directory, self._files.protected)
             lane.make(tip)
             lane.open(self._options.open_lane, self._watch_of(number))
             self._lanes[number] = lane
-        self._shared.set_lanes(count=self._options.lanes)
+        if self._options.fleet is not None:
+            first = self._options.lanes + 1
+            self._fleet = Fleet(self._place, self._shared, self._options.fleet, first, self._watch_lane)
+        slots = self._options.lanes + (self._fleet.slots if self._fleet else 0)
+        self._shared.set_lanes(count=slots, places=self._options.places)
         merging = Merging(self._lanes[LANDING], self._branch.refs, self._files.checks)
         self._landing = LandingQueue(
             self._place,
@@ -155,11 +175,11 @@ class LaneLoop(Loop):
         )
 
     def _watch_of(self, number: int) -> Callable[[Report], None]:
-        def watch(report: Report) -> None:
-            with self._display_lock:
-                self._place.watch(LaneReport(number, report))
+        return partial(self._watch_lane, number)
 
-        return watch
+    def _watch_lane(self, number: int, report: Report) -> None:
+        with self._display_lock:
+            self._place.watch(LaneReport(number, report))
 
     def _loop(self) -> ExitReason:
         run = self._shared.run
@@ -219,6 +239,10 @@ class LaneLoop(Loop):
                 self._landing.ended(message)
             case BaseChecked():
                 self._landing.base_checked(message)
+            case PlaceChecked():
+                assert self._fleet is not None
+                assert message.ready is not None
+                self._fleet.checked(message.place, message.ready)
 
     def _start_attempts(self) -> ExitReason | None:
         """Give tasks to free lanes; a reason to end if nothing more is to be started."""
@@ -234,7 +258,11 @@ class LaneLoop(Loop):
             if not self._check_baseline_in_lane():
                 self._note(ExitReason.BASE_BROKEN, baseline.FAILED)
                 return ExitReason.BASE_BROKEN
+            self._check_places()
             lane = self._free_lane()
+            if lane is None and not active and self._fleet and (why := self._fleet.why_none()):
+                self._note(ExitReason.NO_PLACE, why)
+                return ExitReason.NO_PLACE
             if task is None or lane is None:
                 return None
             if run.counted_iterations + len(active) >= run.max_iterations:
@@ -257,12 +285,24 @@ class LaneLoop(Loop):
                 self._place.watch(AgentChanged(choice.agent, f"{run.agent}: {run.waits[run.agent].why}"))
             self._start(lane, task, choice.agent)
 
-    def _free_lane(self) -> Lane | None:
+    def _check_places(self) -> None:
+        """Ask the places that are new, or were lost, whether they can work."""
+        for name in self._fleet.to_check() if self._fleet else ():
+            self._threads.begin(
+                "check", partial(self._check_place, name, self._branch.tip()), partial(_place_failed, name)
+            )
+
+    def _check_place(self, name: str, base: str) -> PlaceChecked:
+        assert self._fleet is not None
+        return PlaceChecked(name, self._fleet.check(name, base))
+
+    def _free_lane(self) -> int | None:
         taken = {record.lane for record in self._shared.lanes.active.values()}
         numbers = (number for number in range(1, self._options.lanes + 1) if number not in taken)
-        return next((self._lanes[number] for number in numbers), None)
+        lane = next(numbers, None)
+        return self._fleet.free_lane(taken) if lane is None and self._fleet else lane
 
-    def _start(self, lane: Lane, task: Task, agent: str) -> None:
+    def _start(self, lane: int, task: Task, agent: str) -> None:
         """Give the task to the lane: saved first, then in the task file, then begun."""
         run, lanes = self._shared.run, self._shared.lanes
         base = self._branch.tip()
@@ -270,13 +310,14 @@ class LaneLoop(Loop):
         if agent in run.waits:
             self._ledger.probes.add(task.id)
         record = LaneRecord(
-            lane=lane.number,
+            lane=lane,
             iteration=number,
             task=task.id,
             attempt=task.attempts + 1,
             agent=agent,
             base=base,
             started_at=self._place.clock.now(),
+            place=self._fleet.place_of(lane) if self._fleet and lane > self._options.lanes else "",
             exclusive=lanes.conflicts.get(task.id, 0) >= LONE_AFTER,
         )
         tasks = self._ledger.take(record)
@@ -290,19 +331,22 @@ class LaneLoop(Loop):
             fresh=lanes.conflicts.get(task.id, 0) > 0,
         )
         self._threads.begin(
-            f"lane-{lane.number}",
-            lambda: self._attempt(lane, request),
+            f"lane-{lane}",
+            lambda: self._attempt(request, record),
             lambda error: AttemptEnded(task.id, error=error),
         )
 
-    def _attempt(self, lane: Lane, request: AttemptRequest) -> AttemptEnded:
+    def _attempt(self, request: AttemptRequest, record: LaneRecord) -> AttemptEnded:
         task = request.task.id
+        if record.place:
+            assert self._fleet is not None
+            return AttemptEnded(task, *self._fleet.attempt(record.lane, request, record))
 
         def save(run: Run) -> Run:
             self._shared.change_active(task, tree=run.tree)
             return run
 
-        result, runs = work(lane, request, self._stop, save)
+        result, runs = work(self._lanes[record.lane], request, self._stop, save)
         return AttemptEnded(task, result, runs)
 
     # What came of it
@@ -310,6 +354,8 @@ class LaneLoop(Loop):
     def _attempt_ended(self, message: AttemptEnded) -> None:
         result = message.result
         assert result is not None
+        if self._fleet is not None:
+            self._fleet.worked(self._shared.record(message.task).place)
         self._landing.passed[message.task] = message.runs
         self._shared.change_active(message.task, result=result)
         if result.work:
@@ -321,7 +367,15 @@ class LaneLoop(Loop):
 
     def _failed(self, message: Message, error: BaseException) -> None:
         """A thread could not go on: its task is pending again, and the run ends."""
-        if not isinstance(message, AttemptEnded):
+        if isinstance(error, TROUBLE) and self._fleet is not None:
+            if isinstance(message, PlaceChecked):
+                self._fleet.trouble(message.place, error)
+                return
+            if isinstance(message, AttemptEnded) and (place := self._shared.record(message.task).place):
+                self._fleet.trouble(place, error)
+                self._ledger.give_back([message.task])
+                return
+        if isinstance(message, LandingEnded | BaseChecked):
             self._landing.busy = False
         if isinstance(error, RunStopped):
             self._stopped(error)
@@ -358,17 +412,30 @@ class LaneLoop(Loop):
                 self._shared.set_lanes(landing=None)
         self._ledger.announce()
         for record in list(self._shared.lanes.active.values()):
-            if record.result is None:
+            if record.result is None and record.place and self._fleet:
+                self._take_from_remote(record)
+            elif record.result is None:
                 self._keep_what_is_left(record)
                 self._ledger.give_back([record.task])
             elif not record.result.work:
                 self._ledger.settle([Settled(record, record.result.settlement)])
         self._ledger.release_unknown()
 
+    def _take_from_remote(self, record: LaneRecord) -> None:
+        """Take over what a machine handed over while no coordinator was there: its agent is not paid again."""
+        assert self._fleet is not None
+        result = self._fleet.recovered(record)
+        if result is None:
+            self._ledger.give_back([record.task])
+            return
+        self._shared.change_active(record.task, result=result)
+        if not result.work:
+            self._ledger.settle([Settled(self._shared.record(record.task), result.settlement)])
+
     def _keep_what_is_left(self, record: LaneRecord) -> None:
         """Keep what a killed attempt changed in its lane in a ref."""
-        if not record.tree.task:
-            return  # its agent had not started
+        if not record.tree.task or record.place:
+            return  # its agent had not started, or not here
         attempts = self._lanes[record.lane].attempts(self._shared.run.run_id, record.tree)
         with suppress(SamuelError):
             attempts.resume()
@@ -380,3 +447,7 @@ class LaneLoop(Loop):
 
     def _note(self, exit_reason: ExitReason, why: str) -> None:
         self._shared.update(lambda run: self._note_end(run, exit_reason, why))
+
+
+def _place_failed(name: str, error: BaseException) -> PlaceChecked:
+    return PlaceChecked(name, error=error)

@@ -23,7 +23,7 @@ from samuel.loop.steps import Steps
 from samuel.loop.stop import Stop
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectFiles
-from samuel.paths import VOLATILE_DIRS
+from samuel.paths import VOLATILE_DIRS, Project
 from samuel.process.git import worktrees
 from samuel.process.git.trees import Trees
 from samuel.prompts import background
@@ -49,10 +49,21 @@ OpenLane = Callable[[int, Path, Watch], LaneTools]
 
 
 class Lane:
-    def __init__(self, number: int, project: Workplace, directory: Path, protected: Protected) -> None:
-        """`project` is where the run was started, `directory` has all its lanes, `protected` are its rules."""
+    def __init__(
+        self,
+        number: int,
+        project: Workplace,
+        directory: Path,
+        protected: Protected,
+        journal: Path | None = None,
+    ) -> None:
+        """`project` is where the run was started, `directory` has all its lanes, `protected` are its rules.
+
+        `journal` is the directory that gets the journals of agents; that of the project unless given.
+        """
         self.number = number
         self.project = project
+        self.journal = journal or Project(project.root).journal
         self._protected = protected
         self.top = directory / (str(number) if number != LANDING else LANDING_NAME)
         self.root = self.top / os.fsdecode(project.git.location().prefix)

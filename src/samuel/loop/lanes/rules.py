@@ -38,12 +38,12 @@ class MirroredFiles:
     def update(self) -> MirrorUpdate:
         """Make the files the same."""
         self._has_changed = False
-        rule_names = dict.fromkeys(self._rules(self._project))
-        for name in self._rules(self._lane):
-            if name not in rule_names:
+        names = dict.fromkeys(rule_names(self._project))
+        for name in rule_names(self._lane):
+            if name not in names:
                 self._has_changed = True
                 _remove(self._lane / name)
-        for name in rule_names:
+        for name in names:
             self._put(name)
         missing = []
         for name in self._copied:
@@ -52,10 +52,6 @@ class MirroredFiles:
             for file in _files(self._project, name):
                 self._put(file)
         return MirrorUpdate(tuple(missing), self._has_changed)
-
-    def _rules(self, root: Path) -> Iterator[str]:
-        for place in PROTECTED:
-            yield from _files(root, place, SKIPPED if place == HOME else ())
 
     def _put(self, name: str) -> None:
         source, target = self._project / name, self._lane / name
@@ -68,6 +64,12 @@ class MirroredFiles:
             _remove(target)
             shutil.copy2(source, target, follow_symlinks=False)
         self._same[name] = (before[0], signature_if_exists(target))
+
+
+def rule_names(root: Path) -> Iterator[str]:
+    """The files by which agents are judged, relative to the root."""
+    for place in PROTECTED:
+        yield from _files(root, place, SKIPPED if place == HOME else ())
 
 
 def _files(root: Path, place: str, skip: tuple[str, ...] = ()) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from samuel.events.loop import CheckRun
+from samuel.loop.fleet.wire import ReadyLine
 from samuel.loop.lanes.merging import PreparedLanding
 from samuel.loop.run import AttemptResult
 from samuel.process.tree import kill_all
@@ -41,7 +42,15 @@ class BaseChecked(NamedTuple):
     error: BaseException | None = None
 
 
-Message = AttemptEnded | LandingEnded | BaseChecked
+class PlaceChecked(NamedTuple):
+    """A place on other machines was asked whether it can work."""
+
+    place: str
+    ready: ReadyLine | None = None
+    error: BaseException | None = None
+
+
+Message = AttemptEnded | LandingEnded | BaseChecked | PlaceChecked
 
 
 class LaneThreads:

@@ -1,0 +1,125 @@
+"""The clone in which a machine works for coordinators: one that its owner made, or one that Samuel keeps there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from samuel.errors import SamuelError
+from samuel.files.lock import held
+from samuel.loop.fleet.patience import patiently
+from samuel.loop.fleet.refusal import MachineRefused
+from samuel.loop.fleet.rule_files import differing, rule_digests
+from samuel.loop.fleet.wire import MachineRequest
+from samuel.paths import User
+from samuel.process.git import worktrees
+from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.transport import RefMissing, RemoteRepository, TransferFailed, is_shallow, remote_of
+
+FLEET = "fleet"  # in the user's state
+LOCK_WAIT = 900.0  # seconds that another attempt may take to fetch
+
+
+class FleetClone:
+    def __init__(self, user: User, environment: Mapping[str, str], request: MachineRequest) -> None:
+        """Find the clone that a request is about, or make it. Raises MachineRefused."""
+        self._request = request
+        self.is_ours = not request.directory
+        digest = hashlib.sha256(f"{request.url}\0{request.directory}".encode()).hexdigest()[:16]
+        self._own = user.state / FLEET / digest
+        self._own.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.top = self._own / _name(request.url) if self.is_ours else _directory(request.directory, user.home)
+        self._lock = self._own / "lock"
+        if self.is_ours and not (self.top / ".git").is_dir():
+            self._make(environment)
+        self.git = Git(self.top, environment)
+        if not self.git.is_repository:
+            hint = f"`git clone URL {self.top}` makes it, or leave the directory out of the place"
+            raise MachineRefused("directory", f"`{self.top}` is not a git repository", hint)
+        self.top = self.git.top
+        self.root = self.top / request.prefix
+        try:
+            url = request.url if self.is_ours else remote_of(self.git, request.remote).url
+        except SamuelError as error:
+            raise MachineRefused("remote", error.message, error.hint) from None
+        if is_shallow(self.git):
+            raise MachineRefused(
+                "directory", f"`{self.top}` is a shallow clone", "`git fetch --unshallow` completes it"
+            )
+        self.remote = RemoteRepository(self.git, self._own / "transfers", url)
+
+    def fetch(self) -> None:
+        """Fetch what the attempt needs, unless it is there. Raises MachineRefused if the remote is away."""
+        with held(self._lock, wait=LOCK_WAIT, note="samuel attempt"):
+            commits = sorted({self._request.base, *self._request.needed.values()})
+            if not self._has(commits):
+                self.remote.knows(self.git.head())
+                refspecs = [f"+{ref}:{ref}" for ref in self._request.needed]
+                try:
+                    patiently(lambda: self.remote.fetch(refspecs), lambda: self._request.patience)
+                except RefMissing as error:  # a run that is over has no refs there
+                    raise MachineRefused("remote", error.message, "is the run over?", lasting=False) from None
+                except TransferFailed as error:
+                    raise MachineRefused("remote", error.message, error.hint, lasting=False) from None
+            if not self._has(commits):
+                raise MachineRefused(
+                    "remote",
+                    f"the remote `{self._request.remote}` of `{self.top}` does not have {self._request.base[:12]}",
+                    "let the clone have the same remote as the coordinator",
+                    lasting=self.is_ours is False,
+                )
+
+    def take_rules(self) -> None:
+        """Make the rules those of the coordinator, in a clone of ours. Raises MachineRefused if they differ."""
+        request = self._request
+        with ExitStack() as locks:
+            locks.enter_context(held(self._lock, wait=LOCK_WAIT, note="samuel attempt"))
+            if self.is_ours and (not self.root.is_dir() or differing(request.rules, rule_digests(self.root))):
+                worktrees.write(self.git, "checkout", "--quiet", "--force", "--detach", request.base)
+            names = differing(request.rules, rule_digests(self.root)) if self.root.is_dir() else "all of them"
+        if not names:
+            return
+        hint = (
+            "commit the files at the coordinator: a machine gets what is committed"
+            if self.is_ours
+            else f"`git -C {self.top} pull` brings what is committed at the coordinator"
+        )
+        raise MachineRefused(
+            "rules", f"the rules of the run are others than those in `{self.root}`: {names}", hint
+        )
+
+    def _has(self, commits: list[str]) -> bool:
+        try:
+            self.git.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{commits[0]}^{{tree}}")
+            for commit in commits[1:]:
+                self.git.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{commit}^{{tree}}")
+        except GitFailed:
+            return False
+        return True
+
+    def _make(self, environment: Mapping[str, str]) -> None:
+        with held(self._lock, wait=LOCK_WAIT, note="samuel attempt"):
+            if (self.top / ".git").is_dir():
+                return
+            self.top.mkdir(exist_ok=True, mode=0o700)
+            building = Git(self.top, environment)
+            building.call(["init", "--quiet", "--template="])
+            building.call(["remote", "add", self._request.remote, self._request.url])
+
+
+def _name(url: str) -> str:
+    """What the clone is called: the last word of the URL."""
+    word = url.rstrip("/").removesuffix(".git").rpartition("/")[2].rpartition(":")[2]
+    return re.sub(r"[^A-Za-z0-9._-]", "-", word).lstrip(".-") or "clone"
+
+
+def _directory(text: str, home: Path) -> Path:
+    path = home / text[2:] if text.startswith("~/") else Path(text)
+    if not os.path.isdir(path):
+        hint = f"`git clone URL {path}` makes it, or leave the directory out of the place"
+        raise MachineRefused("directory", f"`{path}` does not exist on this machine", hint)
+    return path

@@ -1,0 +1,74 @@
+"""A machine that OpenSSH reaches: the `ssh` on PATH, with the user's own configuration, keys and known hosts.
+
+Authentication, encryption, the stream and the exit code come with it. The command's input stays open while its
+work is wanted. When the connection breaks, whoever broke it, the input ends, and the command ends what it started.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+
+from samuel.config.place_spec import PlaceSpec
+from samuel.errors import SamuelError
+from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
+from samuel.places.process import ProcessPlace
+
+ALIVE_EVERY = 15  # seconds
+CONNECTION_LOST = 255  # ssh's own exit code, and that of a command that a signal ended
+NOT_EXECUTABLE, NOT_FOUND = 126, 127  # exit codes of the shell there
+OPTIONS = (
+    "-T",  # no terminal
+    *("-o", "BatchMode=yes"),  # nobody is there to type a password
+    *("-o", "ConnectTimeout=20"),
+    *("-o", f"ServerAliveInterval={ALIVE_EVERY}"),
+    *("-o", "ServerAliveCountMax=4"),
+    *("-o", "ForwardAgent=no"),
+    *("-o", "ForwardX11=no"),
+    *("-o", "ClearAllForwardings=yes"),
+)
+REFUSED = ("permission denied", "host key verification failed", "could not resolve hostname", "no such identity")
+
+
+class SshPlace(ProcessPlace):
+    def __init__(self, spec: PlaceSpec, program: str, silence: float) -> None:
+        """`program` is the `samuel` on that machine."""
+        super().__init__(spec.name, spec.slots, ("ssh",), dict(os.environ), silence)
+        self._host = spec.address
+        self._remote_program = program
+
+    def words(self, command: PlaceCommand) -> list[str]:
+        # ssh joins its words with spaces and hands them to a shell, so there is one word, quoted for that shell.
+        remote = " ".join((quoted_program(self._remote_program), *map(shlex.quote, command.arguments)))
+        return ["ssh", *OPTIONS, "--", self._host, remote]
+
+    def judge(self, code: int, stderr: str) -> SamuelError | None:
+        last = stderr.splitlines()[-1] if stderr else "it gave no reason"
+        if code == NOT_FOUND:
+            return PlaceBroken(
+                f"`{self._remote_program}` was not found at `{self.name}`",
+                "install Samuel there, or set `program` below [fleet] to its path",
+            )
+        if code == NOT_EXECUTABLE:
+            return PlaceBroken(f"`{self._remote_program}` cannot be executed at `{self.name}`: {last}")
+        if code == CONNECTION_LOST or code < 0:
+            is_refused = any(words in stderr.lower() for words in REFUSED)
+            kind = PlaceBroken if is_refused else PlaceLost
+            return kind(
+                f"the connection to `{self.name}` is gone: {last}",
+                f"try `ssh {self._host} {self._remote_program} --version`",
+            )
+        return super().judge(code, stderr)
+
+    def problem(self) -> str:
+        if shutil.which("ssh") is None:
+            return f"`{self.name}` needs `ssh`, which is not on PATH: install the OpenSSH client"
+        return ""
+
+
+def quoted_program(program: str) -> str:
+    """The program quoted for a shell, which still replaces a `~/` in front."""
+    if program.startswith("~/"):
+        return "~/" + shlex.quote(program[2:])
+    return shlex.quote(program)
