@@ -17,6 +17,7 @@ from contextlib import suppress
 
 import msgspec
 
+from samuel.config.model import FleetSettings
 from samuel.decoding import json_decoder
 from samuel.places import ray_resources
 from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
@@ -40,6 +41,15 @@ _STDERR_KEPT = 4096
 _POLL = 1.0
 _AFTER_CANCEL = 30.0  # seconds, on top of what a cancelled attempt has, for the machine to say that it has ended
 _START_WITHIN = 30.0  # seconds for the driver to start, on top of the limit for the cluster
+
+
+def open_ray_place(address: str, program: str, silence: float) -> RayPlace:
+    """The cluster at this address, whose machines have Samuel where `[fleet]` of samuel.toml says.
+
+    The Python that Ray runs in has it, too, so the usual name stands for that one: it is not always on PATH.
+    """
+    limits = RayLimits(head=silence, silence=silence)
+    return RayPlace(address, limits, program=() if program == FleetSettings.program else (program,))
 
 
 class RayPlace:

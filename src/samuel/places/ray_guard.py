@@ -9,9 +9,9 @@ however that happens, what it left running is killed. The guard is the subreaper
 session, no double fork and no cleared environment gets away.
 
 The outer process is there for two deaths. A worker of Ray whose node died kills its own children before it ends:
-that is the outer process alone, and the guard notices. And if the guard is killed, the outer process does its work.
+that is the outer process alone, and the guard notices. If the guard is killed, the outer process does its work.
 
-Run as `python -m samuel.places.ray_guard SECONDS COMMAND...`. It ends with the command's exit code, or with 128 and
+Run as `python -m samuel.places.ray_guard SECONDS COMMAND...`. It ends with the command's exit code, or 128 plus
 the signal that killed it.
 """
 
@@ -58,7 +58,7 @@ def main(argv: Sequence[str], grace: float) -> int:
 
 
 def _wait(pid: int) -> int:
-    """The guard's status when it has ended. It is asked to end when somebody asks us, or when our parent is gone."""
+    """The guard's status when it has ended. It is asked to end when we are, or when our parent is gone."""
     parent = os.getppid()
     ending: list[int] = []
     for signum in _ENDING:

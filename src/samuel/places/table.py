@@ -14,4 +14,8 @@ def open_place(spec: PlaceSpec, settings: FleetSettings) -> Place:
         from samuel.places.ssh import SshPlace  # each kind is imported only where it is used
 
         return SshPlace(spec, settings.program, settings.silence)
+    if spec.kind == "ray":
+        from samuel.places.ray import open_ray_place
+
+        return open_ray_place(spec.address, settings.program, settings.silence)
     raise UsageError(f"`{spec}` is not a place on another machine")
