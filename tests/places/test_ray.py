@@ -17,10 +17,11 @@ from pathlib import Path
 
 import pytest
 from tests.length import FULL
+from tests.places.contract import PlaceContract
 from tests.places.ray_cluster import RayCluster, own_network, unavailable, wait_until
 from tests.places.test_ray_guard import Marked, family, marked
 
-from samuel.places.place import PlaceBroken, PlaceCommand, PlaceConnection, PlaceLost
+from samuel.places.place import Place, PlaceBroken, PlaceCommand, PlaceConnection, PlaceLost
 from samuel.places.ray import RayPlace
 from samuel.places.ray_messages import RayLimits
 from samuel.process import procfs
@@ -109,6 +110,15 @@ def under_way(place: RayPlace, marked: Marked, *resources: str) -> tuple[PlaceCo
     reader.wait_for_lines()
     marked.wait_for(3)
     return connection, reader
+
+
+class TestRayPlace(PlaceContract):
+    @pytest.fixture(autouse=True)
+    def _cluster(self, cluster: RayCluster) -> None:
+        self._address = cluster.address
+
+    def open(self, program: Path) -> Place:
+        return RayPlace(self._address, LIMITS, program=(str(program),))
 
 
 def test_place_has_the_slots_and_resources_that_the_machines_declare(place: RayPlace) -> None:

@@ -78,10 +78,17 @@ def lane_options(app: App, stop: Stop, places: Sequence[PlaceSpec], *, timings: 
     others = tuple(spec for spec in places if spec.kind != "local")
     if not others:
         return LaneOptions(lanes, directory, open_lane, settings.branch)
+    fleet = fleet_options(app, others, timings=timings)
+    return LaneOptions(lanes, directory, open_lane, settings.branch, fleet, tuple(map(str, places)))
+
+
+def fleet_options(app: App, specs: Sequence[PlaceSpec], *, timings: bool) -> FleetOptions:
+    """The machines beside this one."""
     from samuel.places.table import open_place  # few runs have other machines
 
-    fleet = FleetOptions(
-        others,
+    directory = lanes_directory(app.user, app.paths.root, app.state)
+    return FleetOptions(
+        tuple(specs),
         app.config.fleet,
         open_place,
         directory.with_name(f"{directory.name}-transfers"),
@@ -89,4 +96,3 @@ def lane_options(app: App, stop: Stop, places: Sequence[PlaceSpec], *, timings: 
         timings,
         any(agent.unguarded == ACCEPT_ALL for agent in app.config.agents.values()),
     )
-    return LaneOptions(lanes, directory, open_lane, settings.branch, fleet, tuple(map(str, places)))

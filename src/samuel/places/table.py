@@ -18,4 +18,4 @@ def open_place(spec: PlaceSpec, settings: FleetSettings) -> Place:
         from samuel.places.ray import open_ray_place
 
         return open_ray_place(spec.address, settings.program, settings.silence)
-    raise UsageError(f"`{spec}` is not a place on another machine")
+    raise UsageError(f"`{spec}` is not a place on another machine", "name one as `ssh:HOST:SLOTS`")

@@ -123,6 +123,15 @@ class Fleet:
     def slots(self) -> int:
         return sum(len(machine.state.lanes) for machine in self._machines.values())
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._machines)
+
+    def problem(self, name: str) -> str:
+        """Why a place cannot be used from here; "" if it can."""
+        state = self._machines[name].state
+        return state.why if state.status == "out" else ""
+
     def free_lane(self, taken: Collection[int]) -> int | None:
         """A slot of a place that can take work now; the place with the most free slots first."""
         away = drained(self._project.record, self._shared.run.run_id)

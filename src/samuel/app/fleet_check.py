@@ -1,0 +1,86 @@
+"""Asking machines whether they could work on a project, without a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from samuel.app.lanes import fleet_options
+from samuel.config.place_spec import PlaceSpec
+from samuel.errors import SamuelError
+from samuel.loop.fleet.fleet import TROUBLE, Fleet
+from samuel.loop.fleet.refusal import MachineRefused
+from samuel.loop.lanes.run_state import SharedRun
+from samuel.loop.reports import Report
+from samuel.loop.run import LanesState, Run
+from samuel.process.git.git import Git
+from samuel.trust import commands
+
+if TYPE_CHECKING:
+    from samuel.app.project import App
+
+AT_ONCE = 16
+
+
+class PlaceAnswer(NamedTuple):
+    """What a place answered."""
+
+    place: str
+    ok: bool
+    code: str = ""
+    """What is missing, in one word: `trust`, `agent`, `disk`, …; `lost` if the place was not reached."""
+    why: str = ""
+    hint: str = ""
+    machine: str = ""
+    version: str = ""
+    clone: str = ""
+
+
+def check_places(app: App, specs: Sequence[PlaceSpec], agent: str) -> list[PlaceAnswer]:
+    """The answers of these places, in the same order. Raises SamuelError if the project cannot use any machine."""
+    place = app.workplace
+    if why := place.refusal(commands.fleet(app.config.fleet)):
+        raise SamuelError(why)
+    head = _committed(place.git)
+    run = Run(
+        run_id=app.clock.new_id("check"),
+        methodology=app.methodology,
+        agent=agent,
+        agents=[agent],
+        started_at=app.clock.now(),
+        max_iterations=0,
+        lanes=LanesState(count=0, branch="", start=head, tip=head),
+    )
+    shared = SharedRun(run, lambda run: run)
+    fleet = Fleet(place, shared, fleet_options(app, specs, timings=False), 1, _ignore)
+    try:
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            return list(threads.map(lambda name: _answer(fleet, name, head), fleet.names))
+    finally:
+        with suppress(SamuelError):
+            fleet.exchange.remove()
+        fleet.close()
+
+
+def _answer(fleet: Fleet, name: str, head: str) -> PlaceAnswer:
+    if why := fleet.problem(name):
+        return PlaceAnswer(name, False, "place", why)
+    try:
+        ready = fleet.check(name, head)
+    except TROUBLE as error:
+        code = error.code if isinstance(error, MachineRefused) else "lost"
+        return PlaceAnswer(name, False, code, error.message, error.hint)
+    return PlaceAnswer(name, True, machine=ready.machine, version=ready.version, clone=ready.directory)
+
+
+def _committed(git: Git) -> str:
+    if not git.is_repository or not (head := git.head()):
+        what = "machines exchange commits, and this project has none yet"
+        raise SamuelError(what, "`git init`, `git add` and `git commit` make one")
+    return head
+
+
+def _ignore(lane: int, report: Report) -> None:
+    """What a machine reports while it is checked."""

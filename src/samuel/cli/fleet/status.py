@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from msgspec import UNSET
+
+from samuel import paths
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.output import OutputTable
+from samuel.cli.run import run_file, state_directory
+from samuel.loop.fleet.drain import drained
+from samuel.loop.run import Run
+
+COLUMNS = ("place", "state", "slots", "tasks", "machine", "why")
+NONE = "the last run used no other machines; `samuel run start --place ssh:HOST:SLOTS` does"
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def status(here: CommandContext) -> int:
+    """Show the machines of the run under way, or of the last one, and what each does.
+
+    \b
+        samuel fleet status
+    """
+    state = state_directory(here)
+    run = run_file(state).load()
+    if run is None or run.lanes is UNSET or not run.lanes.fleet:
+        return here.out.answer([], NONE)
+    data = machines(run, drained(paths.User.from_environment().record(state), run.run_id))
+    rows = [
+        (
+            entry["place"],
+            entry["state"],
+            f"{len(entry['tasks'])}/{entry['slots']}",
+            ", ".join(task["task"] for task in entry["tasks"]) or "-",
+            entry["machine"] or "-",
+            entry["why"] or "-",
+        )
+        for entry in data
+    ]
+    return here.out.answer(data, OutputTable(COLUMNS, rows, folded=("why",)))
+
+
+def machines(run: Run, away: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The machines of a run as the data of `--json`."""
+    assert run.lanes is not UNSET
+    working = [record for record in run.lanes.active.values() if record.result is None]
+    return [
+        {
+            "place": name,
+            "state": "drained" if name in away else "over" if run.over else place.status,
+            "slots": len(place.lanes),
+            "tasks": [
+                {"task": record.task, "attempt": record.attempt, "lane": record.lane, "agent": record.agent}
+                for record in working
+                if record.place == name
+            ],
+            "machine": place.machine,
+            "version": place.version,
+            "clone": place.directory,
+            "why": place.why,
+            "until": place.until,
+        }
+        for name, place in run.lanes.fleet.items()
+    ]

@@ -1,0 +1,35 @@
+"""The place whose commands are processes of this machine keeps the contract of all places."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.places.contract import PlaceContract, assert_gone, command, staying
+
+from samuel.places.place import Place, PlaceBroken, PlaceLost
+from samuel.places.process import ProcessPlace
+
+
+class TestProcessPlace(PlaceContract):
+    def open(self, program: Path) -> Place:
+        return ProcessPlace("process", 3, (str(program),), dict(os.environ), silence=None)
+
+    def test_command_that_does_not_exist_is_a_broken_place(self, tmp_path: Path) -> None:
+        place = ProcessPlace("process", 1, (str(tmp_path / "none"),), dict(os.environ))
+        with pytest.raises(PlaceBroken):
+            place.start(command("lines", "1"))
+
+    def test_silence_of_a_machine_is_a_lost_place(self, place: Place, tmp_path: Path) -> None:
+        quiet = ProcessPlace("process", 1, (str(tmp_path / "program"),), dict(os.environ), silence=0.5)
+        with (
+            pytest.raises(PlaceLost, match="nothing was heard"),
+            staying(quiet, tmp_path, raises=True) as (_, pids),
+        ):
+            for pid in pids:
+                os.kill(pid, signal.SIGSTOP)
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT) if Path(f"/proc/{pid}").exists() else None
+        assert_gone(pids)

@@ -1,0 +1,53 @@
+"""The place behind ssh keeps the contract of all places: an sshd of the test's own, on loopback."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.fleet.machines import SshMachines, ssh_machines
+from tests.places.contract import PlaceContract, command
+
+from samuel.config.place_spec import place_spec
+from samuel.places.place import Place, PlaceBroken, PlaceLost
+from samuel.places.ssh import SshPlace, quoted_program
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory, fast_samuel: Path) -> Iterator[SshMachines]:
+    with ssh_machines(tmp_path_factory.mktemp("ssh") / "machines", fast_samuel) as machines:
+        yield machines
+
+
+class TestSshPlace(PlaceContract):
+    @pytest.fixture(autouse=True)
+    def _ssh(self, machines: SshMachines, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", f"{machines.bin}:{os.environ['PATH']}")
+
+    def open(self, program: Path) -> Place:
+        return SshPlace(place_spec("ssh:m1:3"), str(program), 60.0)
+
+    def test_program_that_is_not_there_is_a_broken_place(self, tmp_path: Path) -> None:
+        place = SshPlace(place_spec("ssh:m1:1"), str(tmp_path / "no such program"), 60.0)
+        with pytest.raises(PlaceBroken, match="was not found at `ssh:m1`"):
+            list(place.start(command("lines", "1")).lines())
+
+    def test_host_that_is_not_known_is_a_broken_place(self, tmp_path: Path) -> None:
+        place = SshPlace(place_spec("ssh:nowhere.invalid:1"), "samuel", 60.0)
+        with pytest.raises(PlaceBroken, match="nowhere.invalid"):
+            list(place.start(command("lines", "1")).lines())
+
+    def test_server_that_is_away_is_a_lost_place(self, machines: SshMachines) -> None:
+        machines.stop()
+        try:
+            with pytest.raises(PlaceLost, match="the connection to `ssh:m1` is gone"):
+                list(SshPlace(place_spec("ssh:m1:1"), "samuel", 60.0).start(command("lines", "1")).lines())
+        finally:
+            machines.start()
+
+
+def test_program_is_quoted_for_the_shell_there() -> None:
+    assert quoted_program("~/my programs/samuel") == "~/'my programs/samuel'"
+    assert quoted_program("/opt/$(id)/samuel") == "'/opt/$(id)/samuel'"
