@@ -383,6 +383,6 @@ def test_attempts_are_lost_and_leave_nothing_when_the_head_dies(
         _, reader = under_way(place, marked)
         doomed.remove(doomed.nodes["127.0.0.2"])
         assert isinstance(reader.end(within=120), PlaceLost)
-        assert "does not answer" in place.problem()
+        wait_until(lambda: "does not answer" in place.problem(), "the end of the driver", 120)
         place.close()
         marked.wait_for(0)

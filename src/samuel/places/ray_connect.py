@@ -113,15 +113,15 @@ def _explained(address: str, ray_text: str, *, answers: bool) -> PlaceBroken | P
     if any(words in ray_text for words in _OTHER_VERSION):
         return PlaceBroken(
             f"`ray:{address}` has another version of Ray or Python than this machine: {short}",
-            "install the same Ray, and use the same minor version of Python, on all machines and here",
+            "install the same Ray and the same Python, to the last number, on all machines and here",
         )
     if _UNAUTHENTICATED in ray_text:
         return _wrong_token(address)
     if answers:
         return PlaceBroken(
             f"`ray:{address}` answers, but this machine cannot use it: {short}",
-            "Samuel has to run on a machine of the cluster, with the same Ray, Python and token: run "
-            f"`ray start --address={address} --num-cpus=0` here; {_GUIDE}",
+            "run Samuel on a machine of the cluster, with the same Ray, Python and token; `ray start "
+            f"--address={address} --num-cpus=0` makes this machine a part of it; {_GUIDE}",
         )
     return PlaceLost(
         f"`ray:{address}` does not answer: {short}",
