@@ -10,14 +10,19 @@ from tests.fleet.machines import SshMachines, ssh_machines
 from tests.fleet.project import FleetProject
 
 
-@pytest.fixture
-def machines(
-    tmp_path: Path, fast_samuel: Path, with_compiled_python: Callable[[Path], None]
-) -> Iterator[SshMachines]:
-    with ssh_machines(tmp_path / "machines", fast_samuel) as machines:
-        for name in machines.names:
-            with_compiled_python(machines.home(name) / "cache")
+@pytest.fixture(scope="session")
+def sshd(tmp_path_factory: pytest.TempPathFactory, fast_samuel: Path) -> Iterator[SshMachines]:
+    with ssh_machines(tmp_path_factory.mktemp("ssh") / "machines", fast_samuel) as machines:
         yield machines
+
+
+@pytest.fixture
+def machines(tmp_path: Path, sshd: SshMachines, with_compiled_python: Callable[[Path], None]) -> SshMachines:
+    """Three machines with new homes."""
+    sshd.use(tmp_path / "homes")
+    for name in sshd.names:
+        with_compiled_python(sshd.home(name) / "cache")
+    return sshd
 
 
 @pytest.fixture

@@ -40,11 +40,11 @@ class SshMachines:
         self.names = names
         self._port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
+        self._programs = programs
+        self.homes = directory / "homes"
         directory.mkdir(parents=True, mode=0o700)
         for name in ("host", *names):
             _keygen(directory / f"key-{name}")
-        for name in names:
-            self._make_home(name, programs)
         self._write_configuration()
         self.bin = directory / "bin"
         self.bin.mkdir()
@@ -52,8 +52,14 @@ class SshMachines:
         ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {directory}/config "$@"\n')
         ssh.chmod(0o755)
 
+    def use(self, homes: Path) -> None:
+        """Let the machines have new homes, below this directory."""
+        self.homes = homes
+        for name in self.names:
+            self._make_home(name)
+
     def home(self, name: str) -> Path:
-        return self.directory / "homes" / name
+        return self.homes / name
 
     def environment(self, name: str) -> dict[str, str]:
         home = self.home(name)
@@ -63,18 +69,25 @@ class SshMachines:
             "XDG_STATE_HOME": str(home / "state"),
             "XDG_CACHE_HOME": str(home / "cache"),
             "LANG": "C.UTF-8",
-            "SAMUEL_TEST_MACHINE": name,
         }
+
+    def install(self, *names: str) -> None:
+        """Let machines have the installed program: one whose processes can be seen and killed as they are."""
+        for name in names:
+            program = self.home(name) / "bin" / "samuel"
+            program.unlink()
+            program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -m samuel "$@"\n')
+            program.chmod(0o755)
 
     def set_variable(self, name: str, variable: str, value: str) -> None:
         """Give a machine one more variable: what its owner would write to ~/.ssh/environment."""
         with (self.home(name) / "variables").open("a") as file:
             file.write(f"export {variable}={shlex.quote(value)}\n")
 
-    def _make_home(self, name: str, programs: Path) -> None:
+    def _make_home(self, name: str) -> None:
         home = self.home(name)
         (home / "bin").mkdir(parents=True)
-        (home / "bin" / "samuel").symlink_to(programs / "samuel")
+        (home / "bin" / "samuel").symlink_to(self._programs / "samuel")
         (home / ".gitconfig").write_text("[user]\n\tname = A Machine\n\temail = machine@example.org\n")
         (home / "variables").touch()
         exports = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in self.environment(name).items())
@@ -134,11 +147,11 @@ class SshMachines:
     # What is running there
 
     def processes(self, name: str) -> list[int]:
-        """The processes of a machine: they carry its name in their environment."""
-        mark, pids = f"SAMUEL_TEST_MACHINE={name}\0".encode(), []
+        """The processes of a machine: they have its home."""
+        mark, pids = f"\0HOME={self.home(name)}\0".encode(), []
         for entry in os.listdir("/proc"):
             try:
-                if entry.isdigit() and mark in Path("/proc", entry, "environ").read_bytes():
+                if entry.isdigit() and mark in b"\0" + Path("/proc", entry, "environ").read_bytes():
                     pids.append(int(entry))
             except OSError:
                 continue

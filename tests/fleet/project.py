@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.fleet.machines import SshMachines
 from tests.lanes.project import PATIENCE, LaneProject
@@ -26,11 +30,18 @@ class FleetProject(LaneProject):
         self.git("push", "-q", "origin", "main")
 
     def prepare_fleet(
-        self, tasks: int, more: str = "", settings: str = SETTINGS, trusted: bool = True, **rest: str
+        self,
+        tasks: int | Mapping[str, str],
+        settings: str = SETTINGS,
+        *,
+        trusted: bool = True,
+        machines: Sequence[str] | None = None,
+        **rest: Any,
     ) -> None:
-        self.prepare(tasks, more=more + settings, **rest)  # type: ignore[arg-type]
+        """Make the project, its remote, and a clone on each of these machines."""
+        self.prepare(tasks, more=settings, **rest)
         self.publish()
-        for name in self.machines.names:
+        for name in self.machines.names if machines is None else machines:
             self.clone(name, trusted=trusted)
 
     def clone(self, name: str, *, trusted: bool = True) -> Path:
@@ -53,3 +64,20 @@ class FleetProject(LaneProject):
         return [
             word for name in names or self.machines.names for word in ("--place", f"ssh:{name}:{slots}:{CLONE}")
         ]
+
+    def killed_on(self, name: str, *, guard: bool) -> None:
+        """SIGKILL for the process of the attempt on a machine, or for its guard."""
+        youngest_first = sorted(self.machines.attempts(name), reverse=True)
+        os.kill(youngest_first[int(guard)], signal.SIGKILL)
+
+    def remote_refs(self, pattern: str = "refs/samuel/*") -> list[str]:
+        return [line.split("\t")[1] for line in self.git("ls-remote", str(self.bare), pattern).splitlines()]
+
+    def all_text(self) -> bytes:
+        """Everything that the run wrote: its state, its records, the journals, and what the remote has."""
+        places = [self.root / ".samuel/run", self.home / "state", *map(self.machines.home, self.machines.names)]
+        files = (file for place in places for file in place.rglob("*") if "cache" not in file.parts)
+        text = b"".join(file.read_bytes() for file in files if file.is_file())
+        self.git("fetch", "-q", str(self.bare), "+refs/samuel/*:refs/fetched/*")
+        commits = [line.split()[0] for line in self.git("ls-remote", str(self.bare), "refs/samuel/*").splitlines()]
+        return text + "".join(self.git("cat-file", "commit", commit) for commit in commits).encode()

@@ -2,17 +2,311 @@
 
 from __future__ import annotations
 
-from tests.fleet.project import FleetProject
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.fleet.project import CLONE, FleetProject
 from tests.length import at_length
+from tests.places.contract import assert_gone, wait_for
 
 TASKS = at_length(6, 60)
+WORK = 'echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"'
+
+
+def _has_text(file: Path) -> bool:
+    return file.exists() and bool(file.read_text())
+
+
+def pid_file(fleet: FleetProject) -> str:
+    """A script that starts a process in a session of its own, and notes its number."""
+    return f"setsid sh -c 'echo $$ > {fleet.outside}/daemon; exec sleep 600' & "
 
 
 def test_each_task_lands_once_with_agents_on_three_machines(fleet: FleetProject) -> None:
     fleet.prepare_fleet(TASKS)
+    fleet.task("any", f'echo "$SAMUEL_MACHINE" >> {fleet.outside}/machines; sleep 0.3; {WORK}')
 
     data = fleet.start("--json", *fleet.places(slots=2), lanes=0).data
 
     assert data["exit_reason"] == "queue_empty"
     fleet.assert_sound(TASKS)
-    assert len(fleet.calls()) == TASKS
+    assert len(fleet.calls()) == TASKS, "no agent was paid twice"
+    used = set((fleet.outside / "machines").read_text().split())
+    assert used == {"m1", "m2", "m3"}
+    assert fleet.git("status", "--porcelain") == "", "the person's work tree follows"
+    shown = [fleet.samuel("run", "show", str(number), "--json").out for number in range(1, TASKS + 1)]
+    assert all('"machine": "m' in text for text in shown), "the history names the machine of an attempt"
+    pages = "".join(file.read_text() for file in fleet.root.glob(".samuel/run/reports/*/report.md"))
+    assert all(f"on {name}" in pages for name in used), "and so does the report"
+    journal = "".join(file.read_text() for file in (fleet.root / ".samuel/run/journal").glob("*.jsonl"))
+    assert {f'"machine":"{name}"' for name in used} <= {
+        mark for name in used if (mark := f'"machine":"{name}"') in journal
+    }, "the journals of the machines are collected"
+    logs = list((fleet.root / ".samuel/run/logs").rglob("*iteration*"))
+    assert len(logs) >= TASKS, "and so are the logs"
+
+
+def test_red_check_on_a_machine_is_red_and_a_failed_attempt_is_continued_elsewhere(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, machines=("m1", "m2"))
+    # The first attempt leaves a broken file; the second finds what it left and mends it.
+    fleet.task("1", f"if [ -e broken ]; then rm broken; {WORK}; else echo half > half.txt; touch broken; fi")
+
+    fleet.start(*fleet.places(names=("m1", "m2")), lanes=0)
+
+    fleet.assert_sound(1)
+    assert len(fleet.calls()) == 2
+    assert fleet.samuel("run", "status", "--json").data["outcomes"]["quality_failed"] == 1
+    assert fleet.git("show", "main:half.txt") == "half\n", "the second attempt began with what the first one left"
+    assert fleet.row("1")["attempts"] == 1
+
+
+def test_agent_that_fails_with_an_exit_code_is_seen_as_failed(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, machines=("m1",))
+    fleet.task("1", f"test -e {fleet.outside}/once || {{ touch {fleet.outside}/once; exit 7; }}; {WORK}")
+
+    fleet.start(*fleet.places(names=("m1",)), lanes=0)
+
+    fleet.assert_sound(1)
+    assert fleet.samuel("run", "status", "--json").data["outcomes"]["agent_failed"] == 1
+
+
+@pytest.mark.parametrize("guard", [False, True], ids=["attempt", "guard"])
+def test_kill_on_a_machine_costs_no_attempt_and_leaves_nothing_there(fleet: FleetProject, *, guard: bool) -> None:
+    fleet.prepare_fleet(1, machines=("m1",))
+    fleet.machines.install("m1")
+    fleet.task("1", f"{pid_file(fleet)} test -e {fleet.outside}/killed || sleep 600; {WORK}")
+    with fleet.running(*fleet.places(names=("m1",)), lanes=0) as process:
+        fleet.wait_for(lambda: _has_text(fleet.outside / "daemon"), process)
+        daemon = int((fleet.outside / "daemon").read_text())
+        (fleet.outside / "killed").touch()
+        fleet.killed_on("m1", guard=guard)
+        assert_gone([daemon])
+        assert process.wait(120) == 0, fleet.screen
+
+    fleet.assert_sound(1)
+    assert fleet.row("1")["attempts"] == 0, "nobody is to blame"
+    assert "no attempt is counted" in fleet.screen
+    wait_for(lambda: fleet.machines.attempts("m1") == [])
+
+
+def test_interrupt_ends_the_agents_on_all_machines(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(2, machines=("m1", "m2"))
+    fleet.task(
+        "any", f"setsid sh -c 'echo $$ > {fleet.outside}/daemon-$SAMUEL_TASK_ID; exec sleep 600' & sleep 600"
+    )
+    files = [fleet.outside / f"daemon-{number}" for number in (1, 2)]
+    with fleet.running(*fleet.places(names=("m1", "m2")), lanes=0) as process:
+        fleet.wait_for(lambda: all(file.exists() and file.read_text() for file in files), process)
+        process.send_signal(signal.SIGINT)
+        fleet.wait_for(lambda: "Ctrl-C" in fleet.screen or "finish" in fleet.screen, process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(120) == 130, fleet.screen
+    assert_gone([int(file.read_text()) for file in files])
+    assert set(fleet.statuses().values()) == {"pending"}
+
+
+def test_killed_coordinator_does_not_pay_again_for_work_that_was_handed_over(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(2, machines=("m1", "m2"))
+    fleet.task("1", WORK)
+    fleet.task("2", f"sleep 1; {WORK}; touch {fleet.outside}/second")
+    with fleet.running(*fleet.places(names=("m1", "m2")), lanes=0) as process:
+        fleet.wait_for(lambda: len(fleet.calls()) == 2, process)
+        process.send_signal(signal.SIGSTOP)  # so that nothing lands
+        wait_for(lambda: len(fleet.remote_refs("refs/samuel/*/record/*")) == 2)
+        fleet.kill(process)
+
+    resumed = fleet.start(lanes=0)
+
+    assert resumed.code == 0
+    fleet.assert_sound(2)
+    assert len(fleet.calls()) == 2, "both were handed over before"
+
+
+def test_frozen_machine_is_lost_and_its_late_work_lands_nothing(fleet: FleetProject) -> None:
+    settings = '\n[fleet]\nretry = "200ms"\npatience = "20s"\nsilence = "4s"\n'
+    fleet.prepare_fleet(1, settings, machines=("m1", "m2"))
+    fleet.machines.install("m1", "m2")
+    fleet.task("1", f"test -e {fleet.outside}/frozen || sleep 3; {WORK}")
+    with fleet.running(*fleet.places(names=("m1", "m2")), lanes=0) as process:
+        fleet.wait_for(lambda: len(fleet.calls()) == 1, process)
+        first = next(name for name in ("m1", "m2") if fleet.machines.attempts(name))
+        (fleet.outside / "frozen").touch()
+        fleet.machines.signal(first, signal.SIGSTOP)
+        try:
+            assert process.wait(120) == 0, fleet.screen
+        finally:
+            fleet.machines.signal(first, signal.SIGCONT)
+        wait_for(lambda: fleet.machines.attempts(first) == [])
+
+    fleet.assert_sound(1)
+    assert f"nothing was heard from `ssh:{first}`" in fleet.screen
+    assert fleet.landed() == ["1"]
+
+
+def test_remote_that_is_away_for_a_while_loses_nothing(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, machines=("m1",))
+    fleet.task("1", f"mv {fleet.bare} {fleet.bare}.away; touch {fleet.outside}/away; {WORK}")
+    with fleet.running(*fleet.places(names=("m1",)), lanes=0) as process:
+        fleet.wait_for(lambda: (fleet.outside / "away").exists(), process)
+        time.sleep(2)
+        os.rename(f"{fleet.bare}.away", fleet.bare)
+        assert process.wait(120) == 0, fleet.screen
+
+    fleet.assert_sound(1)
+    assert len(fleet.calls()) == 1
+
+
+def test_machine_of_another_protocol_gets_no_work(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, machines=("m1", "m2"))
+    other = fleet.machines.home("m1") / "bin" / "samuel"
+    other.unlink()
+    other.write_text(
+        f"#!{sys.executable}\nimport sys\nfrom samuel.loop.fleet import wire\nwire.PROTOCOL += 1\n"
+        "from samuel.cli.edge import run\nsys.exit(run(sys.argv[1:]))\n"
+    )
+    other.chmod(0o755)
+
+    ran = fleet.start(*fleet.places(names=("m1", "m2")), lanes=0)
+
+    fleet.assert_sound(1)
+    assert "`ssh:m1` gets no work in this run: the coordinator has protocol" in ran.screen
+    assert {call.task for call in fleet.calls()} == {"1"}
+
+
+def test_nothing_is_claimed_where_no_machine_trusts_the_project(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, machines=("m1",), trusted=False)
+
+    ran = fleet.start(*fleet.places(names=("m1",)), "--json", lanes=0, code=1)
+
+    assert ran.data["exit_reason"] == "no_place"
+    assert fleet.calls() == []
+    assert fleet.statuses() == {"1": "pending"}
+    assert fleet.row("1")["attempts"] == 0
+    assert fleet.samuel("run", "tasks", "--json").data[0]["iteration"] == 0
+    checked = fleet.samuel("fleet", "check", *fleet.places(names=("m1",)), "--json", code=1).data
+    assert [(entry["code"], entry["ok"]) for entry in checked] == [("trust", False)]
+    assert "samuel -C" in checked[0]["hint"]
+
+
+def test_what_a_machine_lacks_is_named_by_fleet_check(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, machines=("m1", "m2"), agent='claim = "exit"\nenv = ["SHOP_KEY"]')
+    fleet.env["SHOP_KEY"] = "coordinators-own-key"
+    fleet.machines.set_variable("m2", "SHOP_KEY", "the-key-of-m2")
+    fleet.samuel("trust", "--yes")
+    places = ["--place", f"ssh:m1:1:{CLONE}", "--place", f"ssh:m2:1:{CLONE}", "--place", "ssh:m3:1:~/none"]
+
+    data = fleet.samuel("fleet", "check", *places, "--json", code=1).data
+
+    by_place = {entry["place"]: entry for entry in data}
+    assert by_place["ssh:m1"]["code"] == "agent"
+    assert "`SHOP_KEY`, not set on this machine" in by_place["ssh:m1"]["why"]
+    assert by_place["ssh:m2"]["ok"]
+    assert by_place["ssh:m3"]["code"] == "directory"
+    assert fleet.remote_refs() == [], "a check leaves nothing on the remote"
+
+    fleet.start("--place", f"ssh:m2:1:{CLONE}", lanes=0)
+    fleet.assert_sound(1)
+    text = fleet.all_text()
+    assert b"coordinators-own-key" not in text
+    assert b"the-key-of-m2" not in text.replace((fleet.machines.home("m2") / "variables").read_bytes(), b"")
+
+
+def test_secrets_are_in_no_process_list_while_a_machine_works(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, machines=("m1",), agent='claim = "exit"\nenv = ["SHOP_KEY"]')
+    fleet.env["SHOP_KEY"] = "coordinators-own-key"
+    fleet.machines.set_variable("m1", "SHOP_KEY", "the-key-of-m1")
+    fleet.task("1", f"ps axww -o args > {fleet.outside}/processes; {WORK}")
+
+    fleet.start(*fleet.places(names=("m1",)), lanes=0)
+
+    listed = (fleet.outside / "processes").read_text()
+    assert "samuel" in listed
+    assert "coordinators-own-key" not in listed
+    assert "the-key-of-m1" not in listed
+
+
+def test_remote_with_a_password_in_its_url_is_refused(fleet: FleetProject) -> None:
+    fleet.prepare(1)
+    fleet.git("remote", "add", "origin", "https://me:hunter2@example.invalid/shop.git")
+
+    ran = fleet.start(*fleet.places(names=("m1",)), lanes=0, code=1)
+
+    assert "the URL of the remote `origin`" in ran.screen
+    assert "hunter2" not in ran.screen
+
+
+def test_rules_that_are_not_committed_are_named(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, machines=("m1",))
+    with (fleet.root / "samuel.toml").open("a") as file:
+        file.write("# changed\n")
+
+    ran = fleet.start(*fleet.places(names=("m1",)), lanes=0, code=1)
+
+    assert "are not those of the run: `samuel.toml`" in ran.screen
+    assert fleet.calls() == []
+
+
+def test_clone_that_samuel_keeps_is_made_and_trusted_on_the_machine(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, machines=())
+    first = fleet.samuel("fleet", "check", "--place", "ssh:m1:1", "--json", code=1).data[0]
+    assert first["code"] == "trust"
+    command = first["hint"].split("`")[1]
+    fleet.on_machine("m1", *command.split(), "--yes")
+
+    assert fleet.samuel("fleet", "check", "--place", "ssh:m1:1", "--json").data[0]["ok"]
+    fleet.start("--place", "ssh:m1:1", lanes=0)
+
+    fleet.assert_sound(1)
+
+
+def test_drained_machine_gets_no_new_work_and_status_shows_it(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(3, machines=("m1", "m2"))
+    fleet.task(
+        "any",
+        f'echo "$SAMUEL_MACHINE" >> {fleet.outside}/machines\n'
+        f"while [ ! -e {fleet.outside}/go ]; do sleep 0.05; done\n{WORK}",
+    )
+    with fleet.running(*fleet.places(names=("m1", "m2")), lanes=0) as process:
+        fleet.wait_for(lambda: len(fleet.calls()) == 2, process)
+        status = {entry["place"]: entry for entry in fleet.samuel("fleet", "status", "--json").data}
+        assert [len(entry["tasks"]) for entry in status.values()] == [1, 1]
+        assert status["ssh:m1"]["state"] == "ready"
+        fleet.samuel("fleet", "drain", "m1")
+        assert "drained" in fleet.samuel("fleet", "status").out
+        (fleet.outside / "go").touch()
+        assert process.wait(120) == 0, fleet.screen
+
+    fleet.assert_sound(3)
+    assert sorted((fleet.outside / "machines").read_text().split()) == ["m1", "m2", "m2"]
+
+
+def test_local_lane_and_a_machine_share_the_tasks(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(2, machines=("m1",))
+    both = f"while [ $(wc -l < {fleet.outside}/machines) -lt 2 ]; do sleep 0.05; done"
+    fleet.task("any", f'echo "machine=$SAMUEL_MACHINE" >> {fleet.outside}/machines\n{both}\n{WORK}')
+
+    fleet.start("--place", "local:1", *fleet.places(names=("m1",)), lanes=0)
+
+    fleet.assert_sound(2)
+    assert sorted((fleet.outside / "machines").read_text().split()) == ["machine=", "machine=m1"]
+
+
+def test_attempt_without_a_request_says_what_it_expects(fleet: FleetProject) -> None:
+    with subprocess.Popen(
+        ["samuel", "attempt"],
+        env=fleet.machines.environment("m1"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(b"nonsense\n")
+        process.stdin.flush()
+        line = json.loads(process.stdout.readline())
+        assert (process.wait(), line["line"], line["code"]) == (1, "refused", "protocol")

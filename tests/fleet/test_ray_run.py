@@ -136,6 +136,17 @@ def test_red_check_on_a_machine_is_seen_as_red(project: RayProject) -> None:
     assert statuses["1"] != "completed"
 
 
+def test_agent_that_no_machine_offers_is_named_and_nothing_starts(project: RayProject) -> None:
+    project.prepare_ray(1)
+    settings = (project.root / "samuel.toml").read_text()
+    project.write("samuel.toml", settings.replace('"mine"', '"other"').replace("agents.mine", "agents.other"))
+    project.git("commit", "-q", "-a", "-m", "Another agent")
+    process = project.begin()
+    assert ended(process, project) != 0
+    assert "no machine of the Ray cluster offers `other`" in project.screen
+    assert project.calls() == []
+
+
 def test_kills_of_workers_machines_and_the_coordinator_lose_and_double_nothing(project: RayProject) -> None:
     tasks, kills = 30, 0
     project.prepare_ray(tasks)

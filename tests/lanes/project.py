@@ -138,7 +138,8 @@ class LaneProject:
     def running(self, *arguments: str, lanes: int = 3) -> Iterator[subprocess.Popen[bytes]]:
         """`samuel run start` in the background, in a process group of its own; its screen is in `screen`."""
         screen = self.outside / "screen"
-        command = [*INSTALLED, "run", "start", "--yes", "--parallel", str(lanes), *arguments]
+        parallel = ("--parallel", str(lanes)) if lanes else ()
+        command = [*INSTALLED, "run", "start", "--yes", *parallel, *arguments]
         with screen.open("ab") as file:
             process = subprocess.Popen(
                 command, cwd=self.root, env=self.env, stdout=file, stderr=file, start_new_session=True

@@ -1,7 +1,7 @@
 """What every place must do, wherever its commands run.
 
-A place's tests subclass `PlaceContract` and say how to open the place; pytest then runs all of this against it. The
-`samuel` of that place is `PROGRAM`, a small program that behaves as its first argument says, below a guard as
+A place's tests subclass `PlaceContract` and say how to open the place; pytest then runs all of this against it.
+The `samuel` of that place is `PROGRAM`, a small program that behaves as its first argument says, below a guard as
 `samuel attempt` does:
 
     echo N      prints its request N times, and ends
@@ -31,16 +31,24 @@ from samuel.process import procfs
 
 PATIENCE = 120.0  # seconds after which a test gives up: a busy machine is no failure
 
+BELOW = """
+import os, subprocess, sys
+directory = sys.argv[1]
+inner = subprocess.Popen(['sleep', '600'], start_new_session=True)
+for name, pid in (('outer', os.getpid()), ('inner', inner.pid)):
+    with open(os.path.join(directory, name), 'w') as file:
+        file.write(str(pid))
+inner.wait()
+"""
+
 PROGRAM = f"""#!{sys.executable}
-import os, signal, subprocess, sys, time
+import os, subprocess, sys
 from samuel.process.guard import guarded
 
 def stay(directory):
-    script = f"import os,time; open({{directory!r}} + '/outer', 'w').write(str(os.getpid())); import subprocess; " \\
-        f"p = subprocess.Popen(['sleep', '600'], start_new_session=True); " \\
-        f"open({{directory!r}} + '/inner', 'w').write(str(p.pid)); p.wait()"
-    subprocess.Popen([sys.executable, '-S', '-c', script], start_new_session=True)
-    open(directory + '/main', 'w').write(str(os.getpid()))
+    subprocess.Popen([sys.executable, '-S', '-c', {BELOW!r}, directory], start_new_session=True)
+    with open(os.path.join(directory, 'main'), 'w') as file:
+        file.write(str(os.getpid()))
     print('working', flush=True)
     while os.read(0, 4096):
         pass

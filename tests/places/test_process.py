@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -24,12 +25,19 @@ class TestProcessPlace(PlaceContract):
 
     def test_silence_of_a_machine_is_a_lost_place(self, place: Place, tmp_path: Path) -> None:
         quiet = ProcessPlace("process", 1, (str(tmp_path / "program"),), dict(os.environ), silence=0.5)
-        with (
-            pytest.raises(PlaceLost, match="nothing was heard"),
-            staying(quiet, tmp_path, raises=True) as (_, pids),
-        ):
+        with pytest.raises(PlaceLost, match="nothing was heard"):
+            freeze(quiet, tmp_path)
+
+
+def freeze(place: Place, directory: Path) -> None:
+    """Freeze a command; what its lines raise is raised when its processes are gone."""
+    pids: list[int] = []
+    try:
+        with staying(place, directory, raises=True) as (_, pids):
             for pid in pids:
                 os.kill(pid, signal.SIGSTOP)
+    finally:
         for pid in pids:
-            os.kill(pid, signal.SIGCONT) if Path(f"/proc/{pid}").exists() else None
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
         assert_gone(pids)

@@ -18,6 +18,7 @@ from samuel.places.ssh import SshPlace, quoted_program
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory, fast_samuel: Path) -> Iterator[SshMachines]:
     with ssh_machines(tmp_path_factory.mktemp("ssh") / "machines", fast_samuel) as machines:
+        machines.use(tmp_path_factory.mktemp("homes"))
         yield machines
 
 
@@ -36,7 +37,7 @@ class TestSshPlace(PlaceContract):
 
     def test_host_that_is_not_known_is_a_broken_place(self, tmp_path: Path) -> None:
         place = SshPlace(place_spec("ssh:nowhere.invalid:1"), "samuel", 60.0)
-        with pytest.raises(PlaceBroken, match="nowhere.invalid"):
+        with pytest.raises(PlaceBroken, match=r"nowhere\.invalid"):
             list(place.start(command("lines", "1")).lines())
 
     def test_server_that_is_away_is_a_lost_place(self, machines: SshMachines) -> None:

@@ -26,6 +26,7 @@ from samuel.files.lock import held
 from samuel.journal import Journal
 from samuel.loop.attempts import TreeState
 from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.fleet.cancel import CancelSwitch
 from samuel.loop.fleet.clone import FleetClone
 from samuel.loop.fleet.outbox import Outbox
 from samuel.loop.fleet.patience import patiently
@@ -63,20 +64,9 @@ from samuel.version import __version__
 
 MOST_LANES = 256
 AFTER_CANCEL = 30.0  # seconds that paid work may take to reach the remote when nobody waits for it any more
-HEARTBEAT = 5.0  # seconds, until the request says another time
 UNDER_WAY = "under-way.json"
 
 Send = Callable[[Line], None]
-
-
-class CancelSwitch:
-    """Whether the coordinator still waits for the attempt, and how often it wants to hear of it."""
-
-    def __init__(self) -> None:
-        self.heartbeat = HEARTBEAT
-        self.is_cancelled = False
-        self.is_shielded = False
-        """True: the work is done and paid for, and is being handed over."""
 
 
 class UnderWay(msgspec.Struct, frozen=True):

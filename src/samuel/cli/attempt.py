@@ -5,18 +5,16 @@ import signal
 import threading
 from contextlib import suppress
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import click
 
 from samuel.cli.command_context import CommandContext
 from samuel.cli.signals import END, handled_by
+from samuel.loop.fleet.cancel import CancelSwitch
 from samuel.process.guard import guarded
 
 READ = 1 << 20
-
-if TYPE_CHECKING:
-    from samuel.loop.fleet.wire import Line
+HEARTBEAT = b'{"line":"heartbeat"}\n'  # as `wire.HeartbeatLine`, which takes long to import
 
 
 @click.command()
@@ -41,10 +39,8 @@ class LineWriter:
         self._lock = threading.Lock()
         self.is_broken = False
 
-    def __call__(self, line: Line) -> None:
-        from samuel.loop.fleet.wire import line_of
-
-        data = memoryview(line_of(line))
+    def __call__(self, line: bytes) -> None:
+        data = memoryview(line)
         with self._lock:
             try:
                 while data and not self.is_broken:
@@ -55,11 +51,6 @@ class LineWriter:
 
 def _attempt() -> int:
     """In a process of its own: the request, then lines, then the answer."""
-    from samuel.app.machine_attempt import CancelSwitch, answer  # most of the package
-    from samuel.loop.fleet.wire import HeartbeatLine, ReadyLine, ResultLine
-    from samuel.process.tree import own_all_children
-
-    own_all_children()
     cancel, send, is_over = CancelSwitch(), LineWriter(), threading.Event()
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -69,7 +60,7 @@ def _attempt() -> int:
 
     def beat() -> None:
         while not is_over.wait(cancel.heartbeat):
-            send(HeartbeatLine())
+            send(HEARTBEAT)
 
     with handled_by(interrupt, signal.SIGINT, *END):
         try:
@@ -78,13 +69,24 @@ def _attempt() -> int:
                 return 130  # whatever follows a request cancels it
             threading.Thread(target=_watch_input, daemon=True).start()
             threading.Thread(target=beat, daemon=True).start()
-            line = answer(request, send, cancel)
+            code, line = _answer(request, send, cancel)
         except KeyboardInterrupt:
             return 130
         cancel.is_shielded = True
         is_over.set()
         send(line)
-    return 0 if isinstance(line, ResultLine | ReadyLine) else 1
+    return code
+
+
+def _answer(request: bytes, send: LineWriter, cancel: CancelSwitch) -> tuple[int, bytes]:
+    """Do what is asked for; the exit code, and the last line."""
+    from samuel.app.machine_attempt import answer  # most of the package: the machine is heard of before
+    from samuel.loop.fleet.wire import ReadyLine, ResultLine, line_of
+    from samuel.process.tree import own_all_children
+
+    own_all_children()
+    line = answer(request, lambda line: send(line_of(line)), cancel)
+    return 0 if isinstance(line, ResultLine | ReadyLine) else 1, line_of(line)
 
 
 def _request() -> tuple[bytes, bytes]:

@@ -21,6 +21,7 @@ from samuel.process.tree import end
 CHUNK = 64 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
 STDERR_TAIL = 4000
+FIRST_LINE = 60.0  # seconds that a machine has to connect and to start the command
 GRACE = 20.0  # seconds that a cancelled command has to end what it started
 
 JudgeEnd = Callable[[int, str], SamuelError | None]
@@ -72,7 +73,7 @@ class ProcessConnection:
         assert process.stdin
         assert process.stdout
         assert process.stderr
-        last = time.monotonic()
+        last = time.monotonic() + max(0.0, FIRST_LINE - (self._silence or FIRST_LINE))
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             selector.register(process.stderr, selectors.EVENT_READ)

@@ -22,8 +22,8 @@ def check(here: CommandContext, places: tuple[str, ...], methodology: str, agent
     """Check whether the machines can work on this project.
 
     Each machine is asked what a run would ask it before its first task: whether it can be reached, has the same
-    protocol, the rules and plugins of the project, trusts them, and has the agent, the sandbox and room on its disk.
-    What is missing is named. No agent starts.
+    protocol, the rules and plugins of the project, trusts them, and has the agent, the sandbox and room on its
+    disk. What is missing is named. No agent starts.
 
     \b
         samuel fleet check --place ssh:build1:2

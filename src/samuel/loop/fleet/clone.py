@@ -88,9 +88,7 @@ class FleetClone:
             if self.is_ours
             else f"`git -C {self.top} pull` brings what is committed at the coordinator"
         )
-        raise MachineRefused(
-            "rules", f"the rules of the run are others than those in `{self.root}`: {names}", hint
-        )
+        raise MachineRefused("rules", f"the rules in `{self.root}` are not those of the run: {names}", hint)
 
     def _has(self, commits: list[str]) -> bool:
         try:
