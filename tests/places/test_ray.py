@@ -294,6 +294,22 @@ def test_address_where_nobody_answers_is_named(cluster: RayCluster) -> None:
         place.close()
 
 
+def test_other_python_is_named(cluster: RayCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    major, minor = sys.version_info[:2]
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nfrom collections import namedtuple\n"
+        "Version = namedtuple('Version', 'major minor micro releaselevel serial')\n"
+        f"sys.version_info = Version({major}, {minor}, 99, 'final', 0)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    place = RayPlace(cluster.address, LIMITS)
+    try:
+        assert f"`ray:{cluster.address}` has another version of Ray or Python than this machine" in place.problem()
+        assert f"Python: {major}.{minor}.99" in place.problem()
+    finally:
+        place.close()
+
+
 def test_auto_finds_the_cluster_of_this_machine(cluster: RayCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", cluster.address)
     place = RayPlace("auto", LIMITS)

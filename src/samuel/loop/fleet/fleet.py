@@ -374,5 +374,5 @@ class Fleet:
 
 
 def _resources(agent: str) -> dict[str, float]:
-    """What an attempt takes of a machine. A check takes it too, so that what nobody has is named before any task."""
+    """What an attempt takes of a machine, and a check too: so what nobody has is named before any task."""
     return {"agent": 1.0, agent: 1.0}
