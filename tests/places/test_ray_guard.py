@@ -38,8 +38,8 @@ class Marked:
         word = f"sleep\0{self.number}\0".encode()
         return [pid for pid in pids if procfs.read(f"/proc/{pid}/cmdline") == word and not _dead(pid)]
 
-    def wait_for(self, count: int) -> None:
-        until = time.monotonic() + WAIT
+    def wait_for(self, count: int, within: float = WAIT) -> None:
+        until = time.monotonic() + within
         while len(self.alive()) != count:
             assert time.monotonic() < until, f"{len(self.alive())} processes instead of {count}"
             time.sleep(0.02)
