@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # Tests start the command hundreds of times. A shell that forbids cached bytecode makes each start 1.5 times slower.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test rest lint system full crash stress fuzz agents coverage bench docs clean
+.PHONY: demo test rest lint system full crash stress fuzz agents fleet coverage bench docs clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -56,6 +56,11 @@ agents: $(READY)
 	-$(PYTHON) tests/live/install.py
 	-$(BIN)/python tests/live/install_python.py
 	SAMUEL_TESTS=full $(PYTHON) tests/live/offline.py $(BIN)/python -m pytest -n 2 -v tests/live
+
+# Attempts on other machines, at length: with a real Ray cluster, which runs in a network namespace of its own.
+fleet: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]'
+	SAMUEL_TESTS=full $(PYTEST) --dist loadfile $(wildcard tests/places tests/fleet)
 
 # What the tests run in their own processes; the share that must be covered is in pyproject.toml.
 coverage: $(READY) system

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-
 from samuel.config.model import FleetSettings
 from samuel.config.place_spec import PlaceSpec
 from samuel.errors import UsageError
@@ -17,11 +15,7 @@ def open_place(spec: PlaceSpec, settings: FleetSettings) -> Place:
 
         return SshPlace(spec, settings.program, settings.silence)
     if spec.kind == "ray":
-        try:
-            ray = importlib.import_module("samuel.places.ray")
-        except ModuleNotFoundError:
-            raise UsageError(f"`{spec}` needs Ray", "`pip install samuel-loop[ray]` installs it") from None
-        program = () if settings.program == FleetSettings.program else (settings.program,)
-        place: Place = ray.RayPlace(spec.address, program=program)
-        return place
+        from samuel.places.ray import open_ray_place
+
+        return open_ray_place(spec.address, settings.program, settings.silence)
     raise UsageError(f"`{spec}` is not a place on another machine", "name one as `ssh:HOST:SLOTS`")

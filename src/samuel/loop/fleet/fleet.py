@@ -180,7 +180,8 @@ class Fleet:
         """Ask a place whether it can work. Raises what is in TROUBLE."""
         machine = self._machines[name]
         needed = self.exchange.publish(base)
-        line = self._ask(machine, self._request(machine, base, needed, self._shared.run.agent), {}, None)
+        agent = self._shared.run.agent
+        line = self._ask(machine, self._request(machine, base, needed, agent), _resources(agent), None)
         if not isinstance(line, ReadyLine):
             raise PlaceBroken(f"`{name}` answered a check with a line `{type(line).__name__}`")
         return line
@@ -204,7 +205,7 @@ class Fleet:
             timings=self._options.timings,
         )
         sent = replace(self._request(machine, request.base, needed, record.agent), work=work)
-        line = self._ask(machine, sent, {"agent": 1.0, record.agent: 1.0}, lane)
+        line = self._ask(machine, sent, _resources(record.agent), lane)
         if not isinstance(line, ResultLine):
             raise PlaceBroken(f"`{record.place}` answered an attempt with a line `{type(line).__name__}`")
         return self._taken(line, record)
@@ -375,3 +376,8 @@ class Fleet:
         for machine in self._machines.values():
             with suppress(SamuelError, OSError):
                 machine.place.close()
+
+
+def _resources(agent: str) -> dict[str, float]:
+    """What an attempt takes of a machine, and a check too: so what nobody has is named before any task."""
+    return {"agent": 1.0, agent: 1.0}

@@ -1,0 +1,168 @@
+"""Connecting to a Ray cluster, in the driver's process: refused when it is open, and explained when it fails.
+
+Ray's own words for a wrong token, a wrong port and a cluster that is gone are the same: "Failed to connect".
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import socket
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from samuel.places.place import PlaceBroken, PlaceLost
+from samuel.places.ray_messages import RayLimits
+from samuel.places.ray_resources import RayMachine
+from samuel.process.spawn import run
+
+_GUIDE = "see docs/how-to/ray.md"
+_MAKE_TOKEN = (
+    "make a token with `ray get-auth-token --generate`, copy ~/.ray/auth_token to every machine, set "
+    f"RAY_AUTH_MODE=token there and here, and start Ray again; {_GUIDE}"
+)
+_UNAUTHENTICATED = "InvalidAuthToken"
+_OTHER_VERSION = ("ersion mismatch", "was started with", "but this process is running Ray version")
+_CONNECT_TIMEOUT = 10.0
+_PROBE_TIMEOUT = 60.0
+_LONGEST = 600  # characters of Ray's own words
+
+
+def connect(address: str, limits: RayLimits) -> Any:
+    """The module `ray`, connected to the cluster, all of whose machines passed their test.
+
+    Raises PlaceBroken if a person has to do something, PlaceLost if the cluster may come back by itself.
+    """
+    if os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
+        raise PlaceBroken(
+            f"`ray:{address}` is refused: RAY_AUTH_MODE is not `token` here, and whoever can reach a Ray cluster "
+            "without a token can run commands on all of its machines",
+            _MAKE_TOKEN,
+        )
+    if address.startswith("ray://"):
+        raise PlaceBroken(
+            f"`ray:{address}` is a Ray Client address, which Samuel does not use",
+            f"run Samuel on a machine of the cluster and use `ray:auto` or `ray:HOST:PORT`; {_GUIDE}",
+        )
+    try:
+        ray = importlib.import_module("ray")
+    except ImportError as error:
+        raise PlaceBroken(
+            f"`ray:{address}` needs Ray, which is not installed here: {error}",
+            "run `pip install 'samuel-loop[ray]'` with the version of Ray that the cluster has",
+        ) from None
+    _check_head(address)
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
+    except (OSError, RuntimeError, ValueError, AssertionError, ray.exceptions.RayError) as error:
+        raise _explained(address, str(error), answers=True) from None
+    _test_machines(ray, address, limits)
+    return ray
+
+
+def machines(ray: Any) -> tuple[RayMachine, ...]:
+    """The nodes of the cluster. This call does not return while the head is away."""
+    return tuple(
+        RayMachine(node["NodeID"], node["NodeManagerAddress"], bool(node["Alive"]), dict(node["Resources"]))
+        for node in ray.nodes()
+    )
+
+
+def _check_head(address: str) -> None:
+    """The head answers with our token, and only with it. Ray itself takes minutes to see that nobody answers."""
+    host, _, port = address.rpartition(":")
+    if port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _CONNECT_TIMEOUT).close()
+        except (OSError, OverflowError) as error:
+            raise _explained(address, str(error), answers=False) from None
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+    with ThreadPoolExecutor() as pool:
+        without_token = pool.submit(_health_check, address, {**plain, "RAY_AUTH_MODE": "disabled"})
+        answers, words = _health_check(address, dict(os.environ))
+        if without_token.result()[0]:
+            raise PlaceBroken(
+                f"`ray:{address}` is refused: the cluster answers without a token, so whoever can reach it can "
+                "run commands on all of its machines",
+                _MAKE_TOKEN,
+            )
+    if not answers:
+        raise _explained(address, words, answers=False)
+
+
+def _health_check(address: str, variables: dict[str, str]) -> tuple[bool, str]:
+    """Whether the head answers a process with these variables, and Ray's words if it does not."""
+    finished = run(
+        [sys.executable, "-P", "-m", "ray.scripts.scripts", "health-check", *_address_option(address)],
+        cwd="/",
+        env=variables,
+        timeout=_PROBE_TIMEOUT,
+    )
+    words = finished.stderr.decode(errors="replace").strip()
+    return finished.ended == "exited" and finished.returncode == 0, words or "no answer in time"
+
+
+def _address_option(address: str) -> tuple[str, ...]:
+    return () if address == "auto" else ("--address", address)
+
+
+def _explained(address: str, ray_text: str, *, answers: bool) -> PlaceBroken | PlaceLost:
+    """What went wrong, told from Ray's words and whether the head answered at all."""
+    short = " ".join(ray_text.split())[-_LONGEST:]
+    if any(words in ray_text for words in _OTHER_VERSION):
+        return PlaceBroken(
+            f"`ray:{address}` has another version of Ray or Python than this machine: {short}",
+            "install the same Ray and the same Python, to the last number, on all machines and here",
+        )
+    if _UNAUTHENTICATED in ray_text:
+        return _wrong_token(address)
+    if answers:
+        return PlaceBroken(
+            f"`ray:{address}` answers, but this machine cannot use it: {short}",
+            "run Samuel on a machine of the cluster, with the same Ray, Python and token; `ray start "
+            f"--address={address} --num-cpus=0` makes this machine a part of it; {_GUIDE}",
+        )
+    return PlaceLost(
+        f"`ray:{address}` does not answer: {short}",
+        "either no Ray head runs there, or the address is wrong, or a firewall is between; check with "
+        f"`{' '.join(('ray', 'health-check', *_address_option(address)))}`",
+    )
+
+
+def _wrong_token(address: str) -> PlaceBroken:
+    return PlaceBroken(
+        f"`ray:{address}` refused the token of this machine",
+        "the token in RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH or ~/.ray/auth_token must be that of the cluster's "
+        "head: copy it from there",
+    )
+
+
+def _test_machines(ray: Any, address: str, limits: RayLimits) -> None:
+    """Each machine that offers slots runs a task of ours, in which exit codes arrive."""
+    at_node = importlib.import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
+    test = ray.remote(num_cpus=0, max_retries=0)(_node_report)
+    tests = {
+        machine.address: test.options(scheduling_strategy=at_node(machine.id, soft=False)).remote()
+        for machine in machines(ray)
+        if machine.slots
+    }
+    problems = []
+    for machine_address, result in tests.items():
+        try:
+            problem = ray.get(result, timeout=limits.connect)["problem"]
+        except ray.exceptions.RayTaskError as error:
+            problem = f"Samuel cannot run there: {error.cause or error}; install samuel-loop for the Python of Ray"
+        except ray.exceptions.RayError as error:
+            problem = f"its test did not end: {type(error).__name__}"
+        if problem:
+            problems.append(f"`{machine_address}`: {problem}")
+    if problems:
+        raise PlaceBroken(f"`ray:{address}` has machines that cannot run attempts:\n" + "\n".join(problems))
+
+
+def _node_report() -> dict[str, str]:
+    """Runs on a node."""
+    from samuel.places.ray_task import node_report
+
+    return node_report()
