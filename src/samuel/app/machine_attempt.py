@@ -187,6 +187,7 @@ class MachineAttempt:
                 task=task,
                 tasks=work_request.tasks,
                 base=self._request.base,
+                base_tree=lane.trees.refs.tree_of(self._request.base),
                 last_attempts=last,
                 checks=CheckMemory.of(work_request.checks),
                 fresh=work_request.fresh,

@@ -44,6 +44,7 @@ class AttemptRequest(NamedTuple):
     base: str
     """The commit to begin with."""
     base_tree: str
+    """The tree of that commit."""
     last_attempts: dict[str, KeptAttempt]
     """What earlier attempts left, by task."""
     checks: CheckMemory
