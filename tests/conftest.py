@@ -80,29 +80,32 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.hookimpl(trylast=True)  # what was chosen by its name or by a mark is not left out for the tests before it
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """`make test` runs every n-th test of what is marked as `sampled`, and none that is marked as `full`.
+    """`make test` runs every n-th test of what is marked as `sampled`, and none that is marked as `slow`.
 
-    `make rest` runs the others of these tests, and `make full` all of them.
+    `make rest` runs the others of these tests, and `make full` all of them. Slow tests of files and directories
+    that the command line names are run.
     """
     if FULL:
         return
+    is_whole_suite = [config.rootpath / argument for argument in config.args] == [config.rootpath / "tests"]
     counts: Counter[str] = Counter()
     chosen: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
-        (chosen if _is_chosen(item, counts) else left_out).append(item)
+        is_slow = is_whole_suite and item.get_closest_marker("slow") is not None
+        (left_out if is_slow or not _is_in_sample(item, counts) else chosen).append(item)
     if REST:
         chosen, left_out = left_out, chosen
     config.hook.pytest_deselected(items=left_out)
     items[:] = chosen
 
 
-def _is_chosen(item: pytest.Item, counts: Counter[str]) -> bool:
+def _is_in_sample(item: pytest.Item, counts: Counter[str]) -> bool:
     for node, mark in item.iter_markers_with_node("sampled"):  # the one that is nearest to the test comes first
         group = node.nodeid.partition("[")[0]
         counts[group] += 1
         return counts[group] % int(mark.kwargs["every"]) == 1
-    return item.get_closest_marker("full") is None
+    return True
 
 
 def pytest_sessionfinish() -> None:

@@ -1,6 +1,6 @@
 """The length of tests: `make test` runs the short forms; SAMUEL_TESTS=full, as in `make full`, the long ones.
 
-The marks `sampled(every=n)` and `full` are two more forms, for whole tests; tests/conftest.py reads them. What
+The marks `sampled(every=n)` and `slow` are two more forms, for whole tests; tests/conftest.py reads them. What
 `make test` leaves out for them, `make rest` (SAMUEL_TESTS=rest) runs, in the short forms.
 """
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from samuel.process import spawn
 from samuel.process.ledger import LEDGER
 from samuel.process.tree import own_all_children
@@ -24,6 +26,7 @@ def call_alone() -> None:
     spawn.run([sys.executable, "-c", ""], cwd="/", env={}, timeout=60)
 
 
+@pytest.mark.slow
 def test_fork_server_is_not_ended_as_a_stray_of_a_process_that_was_a_subreaper_before() -> None:
     call_alone()
     assert LEDGER._subreaper
@@ -32,6 +35,7 @@ def test_fork_server_is_not_ended_as_a_stray_of_a_process_that_was_a_subreaper_b
         assert version(directory).startswith("samuel ")
 
 
+@pytest.mark.slow
 def test_fork_server_outlives_a_client_that_sends_no_request_or_a_broken_one() -> None:
     with forkserver.running() as directory:
         for request in (b"", b"\0\0\0\0\0\0\0\1x"):

@@ -20,6 +20,7 @@ VAGUE = {
 OWN_WORDS = {"ASKED"}  # the outcome of an iteration whose agent asked a question
 
 
+@pytest.mark.slow
 def test_a_class_name_exists_once_in_the_package() -> None:
     modules: dict[str, list[str]] = defaultdict(list)
     for file in sorted(PACKAGE.rglob("*.py")):
@@ -53,6 +54,7 @@ def is_vague(name: str) -> bool:
     return name not in OWN_WORDS and name.strip("_").lower() in VAGUE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directory", ["src", "tests", "benchmarks", "docs", "examples"])
 def test_no_file_or_name_is_a_vague_participle(directory: str) -> None:
     files = sorted(file for pattern in ("*.py", "*.py.txt") for file in (ROOT / directory).rglob(pattern))

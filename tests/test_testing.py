@@ -79,6 +79,7 @@ def test_that_fails(samuel_project):
 '''
 
 
+@pytest.mark.slow
 def test_the_authors_tests_run_with_nothing_but_the_plugin(tmp_path: Path) -> None:
     (tmp_path / "my_hooks.py").write_text(AUTHORS_HOOKS)
     (tmp_path / "test_my_hooks.py").write_text(AUTHORS_TESTS)

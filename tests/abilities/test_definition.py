@@ -200,6 +200,7 @@ values = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.dictionaries(keys, values, max_size=8), st.sampled_from(Level))
 def test_any_registry_file_is_read_or_refused(registry_file: dict[str, object], level: Level) -> None:
     data = json.dumps(registry_file).encode()

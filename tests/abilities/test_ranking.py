@@ -66,6 +66,7 @@ class Scripted:
         return Ranking("scripted", (right_id,) if right_id in {ability.id for ability in abilities} else ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEVELOPMENT)
 @pytest.mark.parametrize(("most_ranked", "least"), [(12, 0.87), (40, 0.99)])
 def test_the_right_ability_is_in_the_prompt_of_a_ranker(name: str, most_ranked: int, least: float) -> None:

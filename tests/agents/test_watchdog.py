@@ -62,10 +62,12 @@ class TestAnIdleAgent:
 class TestAnAgentAtWork:
     """It takes longer than the timeout, which it would not survive without the sign of work."""
 
+    @pytest.mark.slow
     def test_that_computes_in_a_child_is_left_alone(self, desk: Any, patiently: Any) -> None:
         done = patiently(lambda idle: desk.run(desk.sh(computing(4 * idle)), idle_timeout=idle), worked)
         assert (done.exit_code, done.ending) == (0, AgentEnding())
 
+    @pytest.mark.slow
     def test_that_computes_in_a_sandbox_is_left_alone(
         self, desk: Any, box: Any, works_in: Any, patiently: Any
     ) -> None:

@@ -59,6 +59,7 @@ def test_without_hooks_only_the_cold_call_is_measured(samuel, put):
     assert (data["calls"][0]["times_true"], data["calls"][1]["times_python"]) == (1.0, 1.0)
 
 
+@pytest.mark.slow
 def test_every_kind_of_call_is_measured_with_a_server(samuel, guarded, served, project):
     ran = samuel("bench", "--rounds", "2", "--json")
     assert ran.code == 0, ran.err
@@ -77,6 +78,7 @@ def test_every_kind_of_call_is_measured_with_a_server(samuel, guarded, served, p
     assert all(payload["dry_run"] is True for payload in payloads(project))
 
 
+@pytest.mark.slow
 def test_what_will_run_is_announced(samuel, guarded):
     ran = samuel("bench", "--rounds", "1")
     assert ran.err == "firing `PreAbilityCall` 1 x 1 times as a dry run, with `guard` (python)\n"
@@ -93,12 +95,14 @@ def test_an_untrusted_hook_is_refused_and_not_run(samuel, put, project):
     assert not (project / "canary").exists()
 
 
+@pytest.mark.slow
 def test_a_payload_that_is_denied_is_measured_and_named(samuel, guarded):
     ran = samuel("bench", "--rounds", "1", "--payload", '{"ability_id": "forbidden"}')
     assert ran.code == 0
     assert "this `PreAbilityCall` is denied; what that takes is measured all the same" in ran.out
 
 
+@pytest.mark.slow
 def test_nothing_is_stored_in_the_session_around_it(samuel, guarded, project, monkeypatch):
     monkeypatch.setenv("SAMUEL_SESSION_ID", "s1")
     assert samuel("bench", "--rounds", "1", "--event", "SessionStart").code == 0

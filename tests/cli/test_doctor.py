@@ -295,6 +295,7 @@ def test_doctor_says_why_an_untrusted_project_has_no_server(samuel, guard, runti
     ]
 
 
+@pytest.mark.slow
 def test_doctor_names_the_running_server_and_counts_its_calls(samuel, guard, put, runtime):
     put("samuel.toml", "")
     samuel("trust", "--yes")

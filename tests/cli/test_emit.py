@@ -184,6 +184,7 @@ def test_a_hook_that_is_broken_is_said_each_time(samuel, hook, put, project: Pat
     assert "broken, so not run: `typo`" in samuel("session", "start").err
 
 
+@pytest.mark.slow
 def test_a_hook_that_fires_its_own_event_comes_to_an_end(samuel, hook, project: Path) -> None:
     again = f'echo >> calls; echo "{{}}" | {shlex.join(REAL)} emit SessionEnd 2>>errors'
     hook("a", "SessionEnd", "", "timeout: 10m\n", body=again)
@@ -439,6 +440,7 @@ class TestQuick:
         assert real("SessionEnd", stdin="") == quick
         assert real("PreAbilityCall", "--session", "s1", stdin='{"ability_id": "read"}') == quick
 
+    @pytest.mark.slow
     def test_the_fast_path_leaves_a_matching_event_to_the_engine(self, real: Callable[..., Quick]) -> None:
         slow = real("PostAbilityCall", stdin='{"ability_id": "a", "status": "success", "duration_ms": 900}')
         assert slow == (0, '{"slow":true}\n', "", True)
@@ -492,6 +494,7 @@ class TestQuick:
         change(project)
         assert real("PreAbilityCall", stdin=read).engine
 
+    @pytest.mark.slow
     def test_the_fast_path_notices_a_change_of_trust(
         self, real: Callable[..., Quick], samuel, machine: Path
     ) -> None:
@@ -505,6 +508,7 @@ class TestQuick:
         (home / "mine").chmod(0o755)
         assert real("PreAbilityCall", stdin=read).engine
 
+    @pytest.mark.slow
     def test_the_fast_path_leaves_a_canary_to_the_engine(self, real: Callable[..., Quick], machine: Path) -> None:
         read = '{"ability_id": "read"}'
         assert not real("PreAbilityCall", stdin=read).engine
@@ -514,6 +518,7 @@ class TestQuick:
         assert real("PreAbilityCall", stdin=read).engine  # it looks again, and remembers
         assert not real("PreAbilityCall", stdin=read).engine
 
+    @pytest.mark.slow
     def test_the_environment_has_changed(self, real: Callable[..., Quick]) -> None:
         read = '{"ability_id": "read"}'
         assert real("PreAbilityCall", stdin=read, SAMUEL_ENV="prod").engine
@@ -521,16 +526,19 @@ class TestQuick:
         assert real("PreAbilityCall", stdin=read, SAMUEL_TRUST="all").engine
         assert real("PreAbilityCall", "--env", "dev", stdin=read).engine
 
+    @pytest.mark.slow
     def test_a_hook_without_a_filter_is_always_called(self, real: Callable[..., Quick], hook) -> None:
         hook("all", "PreAbilityCall", '{"all": 1}')
         for _ in range(2):
             assert real("PreAbilityCall", stdin='{"ability_id": "read"}') == (0, '{"all":1}\n', "", True)
 
+    @pytest.mark.slow
     def test_warnings_are_not_forgotten(self, real: Callable[..., Quick], put) -> None:
         put("samuel.lock", 'version = 1\n\n[plugin."org/gone"]\nsource = "x"\n')
         first = real("SessionEnd")
         assert real("SessionEnd").err == first.err
 
+    @pytest.mark.slow
     def test_a_damaged_table_is_not_believed(self, real: Callable[..., Quick], machine: Path) -> None:
         (table,) = (machine / "state/samuel/quick").iterdir()
         for content in (b"", b"\x00", b"(\x00\x00\x00\x00", os.urandom(64)):
@@ -564,6 +572,7 @@ def test_any_context_is_an_event_or_a_usage_error(name: str, context: Any) -> No
     assert isinstance(event, Event)
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(st.sampled_from(["decision", "logs", "new_intent", "follow_up_actions", "error", "x"]), PLAIN)

@@ -93,6 +93,7 @@ class TestGuardsHoldWhereItIsNotKnown:
         _say(put, machine, where, "staging")
         assert code(samuel) == 0
 
+    @pytest.mark.slow
     def test_the_fast_path_of_emit_knows_the_environment(self, samuel, hook, put) -> None:
         hook("guard", "prod", "match: {ability_id: deploy}\n")
         hook("filtered", "dev", "match: {ability_id: other}\n")
@@ -136,6 +137,7 @@ def test_the_nearest_setting_of_the_environment_wins(
 
 
 class TestPayload:
+    @pytest.mark.slow
     def test_the_environment_is_a_field_of_events(self, samuel, hook) -> None:
         hook("tell", "prod", event="TurnEnd", line="cat > seen.json")
         samuel("emit", "TurnEnd", "--env", "PROD", stdin='{"response": "x", "turn_number": 1}')

@@ -233,6 +233,7 @@ class TestQuickAnswers:
         done = subprocess.run([*REAL, "emit", "PreAbilityCall"], input=CALL, capture_output=True, text=True)
         return done.returncode
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("place", sample(PLACES, every=2))
     def test_guard_that_lost_its_execute_bit_denies(self, samuel, write, place: str) -> None:
         write(".system/hooks", "f.yaml", f"{self.FILTERED}handler: {{kind: script, command: 'true'}}\n", 0o644)

@@ -60,6 +60,7 @@ def test_no_color_is_printed_when_no_color_is_set(on_terminal, guard):
     assert "\x1b" not in screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["[red]x", "a\x1b]0;owned\x07", "a\nb", "\u202egnp.exe"])
 @pytest.mark.sampled(every=2)
 def test_a_hostile_file_name_on_a_terminal(on_terminal, put, name: str):

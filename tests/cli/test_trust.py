@@ -147,6 +147,7 @@ def test_trust_revoke_takes_trust_back(samuel, guard):
     assert samuel("trust", "--revoke", "--yes", "--json").json["data"] == {"revoked": [NAME]}
 
 
+@pytest.mark.slow
 def test_revoking_all_is_asked_for_on_a_terminal(on_terminal, samuel, guard):
     samuel("trust", "--yes")
     assert on_terminal("trust", "--revoke", typed="n\n")[0] == 130

@@ -113,6 +113,7 @@ class TestRewriteThenGuard:
         )
         assert call(picky, rewriter("one", order=2)).denied
 
+    @pytest.mark.slow
     def test_rewrites_and_guards_of_real_processes(
         self, samuel_project: SamuelProject, py: Callable[[str, str], str]
     ) -> None:

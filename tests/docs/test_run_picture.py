@@ -6,11 +6,14 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from .story import ROOT
 
 PICTURE = ROOT / "docs" / "run.svg"
 
 
+@pytest.mark.slow
 def test_the_picture_of_a_run_shows_what_a_run_prints_today() -> None:
     script = [sys.executable, str(ROOT / "docs" / "run_picture.py"), "--check"]
     check = subprocess.run(script, capture_output=True, text=True)

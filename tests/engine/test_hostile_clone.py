@@ -333,6 +333,7 @@ def samuel(clone: SamuelProject, fast_samuel: Path) -> Callable[..., subprocess.
     return run
 
 
+@pytest.mark.slow
 def test_no_command_runs_anything_of_a_clone_before_it_is_trusted(
     clone: SamuelProject, canary: Path, samuel: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:

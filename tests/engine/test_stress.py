@@ -119,6 +119,7 @@ def check_none_crashed(what: str, processes: Sequence[subprocess.CompletedProces
     assert not failed, f"{len(failed)} of {len(processes)}, the first: {failed[0].stderr}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", sample(CONCURRENT, every=3))
 def test_command_line_fires_concurrent_event_without_crash(event: str, project: Path, tmp_path: Path) -> None:
     """Hooks are asked what they are for in threads (with an empty home), and called in threads."""

@@ -213,6 +213,7 @@ for size in range(1, 51):
 """
 
 
+@pytest.mark.slow
 def test_among_many_writers_the_file_is_always_one_whole_version(path: Path) -> None:
     path.write_bytes(b"a" * 1000)
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, path, letter]) for letter in "abcdefgh"]

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.sampled(every=2)
-
 PROMPT = "Run the full billing regression tests for me."
 QUESTION = "Before I commit, what checks should I run?"
 CHANGED = ("services/billing/invoice.py", "services/auth/login.py")
@@ -31,6 +29,7 @@ def building(flow: Callable[[str], Any]) -> Any:
     return flow("failing_build")
 
 
+@pytest.mark.slow
 def test_a_prompt_leads_to_a_regression_run_that_is_recorded_and_counted(billing: Any) -> None:
     ran = billing.run()
     assert ran.code == 0, ran.err
@@ -136,6 +135,7 @@ def test_nothing_of_a_flow_runs_before_its_owner_agreed(flow: Callable[[str], An
     assert (prompted, stopped) == ({}, {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["billing_regression", "pre_commit_knowledge", "failing_build"])
 def test_a_run_leaves_only_what_git_ignores(
     flow: Callable[[str], Any], name: str, git: Callable[..., str], tmp_path: Path

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.sampled(every=3)
-
 PROMPT = "Run the full billing regression tests for me."
 QUESTION = "Before I commit, what checks should I run?"
 
@@ -26,6 +24,7 @@ def directory_deleted(copy: Any) -> None:
 WAYS = pytest.mark.parametrize("without_hooks", [all_disabled, directory_deleted])
 
 
+@pytest.mark.slow
 @WAYS
 def test_ability_routing_gives_the_same_answer(
     flow: Callable[[str], Any], without_hooks: Callable[[Any], None]
@@ -55,6 +54,7 @@ def _hinted(copy: Any) -> Any:
     return copy.samuel("ability", "route", "--session", id, PROMPT, "--json").json["data"]
 
 
+@pytest.mark.slow
 @WAYS
 def test_knowledge_routing_gives_the_same_answer(
     flow: Callable[[str], Any], without_hooks: Callable[[Any], None]
@@ -76,6 +76,7 @@ def test_knowledge_routing_gives_the_same_answer(
     assert copy.samuel("knowledge", "route", "--session", "s", QUESTION, "--json").json == before[0]
 
 
+@pytest.mark.slow
 @WAYS
 def test_an_ability_is_called_as_before(flow: Callable[[str], Any], without_hooks: Callable[[Any], None]) -> None:
     copy = flow("billing_regression")

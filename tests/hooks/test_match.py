@@ -107,6 +107,7 @@ PLAIN = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from([*FIELDS.values(), "project_root"]), PLAIN))
 def test_filters_accept_any_value_of_a_field(fields: dict[str, Any]) -> None:
     match = {

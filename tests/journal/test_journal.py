@@ -348,6 +348,7 @@ class TestSegments:
         assert len(segments(samuel_project.root)) == 3
         assert len(records(samuel_project)) == 2
 
+    @pytest.mark.slow
     def test_many_processes_append_at_the_same_time_without_losing_records(
         self, samuel_project: SamuelProject
     ) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from samuel.knowledge.route import route
 
 from .labelled_base import labelled
 
 
+@pytest.mark.slow
 def test_most_questions_find_their_topic_and_the_others_nothing(tmp_path: Path) -> None:
     labelled_base = labelled(tmp_path)
     first_documents = [

@@ -247,6 +247,7 @@ def test_a_document_needs_to_agree_with_only_one_of_its_routes(write: Write) -> 
     assert problems_in(write(shared)) == []
 
 
+@pytest.mark.slow
 def test_a_knowledge_base_with_too_many_files_is_reported(write: Write) -> None:
     root = write(SOUND)
     many = root / "many"

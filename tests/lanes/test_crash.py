@@ -122,6 +122,7 @@ CALLS = at_length(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "when"), CALLS)
 def test_a_run_that_is_killed_inside_a_git_call_resumes(lanes: LaneProject, call: int, when: str) -> None:
     lanes.prepare(3)
@@ -167,6 +168,7 @@ def test_work_that_was_ready_when_the_run_was_killed_is_not_paid_for_again(lanes
         assert len([call for call in lanes.calls() if call.task == task]) == 1
 
 
+@pytest.mark.slow
 def test_a_run_whose_agent_is_killed_goes_on_with_the_other_lanes(lanes: LaneProject) -> None:
     lanes.prepare(3)
     second = lanes.outside / "second"
@@ -241,6 +243,7 @@ def test_runs_in_two_work_trees_of_a_repository_are_independent(lanes: LaneProje
         assert lanes.git("status", "--porcelain", cwd=root) == ""
 
 
+@pytest.mark.slow
 def test_the_second_run_in_the_same_project_says_who_holds_the_lock(lanes: LaneProject) -> None:
     lanes.prepare(1)
     lanes.task("any", f"while [ ! -e {lanes.outside}/go ]; do sleep 0.05; done; echo 1 > w")
@@ -254,6 +257,7 @@ def test_the_second_run_in_the_same_project_says_who_holds_the_lock(lanes: LaneP
     assert (lanes.root / "w").exists()
 
 
+@pytest.mark.slow
 def test_the_first_interrupt_lets_attempts_finish_and_land_and_the_second_ends_them(lanes: LaneProject) -> None:
     lanes.prepare(6)
     lanes.task("any", 'sleep 1; echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"')

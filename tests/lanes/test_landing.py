@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.lanes.project import LaneProject
 from tests.length import at_length
 
@@ -31,6 +32,7 @@ def test_each_task_lands_once_and_never_more_agents_work_than_there_are_lanes(la
     assert len(list(lanes.lane_directory().glob("*/.git"))) == LANES + 1, "the disk has N trees and one for merges"
 
 
+@pytest.mark.slow
 def test_a_task_begins_when_its_dependencies_have_landed(lanes: LaneProject) -> None:
     bodies = {"1": "", **{str(number): f"Depends on: {number - 1}" for number in range(2, 4)}, "4": "", "5": ""}
     lanes.prepare(bodies)
@@ -43,6 +45,7 @@ def test_a_task_begins_when_its_dependencies_have_landed(lanes: LaneProject) -> 
     assert [task for task in lanes.landed() if task in "123"] == ["1", "2", "3"]
 
 
+@pytest.mark.slow
 def test_work_that_only_fails_together_lands_one_after_the_other(lanes: LaneProject) -> None:
     check = "test ! -e uses-old || grep -q old api\n"
     lanes.prepare(
@@ -93,6 +96,7 @@ def test_a_red_branch_ends_the_run_before_an_agent_is_paid(lanes: LaneProject) -
     assert set(lanes.statuses().values()) == {"pending"}
 
 
+@pytest.mark.slow
 def test_a_branch_that_a_person_breaks_meanwhile_ends_the_run_and_blames_nobody(lanes: LaneProject) -> None:
     lanes.prepare(3)
     lanes.task(
@@ -118,6 +122,7 @@ def test_a_branch_that_a_person_breaks_meanwhile_ends_the_run_and_blames_nobody(
     assert len(lanes.calls()) == paid + 1, "what was ready lands without being paid again"
 
 
+@pytest.mark.slow
 def test_a_batch_lands_as_one_commit_and_a_red_one_is_halved(lanes: LaneProject) -> None:
     check = "sleep 0.3; test ! -e bad-3 || test ! -e work-1.txt\n"
     lanes.prepare(4, files={"check.sh": check}, settings="max_task_attempts = 2")

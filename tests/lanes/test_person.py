@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.lanes.project import LaneProject
 
 
@@ -10,6 +11,7 @@ def waiting(lanes: LaneProject) -> str:
     return f'while [ ! -e {lanes.outside}/go ]; do sleep 0.05; done; echo 1 > "work-$SAMUEL_TASK_ID.txt"'
 
 
+@pytest.mark.slow
 def test_a_commit_that_a_person_makes_meanwhile_is_built_upon(lanes: LaneProject) -> None:
     lanes.prepare(2)
     lanes.task("any", waiting(lanes))
@@ -45,6 +47,7 @@ def test_a_commit_that_a_person_makes_and_an_agent_merges_is_built_upon(lanes: L
     assert lanes.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_completed_tasks_are_marked_in_their_file_at_the_end_and_not_committed(lanes: LaneProject) -> None:
     boxes = "# Product\n\n## Tasks\n\n- [ ] 1 First\n- [ ] 2 Second\n"
     lanes.prepare(2, files={"prd.md": boxes})
@@ -57,6 +60,7 @@ def test_completed_tasks_are_marked_in_their_file_at_the_end_and_not_committed(l
     assert sorted(lanes.landed()) == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_a_dirty_work_tree_is_not_touched_and_the_end_says_where_the_work_is(lanes: LaneProject) -> None:
     lanes.prepare(2)
     lanes.write("check.sh", "# mine\ntest ! -e broken\n")
@@ -73,6 +77,7 @@ def test_a_dirty_work_tree_is_not_touched_and_the_end_says_where_the_work_is(lan
     assert sorted(lanes.landed(branch)) == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_a_work_tree_that_becomes_dirty_meanwhile_stays_as_it_is(lanes: LaneProject) -> None:
     lanes.prepare(2)
     lanes.task("any", waiting(lanes))
@@ -87,6 +92,7 @@ def test_a_work_tree_that_becomes_dirty_meanwhile_stays_as_it_is(lanes: LaneProj
     assert sorted(lanes.landed(f"samuel/{lanes.run_id()}")) == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_a_person_on_another_branch_stays_there(lanes: LaneProject) -> None:
     lanes.prepare(2)
     lanes.task("any", waiting(lanes))
@@ -102,6 +108,7 @@ def test_a_person_on_another_branch_stays_there(lanes: LaneProject) -> None:
     assert sorted(lanes.landed(f"samuel/{lanes.run_id()}")) == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_an_untracked_file_with_the_name_of_one_that_lands_is_kept(lanes: LaneProject) -> None:
     lanes.prepare(1)
     lanes.write("work-1.txt", "mine\n")
@@ -112,6 +119,7 @@ def test_an_untracked_file_with_the_name_of_one_that_lands_is_kept(lanes: LanePr
     assert lanes.landed(f"samuel/{lanes.run_id()}") == ["1"]
 
 
+@pytest.mark.slow
 def test_a_run_with_a_branch_of_its_own_is_merged_by_finish(lanes: LaneProject) -> None:
     lanes.prepare(2, settings="branch = true")
 
@@ -127,6 +135,7 @@ def test_a_run_with_a_branch_of_its_own_is_merged_by_finish(lanes: LaneProject) 
     assert lanes.git("branch", "--list", "samuel/*") == ""
 
 
+@pytest.mark.slow
 def test_finish_pushes_the_branch_for_a_pull_request_or_discards_it(lanes: LaneProject) -> None:
     lanes.prepare(1, settings="branch = true")
     remote = lanes.outside / "remote.git"
@@ -143,6 +152,7 @@ def test_finish_pushes_the_branch_for_a_pull_request_or_discards_it(lanes: LaneP
     assert commit in lanes.git("for-each-ref", "--format=%(objectname)", f"refs/samuel/{lanes.run_id()}/landed/")
 
 
+@pytest.mark.slow
 def test_no_git_hook_runs_for_commits_and_landings(lanes: LaneProject) -> None:
     lanes.prepare(2)
     for name in ("pre-commit", "post-checkout", "post-merge", "reference-transaction", "post-index-change"):
@@ -156,6 +166,7 @@ def test_no_git_hook_runs_for_commits_and_landings(lanes: LaneProject) -> None:
     assert not (lanes.outside / "hooks").exists()
 
 
+@pytest.mark.slow
 def test_a_failed_attempt_stays_in_a_ref_and_lanes_are_pruned_without_losing_anything(lanes: LaneProject) -> None:
     lanes.prepare(2, settings="max_task_attempts = 1")
     lanes.task("1", "echo precious > untracked.txt; exit 1")

@@ -41,6 +41,7 @@ def hook(lanes: LaneProject, name: str, event: str, body: str) -> None:
     file.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_work_that_changes_the_rules_does_not_land(lanes: LaneProject) -> None:
     lanes.prepare(2, settings="max_task_attempts = 1")
     # A commit with other rules, while the file in the work tree is as it was and git does not look at it.
@@ -55,6 +56,7 @@ def test_work_that_changes_the_rules_does_not_land(lanes: LaneProject) -> None:
     assert "may not change the rules" in lanes.row("1")["last_failure"]
 
 
+@pytest.mark.slow
 def test_a_branch_that_an_agent_moves_away_ends_the_run(lanes: LaneProject) -> None:
     lanes.prepare(2)
     lanes.task(
@@ -111,6 +113,7 @@ def test_lanes_are_refused_in_pilot_mode(lanes: LaneProject) -> None:
     assert lanes.calls() == []
 
 
+@pytest.mark.slow
 def test_a_task_file_that_an_agent_edits_in_the_project_is_put_back(lanes: LaneProject) -> None:
     lanes.prepare({"1": "", "2": "", "3": "Depends on: 2"})
     prd = lanes.root / ".samuel/run/prd.toon"
@@ -134,6 +137,7 @@ def test_an_agent_cannot_start_another_run(lanes: LaneProject) -> None:
     assert nested.read_text().endswith("\n2\n")
 
 
+@pytest.mark.slow
 def test_payloads_have_the_lane_and_each_idempotency_key_is_there_once(lanes: LaneProject) -> None:
     lanes.prepare(4)
     directory = lanes.outside / "payloads"
@@ -198,6 +202,7 @@ def test_a_serial_handler_never_runs_in_two_lanes_at_once(lanes: LaneProject, de
     assert (lanes.home / "state/samuel/serial").is_dir(), "the handler ran under its lock"
 
 
+@pytest.mark.slow
 def test_work_that_before_land_denies_waits_and_lands_after_approval_without_being_paid_again(
     lanes: LaneProject,
 ) -> None:
@@ -254,6 +259,7 @@ def test_at_the_budget_nothing_new_starts_and_what_is_under_way_lands(lanes: Lan
     assert list(lanes.statuses().values()).count("completed") == len(lanes.calls())
 
 
+@pytest.mark.slow
 def test_setup_runs_in_each_lane_and_again_when_its_inputs_change(lanes: LaneProject) -> None:
     more = f'[lanes]\nsetup = "echo $SAMUEL_LANE >> {lanes.outside}/setup; mkdir -p deps"\ncopy = [".env"]\n'
     lanes.prepare(3, more=more, files={".gitignore": "deps/\n", "requirements.txt": "a\n"})
@@ -278,6 +284,7 @@ def test_lanes_are_refused_where_there_is_no_commit(lanes: LaneProject) -> None:
     assert "lanes are work trees of a git repository" in lanes.start(code=1).err
 
 
+@pytest.mark.slow
 def test_status_has_the_lanes_and_the_report_shows_them_over_time(lanes: LaneProject) -> None:
     lanes.prepare(2)
     lanes.task(
@@ -296,6 +303,7 @@ def test_status_has_the_lanes_and_the_report_shows_them_over_time(lanes: LanePro
     assert '<h2 id="lanes">Lanes</h2>' in report
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 def test_two_sandboxed_lanes_cannot_write_what_git_runs(lanes: LaneProject) -> None:
     lanes.prepare(2, settings='sandbox = "bwrap"')

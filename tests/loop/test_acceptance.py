@@ -201,6 +201,7 @@ class TestPinned:
 
 
 class TestResuming:
+    @pytest.mark.slow
     def test_handlers_get_the_same_idempotency_key_after_a_resume(self, loop: LoopProject) -> None:
         loop.tasks("1")
         events = "before:loop before:iteration context.extra after:iteration"
@@ -295,6 +296,7 @@ class TestTheTaskFile:
         assert loop.run().exit_reason == "queue_empty"
         assert loop.statuses() == {"1": "completed"}
 
+    @pytest.mark.slow
     def test_a_hundred_commands_at_once_inside_a_run_lose_no_change(self, loop: LoopProject) -> None:
         loop.tasks("1")
         # Real processes and real locks; forked, because a hundred interpreters take their time to start.
@@ -413,7 +415,7 @@ class TestGit:
 
 
 class TestThePrompt:
-    @pytest.mark.full
+    @pytest.mark.slow
     def test_a_template_without_an_end_aborts_the_iteration_and_is_named(self, loop: LoopProject) -> None:
         loop.tasks("1")
         loop.configure("max_consecutive_failures = 1")
@@ -436,6 +438,7 @@ class TestThePrompt:
         assert "prompt.md.j2:2: 'Nonesuch' is undefined" in loop.store.load()[0].last_failure
         assert not (loop.root / "seen-1.md").exists()
 
+    @pytest.mark.slow
     def test_the_context_of_an_iteration_stays_below_5_kb_for_a_mid_sized_repository(
         self, loop: LoopProject
     ) -> None:
@@ -475,6 +478,7 @@ class TestUsage:
         assert last.events[0].usage == run.usage
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_iterations(loop: LoopProject) -> None:
     """A benchmark does the same over 1,000 iterations."""
     step = at_length(20, 50)

@@ -128,6 +128,7 @@ def test_a_confined_plugin_has_the_runs_variables_and_completes_its_task(
     assert variables["SAMUEL_SESSION_ID"] == f"{run.run_id}-1"
 
 
+@pytest.mark.slow
 def test_a_hook_that_is_the_agent_may_use_the_command(loop: LoopProject) -> None:
     loop.project.hook(
         "robot",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from samuel.loop.history import History
 
 from .conftest import GOOD, LoopProject
@@ -22,6 +24,7 @@ samuel emit PreAbilityCall < call.json || true
 """
 
 
+@pytest.mark.slow
 def test_denied_calls_of_an_agent_are_recorded_with_its_attempt(loop: LoopProject) -> None:
     guard = loop.root / ".samuel/hooks/guard"
     guard.parent.mkdir(parents=True, exist_ok=True)

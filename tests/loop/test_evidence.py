@@ -127,6 +127,7 @@ class TestChecks:
         assert outcomes(place) == ["incomplete"]
         assert place.statuses() == {"1": "pending"}
 
+    @pytest.mark.slow
     def test_a_check_adds_nothing_and_is_told_why(self, place: LoopProject) -> None:
         checked_by(place, f"{SAMUEL} run enqueue more")
         place.tasks("1")
@@ -149,6 +150,7 @@ class TestChecks:
 
 
 class TestCommits:
+    @pytest.mark.slow
     def test_a_filter_that_the_agent_set_up_completes_nothing(self, loop: LoopProject) -> None:
         loop.configure('commit = true\nquality_checks = ["true"]')
         loop.tasks("1", "2", "3")
@@ -219,6 +221,7 @@ class TestOtherMethodologies:
         assert other.load() == before
         assert other.seal is None
 
+    @pytest.mark.slow
     def test_a_user_may_change_the_tasks_of_another_methodology_meanwhile(
         self, loop: LoopProject, other: TaskStore
     ) -> None:
@@ -226,6 +229,7 @@ class TestOtherMethodologies:
             subprocess.run([*SAMUEL.split(), "run", "done", "7"], cwd=loop.root, check=True)
         assert [task.status for task in other.load()] == ["completed", "pending"]
 
+    @pytest.mark.slow
     def test_a_run_of_another_methodology_that_starts_meanwhile_keeps_its_changes(
         self, loop: LoopProject, other: TaskStore
     ) -> None:
@@ -258,6 +262,7 @@ class TestAgents:
         assert [task.title for task in place.store.load()] == ["Task 1", "Task 2", "Task 3"]
         assert named in warnings(place)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("wrapped", ["", "setsid ", "unshare -Urpf ", "unshare -Urpf --mount-proc "])
     @pytest.mark.sampled(every=2)
     def test_other_tasks_are_not_completed_by_dropping_the_variables(
@@ -336,6 +341,7 @@ class TestPeople:
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
+    @pytest.mark.slow
     def test_commands_of_a_user_count_while_an_agent_works(self, loop: LoopProject) -> None:
         loop.tasks("1", "2", "3", "4", "5")
         loop.store.change(
@@ -360,6 +366,7 @@ class TestPeople:
         assert out == "max_iterations\n"
         assert loop.store.load()[5].source == "user"
 
+    @pytest.mark.slow
     def test_new_tasks_of_a_user_and_of_the_agent_have_different_ids(self, loop: LoopProject) -> None:
         loop.tasks("1")
         self.during(loop, "run enqueue Mine", agent='samuel run enqueue "Yours"\n' + CLAIM)
@@ -369,6 +376,7 @@ class TestPeople:
             ("3", "agent"),
         ]
 
+    @pytest.mark.slow
     def test_done_for_the_task_at_hand_is_a_claim_that_the_checks_decide(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["test ! -f y"]')
         loop.tasks("1")
@@ -383,6 +391,7 @@ class TestPeople:
         self.during(loop, "run done 1", agent="echo x > y\n")
         assert loop.statuses() == {"1": "completed"}
 
+    @pytest.mark.slow
     def test_forged_changes_are_named_also_if_a_user_changed_the_tasks_meanwhile(self, loop: LoopProject) -> None:
         loop.tasks("1", "2", "3")
         self.AGENT = f"sed -i 's/Task 2/Nothing/' {PRD}\n{TestPeople.AGENT}"
@@ -406,6 +415,7 @@ class TestKilled:
         process.wait()
         loop.agent(GOOD)
 
+    @pytest.mark.slow
     def test_a_forged_completion_does_not_survive_a_kill_of_the_run(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["test ! -f work-1.txt"]')
         loop.tasks("1", "2", "3")
@@ -415,12 +425,14 @@ class TestKilled:
         assert loop.statuses() == {"1": "pending", "2": "pending", "3": "pending"}
         assert "the agent of the killed run changed more of the task list than it may" in warnings(loop)
 
+    @pytest.mark.slow
     def test_rows_that_the_agent_of_a_killed_run_removed_come_back(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         self.killed(loop, f"rm {PRD}")
         assert loop.run().exit_reason == "queue_empty"
         assert loop.statuses() == {"1": "completed", "2": "completed"}
 
+    @pytest.mark.slow
     def test_a_forged_settlement_is_not_applied(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["test ! -f work-1.txt"]')
         loop.tasks("1")
@@ -435,6 +447,7 @@ class TestKilled:
         assert loop.statuses() == {"1": "pending"}
         assert "`run.json` is not what run run-" in warnings(loop)
 
+    @pytest.mark.slow
     def test_a_run_without_a_record_is_not_resumed_and_loses_no_task(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["test ! -f work-1.txt"]')
         loop.tasks("1", "2")
@@ -455,6 +468,7 @@ class TestKilled:
             in warnings(loop)
         )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("content", ["", "{}", "[1]", "\xff"])
     @pytest.mark.sampled(every=2)
     def test_a_corrupt_record_counts_as_no_record(self, loop: LoopProject, content: str) -> None:
@@ -465,6 +479,7 @@ class TestKilled:
         assert loop.run().exit_reason == "queue_empty"
         assert loop.statuses() == {"1": "completed", "2": "completed"}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("what", ["rm run.json", "echo nonsense > run.json", "rm run.json; mkdir run.json"])
     @pytest.mark.sampled(every=2)
     def test_a_run_whose_run_json_is_lost_is_resumed_from_its_record(self, loop: LoopProject, what: str) -> None:
@@ -474,6 +489,7 @@ class TestKilled:
         run = loop.run()
         assert (run.run_id, run.exit_reason) == (recorded, "queue_empty")
 
+    @pytest.mark.slow
     def test_a_user_may_change_tasks_before_a_killed_run_is_resumed(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         self.killed(loop, f"sed -i s/pending/skipped/ {PRD}")
@@ -484,6 +500,7 @@ class TestKilled:
         assert loop.statuses() == {"1": "completed", "2": "completed"}
         assert loop.store.load()[0].iteration == 1
 
+    @pytest.mark.slow
     def test_run_init_force_forgets_the_record_of_the_last_run(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         self.killed(loop, "")

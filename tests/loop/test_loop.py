@@ -340,6 +340,7 @@ class TestPilot:
         + "fi\n"
     )
 
+    @pytest.mark.slow
     def test_pilot_mode_discovers_every_discover_interval_iterations(self, loop: LoopProject) -> None:
         loop.configure("", self.PILOT)
         loop.tasks(*(str(number) for number in range(1, 20)))

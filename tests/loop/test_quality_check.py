@@ -43,6 +43,7 @@ def test_a_check_knows_the_id_of_its_task(loop: LoopProject) -> None:
     assert run["output_tail"] == "task=\n"
 
 
+@pytest.mark.slow
 def test_pytest_behind_make_gives_its_tests_by_id(loop: LoopProject) -> None:
     (loop.root / "Makefile").write_text(f"test:\n\t{PYTEST}\n")
     (loop.root / "test_it.py").write_text("def test_a(): pass\ndef test_b(): assert 0\n")

@@ -46,6 +46,7 @@ def measured(page: str, width: int, tmp_path: Path) -> str:
     return done.stdout.rpartition('<p id="result">')[2].partition("</p>")[0]
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_sample_report_fits_the_screen(tmp_path: Path, width: int) -> None:
@@ -53,6 +54,7 @@ def test_the_sample_report_fits_the_screen(tmp_path: Path, width: int) -> None:
     assert measured(SAMPLE.read_text(), width, tmp_path) == f"width {width} of {width}, {rows} rows, title true"
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("text", ["x" * 5000, "\u202e" + "<b>" * 500, "`" * 999])
 @pytest.mark.sampled(every=2)

@@ -153,6 +153,7 @@ def test_a_guard_judges_the_tool_calls_of_a_looped_agent_with_the_names_of_the_r
     assert not list((guarded.loop.root / ".samuel/run/bridge").rglob("samuel-emit"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("session", "times"), [("own", 1), ("of another client", 2)])
 def test_a_bridge_of_the_user_tells_only_what_the_run_does_not(
     guarded: GuardedLoop, session: str, times: int
@@ -168,6 +169,7 @@ def test_a_bridge_of_the_user_tells_only_what_the_run_does_not(
     assert len(prompts) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -214,6 +216,7 @@ def test_calls_that_the_server_of_the_run_answers_are_recorded_and_counted_like_
     assert guarded.attempt.denials == ("guard denied PreAbilityCall: the victim stays",)
 
 
+@pytest.mark.slow
 def test_hooks_that_the_agent_changed_fail_the_iteration(guarded: GuardedLoop) -> None:
     guarded.run("find .samuel/run/bridge -name samuel-emit -exec sh -c 'echo exit > $1' - {} ';'", "rm victim.txt")
     assert any("`samuel-emit` of the agent's hooks changed" in why for why in guarded.failures)
@@ -233,6 +236,7 @@ def test_calls_that_nothing_judged_are_counted_and_fail_where_coverage_is_requir
     ]
 
 
+@pytest.mark.slow
 def test_the_report_has_the_numbers(guarded: GuardedLoop) -> None:
     run = guarded.run("echo hi > hi.txt", DONE)
     with guarded.loop.open() as app:
@@ -322,6 +326,7 @@ def test_a_guard_holds_in_a_sandbox_where_its_hooks_cannot_be_changed(guarded: G
     assert guarded.attempt.coverage.words == "4 of 4 tool calls judged"
 
 
+@pytest.mark.slow
 def test_the_tool_calls_of_a_recipe_name_it(
     guarded: GuardedLoop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -341,6 +346,7 @@ def test_the_tool_calls_of_a_recipe_name_it(
     assert names == {("tidy", data["session_id"])}
 
 
+@pytest.mark.slow
 def test_a_guard_that_asks_denies_where_nobody_is_there_to_ask(guarded: GuardedLoop) -> None:
     hook = guarded.loop.root / ".samuel/hooks/guard.py"
     hook.write_text(GUARD.replace('"deny"', '"ask"'))

@@ -8,8 +8,6 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import do
 
-pytestmark = pytest.mark.sampled(every=3)
-
 CLAUDE = {"night": "claude"}
 DONE = do(["solve"], ["claim"])
 LIMIT_WORDS = "Claude AI usage limit reached|1893456000"
@@ -18,6 +16,7 @@ OVERLOADED = 'API Error: 529 {"type":"error","error":{"type":"overloaded_error",
 WRONG_KEY = 'API Error: 401 {"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1, 1000], ids=["seconds", "milliseconds"])
 def test_a_usage_limit_is_waited_out_and_costs_no_attempt(night: MakeNight, unit: int) -> None:
     project = night("One", agents=CLAUDE)
@@ -31,6 +30,7 @@ def test_a_usage_limit_is_waited_out_and_costs_no_attempt(night: MakeNight, unit
     assert not project.has_mark("called-before-the-reset")
 
 
+@pytest.mark.slow
 def test_a_run_killed_while_it_waits_for_the_reset_goes_on_with_attempt_1(night: MakeNight) -> None:
     project = night("One", agents=CLAUDE)
     project.plan("1", do(["limit", 3]), DONE)
@@ -48,6 +48,7 @@ def test_a_run_killed_while_it_waits_for_the_reset_goes_on_with_attempt_1(night:
     assert not project.has_mark("called-before-the-reset")
 
 
+@pytest.mark.slow
 def test_the_words_of_a_limit_in_a_project_file_or_in_the_agents_text_change_nothing(night: MakeNight) -> None:
     project = night("One", "Two", agents=CLAUDE, files={"errors.txt": f"{LIMIT_WORDS}\n{TOO_MANY}\n"})
     words = (["text", LIMIT_WORDS], ["text", TOO_MANY], ["run", "cat", "errors.txt"], ["error", LIMIT_WORDS])
@@ -62,6 +63,7 @@ def test_the_words_of_a_limit_in_a_project_file_or_in_the_agents_text_change_not
     assert project.tasks()["2"]["attempts"] == 1
 
 
+@pytest.mark.slow
 def test_the_prose_of_an_agent_without_a_stream_counts_only_if_it_failed_and_changed_nothing(
     night: MakeNight,
 ) -> None:
@@ -78,6 +80,7 @@ def test_the_prose_of_an_agent_without_a_stream_counts_only_if_it_failed_and_cha
     assert not project.has_mark("called-before-the-reset")
 
 
+@pytest.mark.slow
 def test_another_agent_takes_over_while_the_first_one_is_at_its_limit(night: MakeNight) -> None:
     project = night(
         "One", "Two", agents={"night": "claude", "other": "claude"}, settings='agents = ["night", "other"]'
@@ -156,6 +159,7 @@ def test_the_real_reason_of_a_failure_is_on_the_screen_in_the_task_and_in_the_ne
     assert "Prompt is too long" in project.prompt(2)
 
 
+@pytest.mark.slow
 def test_an_agent_that_hangs_in_silence_is_ended(night: MakeNight) -> None:
     project = night("One", settings='idle_timeout = "2s"')
     project.plan("1", do(["sleep", 300]), DONE)
@@ -167,6 +171,7 @@ def test_an_agent_that_hangs_in_silence_is_ended(night: MakeNight) -> None:
     assert second["outcome"] == "completed"
 
 
+@pytest.mark.slow
 def test_an_agent_whose_child_works_in_silence_is_not_ended(night: MakeNight) -> None:
     project = night("One", settings='idle_timeout = "2s"')
     project.plan("1", do(["burn", 3], ["solve"], ["claim"]))

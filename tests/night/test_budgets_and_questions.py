@@ -6,8 +6,6 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import Night, do
 
-pytestmark = pytest.mark.sampled(every=3)
-
 CLAUDE = {"night": "claude"}
 DONE = do(["solve"], ["claim"])
 SPENDS = do(["spend", 4000, 500], ["spend", 4000, 500], ["spend", 4000, 500], ["sleep", 60], ["mark", "finished"])
@@ -16,6 +14,7 @@ SPENDS = do(["spend", 4000, 500], ["spend", 4000, 500], ["spend", 4000, 500], ["
 # Budgets
 
 
+@pytest.mark.slow
 def test_a_cap_that_is_reached_in_mid_stream_ends_the_agent_and_costs_no_attempt(night: MakeNight) -> None:
     project = night("One", agents=CLAUDE, settings="max_tokens = 10000")
     project.plan("1", SPENDS, DONE)
@@ -38,6 +37,7 @@ def test_a_cap_that_is_reached_in_mid_stream_ends_the_agent_and_costs_no_attempt
     assert [call["attempt"] for call in project.calls()] == ["1", "1"]
 
 
+@pytest.mark.slow
 def test_work_that_is_claimed_when_the_cap_is_reached_is_judged_and_counts(night: MakeNight) -> None:
     project = night("One", "Two", agents=CLAUDE, settings="max_tokens = 10000")
     project.plan("1", do(["solve"], ["claim"], ["spend", 9000, 1500], ["sleep", 60], ["mark", "finished"]))
@@ -50,6 +50,7 @@ def test_work_that_is_claimed_when_the_cap_is_reached_is_judged_and_counts(night
     assert [call["task"] for call in project.calls()] == ["1"]
 
 
+@pytest.mark.slow
 def test_the_cap_of_a_task_ends_its_agent_and_the_other_tasks_go_on(night: MakeNight) -> None:
     project = night("One", "Two", agents=CLAUDE, settings="max_task_tokens = 10000")
     project.plan("1", SPENDS)
@@ -73,6 +74,7 @@ def test_unknown_usage_is_called_unknown_and_not_zero(night: MakeNight) -> None:
     assert project.attempts("1")[0]["usage"] == {}
 
 
+@pytest.mark.slow
 def test_usage_is_counted_over_a_kill(night: MakeNight) -> None:
     project = night("One", "Two", agents=CLAUDE)
     project.plan("2", do(["mark", "working"], ["wait", "go"], ["solve"], ["claim"]))
@@ -107,6 +109,7 @@ def check_parked(project: Night) -> None:
     assert project.tasks()["1"]["attempts"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["task", "question"])
 def test_a_question_parks_its_task_until_it_is_answered(night: MakeNight, by: str) -> None:
     project = night("One", "Two")
@@ -129,6 +132,7 @@ def test_a_question_parks_its_task_until_it_is_answered(night: MakeNight, by: st
     assert "Which colour?" in project.prompt(-1)
 
 
+@pytest.mark.slow
 def test_a_question_survives_a_kill_right_after_it(night: MakeNight) -> None:
     project = night("One", "Two")
     project.plan("1", do(ASK, ["mark", "question"], ["sleep", 60]), DONE)
@@ -145,6 +149,7 @@ def test_a_question_survives_a_kill_right_after_it(night: MakeNight) -> None:
     assert project.statuses() == {"1": "completed", "2": "completed"}
 
 
+@pytest.mark.slow
 def test_an_answer_survives_a_kill_while_the_next_attempt_works(night: MakeNight) -> None:
     project = night("One", "Two")
     project.plan("1", do(ASK), do(["mark", "working"], ["sleep", 60]), DONE)
@@ -161,6 +166,7 @@ def test_an_answer_survives_a_kill_while_the_next_attempt_works(night: MakeNight
     assert questions(project) == []
 
 
+@pytest.mark.slow
 def test_a_question_can_be_answered_while_the_run_goes_on(night: MakeNight) -> None:
     project = night("One", "Two")
     project.plan("1", do(ASK), DONE)
@@ -176,6 +182,7 @@ def test_a_question_can_be_answered_while_the_run_goes_on(night: MakeNight) -> N
     assert [call["task"] for call in project.calls()] == ["1", "2", "1"]
 
 
+@pytest.mark.slow
 def test_an_agent_cannot_answer_its_own_question(night: MakeNight) -> None:
     project = night("One", "Two")
     project.plan("1", do(ASK, ["run", "samuel", "run", "answer", "1", "red"]))

@@ -9,13 +9,12 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import CALC, do
 
-pytestmark = pytest.mark.sampled(every=3)
-
 BROKEN = "def add(a, b:\n"
 DEBRIS = do(["write", "calc.py", BROKEN], ["write", "debris.py", "left = True\n"], ["claim"])
 DONE = do(["solve"], ["claim"])
 
 
+@pytest.mark.slow
 def test_broken_code_of_a_failed_task_does_not_reach_the_innocent_task_after_it(night: MakeNight) -> None:
     project = night("Hard", "Housekeeping")
     project.plan("1", do(["write", "calc.py", BROKEN], ["write", "debris.py", "left = True\n"], ["exit", 1]))
@@ -28,6 +27,7 @@ def test_broken_code_of_a_failed_task_does_not_reach_the_innocent_task_after_it(
     assert not project.exists("debris.py")
 
 
+@pytest.mark.slow
 def test_three_failures_of_a_task_block_it_and_what_depends_on_it_and_the_rest_goes_on(night: MakeNight) -> None:
     project = night("Hard", "Needs it", "Needs that", "Free", t2="Depends on: 1", t3="Depends on: 2")
     project.plan("1", DEBRIS)
@@ -39,6 +39,7 @@ def test_three_failures_of_a_task_block_it_and_what_depends_on_it_and_the_rest_g
     assert project.status()["exit_reason"] == "tasks_blocked"
 
 
+@pytest.mark.slow
 def test_failures_of_several_tasks_in_a_row_end_the_run(night: MakeNight) -> None:
     project = night("A", "B", "C", "D", settings="max_task_attempts = 1")
     project.plan("*", DEBRIS)
@@ -49,6 +50,7 @@ def test_failures_of_several_tasks_in_a_row_end_the_run(night: MakeNight) -> Non
     assert project.status()["exit_reason"] == "consecutive_failures"
 
 
+@pytest.mark.slow
 def test_changes_of_a_blocked_task_are_in_a_ref_can_be_shown_and_restored(night: MakeNight) -> None:
     project = night("Hard", settings="max_task_attempts = 2")
     project.plan("1", DEBRIS)
@@ -73,6 +75,7 @@ def test_changes_of_a_blocked_task_are_in_a_ref_can_be_shown_and_restored(night:
     project.check_dirty_files()
 
 
+@pytest.mark.slow
 def test_the_next_attempt_goes_on_with_what_the_last_one_left(night: MakeNight) -> None:
     project = night("Long")
     first = do(["write", "part.py", "x = 1\n"], ["write", "calc.py", BROKEN], ["claim"])
@@ -85,6 +88,7 @@ def test_the_next_attempt_goes_on_with_what_the_last_one_left(night: MakeNight) 
     assert project.exists("part.py")
 
 
+@pytest.mark.slow
 def test_a_fresh_retry_starts_from_the_verified_tree_with_the_old_diff_to_read(night: MakeNight) -> None:
     project = night("Long", settings='retry = "fresh"')
     project.plan("1", do(["write", "part.py", "x = 1\n"], ["write", "calc.py", BROKEN], ["claim"]), DONE)
@@ -97,6 +101,7 @@ def test_a_fresh_retry_starts_from_the_verified_tree_with_the_old_diff_to_read(n
     assert "part.py" in project.prompt(2)
 
 
+@pytest.mark.slow
 def test_files_that_a_person_changed_are_never_touched_or_committed(night: MakeNight) -> None:
     project = night("Hard", "Free", settings="commit = true\nmax_task_attempts = 2")
     project.plan("1", DEBRIS)

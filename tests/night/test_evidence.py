@@ -6,8 +6,6 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import CALC, MAKEFILE, NO_CHECKS, PRODUCT, PYTEST, PYTHON, TEST_CALC, Night, do
 
-pytestmark = pytest.mark.sampled(every=3)
-
 WRONG_CALC = "def add(a, b):\n    return a - b\n"
 ALWAYS_TRUE = "import unittest\n\n\nclass Calc(unittest.TestCase):\n    def test_add(self):\n        assert True\n"
 NO_CHECK = "test:\n\t@true\n"
@@ -53,6 +51,7 @@ def test_work_that_is_green_only_with_softened_checks_fails_and_the_checks_are_p
     assert name in attempt["check_files"]
 
 
+@pytest.mark.slow
 def test_a_test_replaced_by_assert_true_and_an_emptied_target_together_never_complete_a_task(
     night: MakeNight,
 ) -> None:
@@ -71,6 +70,7 @@ def test_a_test_replaced_by_assert_true_and_an_emptied_target_together_never_com
     assert "Makefile" in failure
 
 
+@pytest.mark.slow
 def test_runner_configuration_that_an_attempt_adds_does_not_soften_the_checks(night: MakeNight) -> None:
     project = night("Make it faster", checks=PYTEST)
     skip_all = (
@@ -85,6 +85,7 @@ def test_runner_configuration_that_an_attempt_adds_does_not_soften_the_checks(ni
     assert not project.exists("tests/conftest.py")
 
 
+@pytest.mark.slow
 def test_honest_work_may_add_a_test_to_an_existing_file_and_the_change_is_in_the_record(night: MakeNight) -> None:
     project = night("Test negative numbers")
     project.plan("1", do(["write", "tests/test_calc.py", MORE_TESTS], ["claim"]))
@@ -97,6 +98,7 @@ def test_honest_work_may_add_a_test_to_an_existing_file_and_the_change_is_in_the
     assert "tests/test_calc.py" in project.samuel("run", "show", "1").out
 
 
+@pytest.mark.slow
 def test_what_a_completed_task_added_to_the_tests_holds_for_the_tasks_after_it(night: MakeNight) -> None:
     project = night("Test negative numbers", "Make it faster")
     project.plan("1", do(["write", "tests/test_calc.py", MORE_TESTS], ["claim"]))
@@ -120,6 +122,7 @@ def test_a_task_may_change_the_checks_that_its_files_line_names(night: MakeNight
     assert project.read("tests/test_calc.py") == new_test
 
 
+@pytest.mark.slow
 def test_a_protected_file_changes_only_by_a_task_that_names_it(night: MakeNight) -> None:
     project = night(
         "Do it",
@@ -140,6 +143,7 @@ def test_a_protected_file_changes_only_by_a_task_that_names_it(night: MakeNight)
     assert project.read("golden/out.txt") == "better\n"
 
 
+@pytest.mark.slow
 def test_a_deleted_test_is_named_although_the_rest_is_green(night: MakeNight) -> None:
     project = night("Tidy up", checks=PYTEST)
     fewer = TEST_CALC[: TEST_CALC.index("\n    def test_add_nothing")]
@@ -208,6 +212,7 @@ def test_a_claim_without_change_completes_a_task_that_needs_none(night: MakeNigh
     assert project.statuses() == {"1": "completed"}
 
 
+@pytest.mark.slow
 def test_the_check_of_a_task_runs_after_those_of_the_project_and_knows_its_task(night: MakeNight) -> None:
     own = "grep -q right work1.py && echo $SAMUEL_TASK_ID > ../outside/marks/checked-by-task"
     project = night("One", "Two", t1=f"Check: {own}")
@@ -239,6 +244,7 @@ def test_a_red_baseline_stops_the_run_before_any_agent_starts_and_names_the_chec
     assert project.tasks()["1"]["attempts"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", [[], ["--baseline", "accept"]], ids=["refuse", "accept"])
 def test_what_a_failed_attempt_left_does_not_count_in_the_baseline_of_the_next_run(
     night: MakeNight, option: list[str]
@@ -260,6 +266,7 @@ TWO_CHECKS = f'["{PYTHON} -m unittest -q tests.test_calc", "{PYTHON} -m unittest
 TEST_OTHER = TEST_CALC.replace("Calc", "Other")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["option", "setting"])
 def test_after_an_accepted_red_baseline_only_what_became_red_is_a_failure(night: MakeNight, by: str) -> None:
     project = night(
@@ -281,6 +288,7 @@ def test_after_an_accepted_red_baseline_only_what_became_red_is_a_failure(night:
     assert project.outcomes("1") == ["quality_failed", "completed"]
 
 
+@pytest.mark.slow
 def test_a_test_that_became_red_counts_by_its_name_in_a_check_that_was_red_already(night: MakeNight) -> None:
     project = night(
         "One",
@@ -310,6 +318,7 @@ def test_run_init_shows_the_files_that_the_checks_run(night: MakeNight) -> None:
     assert project.read("Makefile") == MAKEFILE
 
 
+@pytest.mark.slow
 def test_uncommitted_checks_of_a_person_cannot_be_softened_either(night: MakeNight) -> None:
     project = night("Make it faster")
     project.write("tests/test_calc.py", MORE_TESTS)  # not committed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import do
 
@@ -22,6 +23,7 @@ def test_a_night_without_trouble_completes_its_tasks_in_their_own_commits(night:
     project.check_dirty_files()
 
 
+@pytest.mark.slow
 def test_a_task_that_fails_in_the_check_is_done_by_the_next_attempt(night: MakeNight) -> None:
     project = night("One")
     project.plan("1", do(["break", "calc.py"], ["claim"]), do(["mend", "calc.py"], ["solve"], ["claim"]))

@@ -8,8 +8,6 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import Night, do
 
-pytestmark = pytest.mark.sampled(every=3)
-
 DONE = do(["solve"], ["claim"])
 
 # The steps, and what a hook there has to answer.
@@ -55,6 +53,7 @@ def check_the_end(project: Night, *, tasks: tuple[str, ...] = ("1", "2")) -> Non
     assert set(project.git("status", "--porcelain").splitlines()) == {" M NOTES.md", "?? draft.txt"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", HOOKS)
 def test_after_ctrl_c_at_a_step_the_next_start_finishes_with_whole_commits(night: MakeNight, event: str) -> None:
     project = night("One", "Two", settings="commit = true")
@@ -71,6 +70,7 @@ def test_after_ctrl_c_at_a_step_the_next_start_finishes_with_whole_commits(night
     assert [call["task"] for call in project.calls()] == ["1", "2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["before its work", "after its work", "after its claim"])
 def test_ctrl_c_while_the_agent_works_lets_it_finish_and_its_work_counts(night: MakeNight, moment: str) -> None:
     project = night("One", "Two", settings="commit = true")
@@ -92,6 +92,7 @@ def test_ctrl_c_while_the_agent_works_lets_it_finish_and_its_work_counts(night: 
     assert [call["task"] for call in project.calls()] == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_stops_at_once_and_what_the_agent_left_is_in_the_commit_of_its_task(
     night: MakeNight,
 ) -> None:
@@ -111,6 +112,7 @@ def test_a_second_ctrl_c_stops_at_once_and_what_the_agent_left_is_in_the_commit_
     assert [call["task"] for call in project.calls()] == ["1", "1", "2"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_a_check_runs_lets_the_attempt_finish(night: MakeNight) -> None:
     project = night("One", "Two", settings="commit = true", checks='["sh ../outside/check", "make test"]')
     armed = interrupting(project)
@@ -126,6 +128,7 @@ def test_ctrl_c_while_a_check_runs_lets_the_attempt_finish(night: MakeNight) -> 
     assert [call["task"] for call in project.calls()] == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_the_run_waits_for_a_reset_stops_it_without_an_attempt(night: MakeNight) -> None:
     project = night("One", "Two", settings="commit = true", agents={"night": "claude"})
     project.plan("1", do(["limit", 12]), DONE)  # seconds, so that a busy machine can interrupt it in time
@@ -141,6 +144,7 @@ def test_ctrl_c_while_the_run_waits_for_a_reset_stops_it_without_an_attempt(nigh
     assert not project.has_mark("called-before-the-reset")
 
 
+@pytest.mark.slow
 def test_work_that_a_run_which_ended_with_failures_left_is_in_the_commit_of_the_next_run(night: MakeNight) -> None:
     project = night("One", "Two", settings="commit = true")
     project.plan("1", do(["solve"], ["exit", 1]), do(["claim"]))

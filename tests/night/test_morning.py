@@ -10,8 +10,6 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import Night, do
 
-pytestmark = pytest.mark.sampled(every=3)
-
 DONE = do(["solve"], ["claim"])
 RUN = Path(".samuel/run")
 
@@ -20,6 +18,7 @@ def run_id(project: Night) -> str:
     return str(project.status()["run_id"])
 
 
+@pytest.mark.slow
 def test_the_logs_of_an_earlier_run_are_not_overwritten(night: MakeNight) -> None:
     project = night("One", "Two")
     project.plan("1", do(["say", "first words"], ["solve"], ["claim"]))
@@ -37,6 +36,7 @@ def test_the_logs_of_an_earlier_run_are_not_overwritten(night: MakeNight) -> Non
     assert [run["run_id"] for run in history] == [second, first]
 
 
+@pytest.mark.slow
 def test_every_completed_task_in_the_report_names_a_check_result_and_a_commit_that_exists(
     night: MakeNight,
 ) -> None:
@@ -87,6 +87,7 @@ def test_a_failure_shows_the_tail_of_the_output_and_the_path_of_the_log(night: M
     assert "samuel run reset" in screen or "samuel run show" in screen
 
 
+@pytest.mark.slow
 def test_status_says_which_task_is_blocked_and_why(night: MakeNight) -> None:
     project = night("One", settings="max_task_attempts = 1")
     project.plan("1", do(["break", "calc.py"], ["claim"]))
@@ -99,6 +100,7 @@ def test_status_says_which_task_is_blocked_and_why(night: MakeNight) -> None:
     assert "make test" in status
 
 
+@pytest.mark.slow
 def test_all_blocked_tasks_are_reset_at_once(night: MakeNight) -> None:
     project = night("One", "Two", settings="max_task_attempts = 1")
     project.plan("*", do(["break", "calc.py"], ["claim"]))

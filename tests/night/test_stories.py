@@ -12,8 +12,6 @@ import pytest
 from tests.night.conftest import MakeNight
 from tests.night.project import LEAN_PYTEST, Night, do
 
-pytestmark = pytest.mark.sampled(every=3)
-
 NONE = dict.fromkeys(("calc.py", "tests/test_calc.py", "tests/__init__.py", "Makefile"))
 DONE = do(["solve"], ["claim"])
 
@@ -59,6 +57,7 @@ def python_package(night: MakeNight) -> Night:
     return project
 
 
+@pytest.mark.slow
 def test_a_python_package_gets_its_checks_and_its_morning_despite_a_hard_task(python_package: Night) -> None:
     project = python_package
     assert "pytest" in project.read("samuel.toml")
@@ -119,6 +118,7 @@ def js_package(night: MakeNight) -> Night:
     return project
 
 
+@pytest.mark.slow
 def test_a_js_package_is_checked_by_its_own_tests_and_a_softened_script_is_put_back(js_package: Night) -> None:
     project = js_package
     config = project.read("samuel.toml")
@@ -139,6 +139,7 @@ def test_a_js_package_is_checked_by_its_own_tests_and_a_softened_script_is_put_b
     assert project.exists("node_modules/node-gyp/gyp/tests/test_gyp.py")
 
 
+@pytest.mark.slow
 def test_a_js_package_loses_no_file_of_a_completed_task_after_ctrl_c(js_package: Night) -> None:
     project = js_package
     project.plan("1", do(["solve"], ["interrupt"], ["claim"]), DONE)

@@ -104,6 +104,7 @@ def test_wasm_exports_bind_to_hook_names(
     assert all(total > sum(text.encode()) for total, text in zip(sums, texts, strict=True))
 
 
+@pytest.mark.slow
 def test_oci_subcommands_bind_to_hook_names(
     samuel: Callable[..., Ran], root: Path, origin: Callable[..., Any], busybox_image: str
 ) -> None:

@@ -49,6 +49,7 @@ def _says(python: str, code: str) -> str:
     return subprocess.run([python, "-I", "-c", code], check=True, capture_output=True, text=True).stdout.strip()
 
 
+@pytest.mark.slow
 def test_an_environment_is_resolved_created_and_reused(environments: Path, wheels: Path):
     pins = environment.resolve(environments, ["Apple.Pie>=1"])
     assert pins == ("apple-pie==1.0", "flour==2.0")
@@ -61,6 +62,7 @@ def test_an_environment_is_resolved_created_and_reused(environments: Path, wheel
     assert environment.make(environments, pins) == python
 
 
+@pytest.mark.slow
 def test_an_environment_holds_exactly_its_pins(environments: Path, wheels: Path):
     """Also older ones, and nothing that they require besides."""
     python = environment.make(environments, ("flour==1.5",))
@@ -71,6 +73,7 @@ def test_an_environment_holds_exactly_its_pins(environments: Path, wheels: Path)
         _says(alone, "import flour")
 
 
+@pytest.mark.slow
 def test_the_environment_of_a_plugin_has_none_of_samuels_packages(environments: Path, wheels: Path):
     python = environment.make(environments, ("flour==2.0",))
     with pytest.raises(subprocess.CalledProcessError):
@@ -84,6 +87,7 @@ def test_no_dependencies_resolve_to_no_pins(tmp_path: Path):
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_reported(environments: Path, wheels: Path):
     with pytest.raises(SamuelError, match="No matching distribution found for nowhere"):
         environment.resolve(environments, ["nowhere"])
@@ -92,6 +96,7 @@ def test_a_missing_package_is_reported(environments: Path, wheels: Path):
     assert environment.interpreter(environments, ("flour==9",)) == ""
 
 
+@pytest.mark.slow
 def test_installing_a_package_runs_none_of_its_code(environments: Path, wheels: Path, tmp_path: Path):
     """What is no wheel would have to be built, by a program of its author's."""
     source = tmp_path / "dough-1.0"
@@ -106,6 +111,7 @@ def test_installing_a_package_runs_none_of_its_code(environments: Path, wheels: 
     assert not (tmp_path / "touched").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wish", ["--index-url=https://evil.example", "-r/etc/passwd", "flour @ file:///x.whl", "./flour", ""]
 )
@@ -132,6 +138,7 @@ def test_a_pin_must_be_one_exact_version(environments: Path, pin: str):
         environment.make(environments, (pin,))
 
 
+@pytest.mark.slow
 def test_pip_settings_of_the_user_do_not_change_the_target_directory(
     environments: Path, wheels: Path, tmp_path: Path, monkeypatch
 ):
@@ -145,6 +152,7 @@ def test_pip_settings_of_the_user_do_not_change_the_target_directory(
     assert not (tmp_path / "target").exists()
 
 
+@pytest.mark.slow
 def test_an_incomplete_environment_is_created_again(environments: Path, wheels: Path):
     _wheel(wheels, "flour", "1.8")
     python = Path(environment.make(environments, ("flour==1.8",)))
@@ -154,6 +162,7 @@ def test_an_incomplete_environment_is_created_again(environments: Path, wheels: 
     assert _says(environment.make(environments, ("flour==1.8",)), "import flour; print(flour.VERSION)") == "1.8"
 
 
+@pytest.mark.slow
 def test_an_environment_whose_python_is_gone_is_created_again(environments: Path, wheels: Path):
     _wheel(wheels, "flour", "1.9")
     python = Path(environment.make(environments, ("flour==1.9",)))
@@ -163,6 +172,7 @@ def test_an_environment_whose_python_is_gone_is_created_again(environments: Path
     assert environment.make(environments, ("flour==1.9",)) == str(python)
 
 
+@pytest.mark.slow
 def test_one_environment_created_by_several_processes_at_once_is_complete(environments: Path, wheels: Path):
     _wheel(wheels, "flour", "1.6")
     code = (

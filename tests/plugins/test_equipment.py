@@ -128,6 +128,7 @@ class TestImage:
         )
         return place
 
+    @pytest.mark.slow
     def test_the_image_of_a_plugin_is_pinned_and_agreed_to(self, root, user, box):
         store = Store(root, user)
         add(store, root, "../box")

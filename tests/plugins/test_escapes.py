@@ -374,6 +374,7 @@ def test_only_an_installed_plugin_can_be_removed(
     assert samuel_project.root.is_dir()
 
 
+@pytest.mark.slow
 def test_a_huge_manifest_is_refused_unread(put: Put, samuel_project: SamuelProject) -> None:
     there = put(HEAD.format("x", "skill"))
     with (there / "samuel-plugin.toml").open("ab") as file:

@@ -494,6 +494,7 @@ class TestKilled:
             yield ask
             process.stdin.close()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("installed", [True, False])
     def test_an_add_killed_at_any_step_is_finished_or_undone(self, shop, place, add_until, installed: bool):
         """The old one or the new one, whole, agreed to and as the lock says; and no traces."""

@@ -40,6 +40,7 @@ def pushed(origin: Callable[..., Any], directory: Path, changed: dict[str, str])
     return f"org/{directory.name}"
 
 
+@pytest.mark.slow
 def test_all_the_examples_together(
     samuel: Any, root: Path, home: Path, origin: Callable[..., Any], busybox_image: str
 ) -> None:

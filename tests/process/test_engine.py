@@ -109,6 +109,7 @@ class TestWhichOne:
 
 
 class TestWhatItNeedsHere:
+    @pytest.mark.slow
     def test_container_flags_are_found_without_an_image_cached_and_explained(
         self, podman: Callable[..., str], forgetful: None, tmp_path: Path
     ) -> None:
@@ -126,6 +127,7 @@ class TestWhatItNeedsHere:
         probe._flags_in_process.clear()
         assert engine.explain(os.environ, tmp_path) == lines
 
+    @pytest.mark.slow
     def test_planted_container_flags_are_not_believed(
         self, podman: Callable[..., str], forgetful: None, tmp_path: Path
     ) -> None:
@@ -140,6 +142,7 @@ class TestWhatItNeedsHere:
         probe._flags_in_process.clear()
         assert engine.limited_flags(engine_found, network=False, cache=tmp_path) == right
 
+    @pytest.mark.slow
     def test_container_without_limits_is_the_last_resort_and_reported(
         self, forgetful: None, tmp_path: Path
     ) -> None:
@@ -155,17 +158,20 @@ class TestWhatItNeedsHere:
         assert (flags.without, flags.refused) == (("memory", "pids"), ("no such controller", "not permitted"))
         assert "a container cannot be limited in memory and pids here" in engine.gaps(host, None)
 
+    @pytest.mark.slow
     def test_a_runtime_that_is_itself_not_found_does_not_work(self, forgetful: None, tmp_path: Path) -> None:
         """Podman says 127 for that too."""
         host = fake(tmp_path, "#!/bin/sh\necho 'crun: libyajl.so.2: not found' >&2\nexit 127\n", "podman")
         assert "cannot start a container: crun: libyajl.so.2: not found" in engine.explain(host, None)[1]
 
+    @pytest.mark.slow
     def test_engine_error_is_reported_when_no_flags_help(self, forgetful: None, tmp_path: Path) -> None:
         host = fake(tmp_path, BROKEN, "podman")
         assert engine.explain(host, None)[1] == "`podman` cannot start a container: Cannot connect to the daemon"
 
 
 class TestPinning:
+    @pytest.mark.slow
     def test_the_same_files_are_the_same_image_wherever_they_are(
         self, busybox_image: str, podman: Callable[..., str], name: str, tmp_path: Path
     ) -> None:
@@ -177,6 +183,7 @@ class TestPinning:
         assert engine.pin(name, host=os.environ) == image
         assert engine.pin(image, host=os.environ) == image
 
+    @pytest.mark.slow
     def test_changed_image_is_built_anew_and_the_old_one_keeps_its_id(
         self, busybox_image: str, podman: Callable[..., str], name: str, tmp_path: Path
     ) -> None:

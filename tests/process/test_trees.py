@@ -470,6 +470,7 @@ class TestPut:
         assert "new.txt" in problems[0]
         assert (root / "a.txt").read_text() == "one\n"
 
+    @pytest.mark.slow
     def test_killed_at_any_write_and_repeated_it_finishes(
         self, root: Path, here: dict[str, str], tmp_path: Path
     ) -> None:

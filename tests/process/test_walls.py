@@ -167,6 +167,7 @@ def test_missing_granted_path_is_made_only_if_it_ends_with_a_slash(project: Proj
     assert not project.file("missing").exists()
 
 
+@pytest.mark.slow
 def test_plugin_granted_the_whole_project_cannot_write_what_runs_outside_later(project: Project) -> None:
     granted = GrantedPaths(write=(".",))
     for name in PROTECTED:

@@ -99,6 +99,7 @@ def test_a_template_that_takes_too_much_is_an_error_that_names_it(template: str,
         used_names(template, "prompt.md.j2")
 
 
+@pytest.mark.slow
 def test_a_template_without_an_end_is_ended(samuel_project: SamuelProject) -> None:
     own = samuel_project.root / ".samuel/templates/ralph"
     own.mkdir(parents=True)

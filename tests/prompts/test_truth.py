@@ -139,6 +139,7 @@ def snapshot(request: pytest.FixtureRequest, case: tuple[object, str, dict[str, 
     return project.snapshot()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=3)
 def test_every_number_of_the_snapshot_agrees_with_git_and_shell_tools(
     case: tuple[object, str, dict[str, str]], snapshot: Snapshot

@@ -98,6 +98,7 @@ class TestOneThatIsKept:
         assert len(names) == 1
         assert len(containers(root)) == 1
 
+    @pytest.mark.slow
     def test_has_a_further_one_beside_it_while_it_is_busy(
         self, runtime: OciRuntime, root: Path, hook_image: str
     ) -> None:
@@ -110,6 +111,7 @@ class TestOneThatIsKept:
         assert len(containers(root)) == 2
         assert done(do(runtime, plugin, "hostname"))[1] in {done(reply)[1] for reply in replies}
 
+    @pytest.mark.slow
     def test_is_no_stray_to_what_else_a_command_runs(self, root: Path, hook_image: str, cache: Path) -> None:
         """The command line ends every process that it did not start itself."""
         body = """
@@ -124,6 +126,7 @@ runtime.close()
         )
         assert (done.stdout, done.stderr) == ("True\n", "")
 
+    @pytest.mark.slow
     def test_is_replaced_when_it_was_killed(self, runtime: OciRuntime, root: Path, hook_image: str) -> None:
         plugin = package(root, hook_image, serve=True)
         first = done(do(runtime, plugin, "hostname"))
@@ -141,6 +144,7 @@ runtime.close()
         assert (reply.outcome, reply.result) == (Outcome.OK, {})
         assert containers(root) == first
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("answer", ["bad", "bare", "twice"])
     def test_that_does_not_keep_to_the_protocol_is_not_asked_again(
         self, runtime: OciRuntime, root: Path, hook_image: str, answer: str
@@ -156,6 +160,7 @@ runtime.close()
             assert containers(root) == []
         assert done(do(runtime, plugin, "echo fine")) == (0, "fine")
 
+    @pytest.mark.slow
     def test_never_serves_other_grants(self, runtime: OciRuntime, root: Path, hook_image: str) -> None:
         script = "echo x > docs/new"
         serving = package(root, hook_image, Capabilities(write=("docs",)), serve=True)
@@ -164,6 +169,7 @@ runtime.close()
         assert done(do(runtime, other, script))[0] != 0
         assert len(containers(root)) == 2
 
+    @pytest.mark.slow
     def test_sees_a_file_that_was_replaced(self, runtime: OciRuntime, root: Path, hook_image: str) -> None:
         plugin = package(root, hook_image, Capabilities(read=("docs/b.md", "docs/later")), serve=True)
         look = "cat docs/b.md; cat docs/later 2>/dev/null; :"
@@ -177,6 +183,7 @@ runtime.close()
 
 
 class TestLeftovers:
+    @pytest.mark.slow
     def test_of_a_killed_samuel_are_removed_by_the_next_and_nobody_else_s(
         self, runtime: OciRuntime, root: Path, hook_image: str, cache: Path
     ) -> None:
@@ -264,6 +271,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_another_engine_runs_and_confines_it_too(
     root: Path, tmp_path: Path, hook_image: str, cache: Path, serve: bool, name: str
@@ -297,6 +305,7 @@ def example(busybox_image: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 class TestTheExample:
+    @pytest.mark.slow
     def test_finds_long_files_and_writes_a_report(
         self, runtime: OciRuntime, root: Path, example: tuple[Path, str], serve: bool
     ) -> None:

@@ -193,6 +193,7 @@ class TestTheProject:
         assert os.listdir(outside) == []
         assert containers(root) == []
 
+    @pytest.mark.slow
     def test_nor_does_one_that_comes_and_goes(
         self, runtime: OciRuntime, root: Path, hook_image: str, tmp_path: Path
     ) -> None:

@@ -118,6 +118,7 @@ def test_a_worker_stays_warm(runtime: PythonRuntime, tmp_path: Path) -> None:
     assert len({pid(runtime, of(tmp_path, "who")) for _ in range(3)}) == 1
 
 
+@pytest.mark.slow
 def test_hooks_of_one_directory_share_a_worker_and_plugins_do_not(runtime: PythonRuntime, tmp_path: Path) -> None:
     project = pid(runtime, of(tmp_path, "who", owner="a"))
     assert pid(runtime, of(tmp_path, "who", owner="b")) == project

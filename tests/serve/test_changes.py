@@ -141,6 +141,7 @@ def project(
     project.close()
 
 
+@pytest.mark.slow
 def test_changes_are_about_what_they_say(project: ServedProject) -> None:
     """Most of them change the answer, else the property would hold for a server that never looks."""
     answers = set()

@@ -217,6 +217,7 @@ def test_what_a_killed_server_left_running_is_ended_by_the_next(served: ServedPr
 # Without a server that can be used
 
 
+@pytest.mark.slow
 def test_deleted_socket_is_done_without_and_its_server_ends(served: ServedProject) -> None:
     served.files.python_hook("guard", GUARD)
     pid = served.start()
@@ -379,6 +380,7 @@ def test_output_that_cannot_be_written_is_no_success(served: ServedProject, clie
 # Many calls
 
 
+@pytest.mark.slow
 def test_many_sequential_calls_are_all_answered(served: ServedProject) -> None:
     served.files.python_hook("guard", GUARD)
     served.start()
@@ -400,6 +402,7 @@ def test_parallel_calls_are_all_answered(served: ServedProject) -> None:
     assert served.calls_of_guard() == 64
 
 
+@pytest.mark.slow
 def test_hanging_handler_holds_up_nobody_else(served: ServedProject) -> None:
     slow = 'echo x >> called\nwhile [ ! -e go-on ]; do sleep 0.05; done\necho \'{"messages_to_user": ["late"]}\''
     yaml_hook(served.root, "slow", "PreAbilityCall", slow, "match: {ability_id: [slow]}\ntimeout: 300s\n")
@@ -461,6 +464,7 @@ def test_clients_that_are_killed_leave_nothing(served: ServedProject) -> None:
     eventually(lambda: not served.handlers(), "processes are left")
 
 
+@pytest.mark.slow
 def test_full_disk_denies_or_answers_as_without_a_server(tmp_path: Path, served: ServedProject) -> None:
     """The journal cannot be written: a process of its own says the same."""
     disk = tmp_path / "disk"

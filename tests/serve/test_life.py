@@ -32,6 +32,7 @@ REASONS = ["untrusted", "changed", "nothing", "off", "nested"]
 COLD = (sys.executable, "-m", "samuel", "emit")  # as the native client starts it
 
 
+@pytest.mark.slow
 def test_first_call_starts_a_server_that_answers_the_second(served: ServedProject) -> None:
     """`answer=$(samuel-emit ...)` waits for whoever holds stdout: a server must not."""
     served.files.python_hook("guard", GUARD)
@@ -48,6 +49,7 @@ def test_first_call_starts_a_server_that_answers_the_second(served: ServedProjec
         assert os.readlink(f"/proc/{server.pid}/fd/{fd}") == "/dev/null"
 
 
+@pytest.mark.slow
 def test_server_survives_the_end_of_its_starters_process_group(served: ServedProject) -> None:
     served.files.python_hook("guard", GUARD)
     with subprocess.Popen(
@@ -88,6 +90,7 @@ def test_no_server_is_started(served: ServedProject, reason: str) -> None:
     assert served.sockets() == []
 
 
+@pytest.mark.slow
 def test_status_and_stop_are_about_the_servers_of_the_project(served: ServedProject) -> None:
     served.files.python_hook("guard", GUARD)
     assert served.samuel("serve", "status").out == b"no server is running\n"
@@ -117,6 +120,7 @@ def test_server_ends_with_its_project(served: ServedProject) -> None:
     wait_for_end(pid)
 
 
+@pytest.mark.slow
 def test_killed_server_is_replaced_by_the_next_call(served: ServedProject) -> None:
     served.files.python_hook("guard", GUARD)
     pid = served.start()
@@ -128,6 +132,7 @@ def test_killed_server_is_replaced_by_the_next_call(served: ServedProject) -> No
     assert served.answered() == 1
 
 
+@pytest.mark.slow
 def test_project_has_four_servers_at_most(served: ServedProject) -> None:
     """Each set of variables that hooks see has its own; the fifth does without."""
     served.files.python_hook("guard", GUARD)
@@ -169,6 +174,7 @@ def test_variable_that_samuel_toml_passes_on_is_the_clients_own(served: ServedPr
     assert (server.calls, server.left_to_others) == (1, 2)  # asked by `samuel-emit` and by `samuel emit` after it
 
 
+@pytest.mark.slow
 def test_call_from_a_project_in_the_project_is_not_answered_by_the_outer_one(served: ServedProject) -> None:
     """The hash in the socket's name tells them apart; the server does too, if asked nonetheless."""
     served.files.python_hook("guard", GUARD)
@@ -181,6 +187,7 @@ def test_call_from_a_project_in_the_project_is_not_answered_by_the_outer_one(ser
     assert served.answered() == 1
 
 
+@pytest.mark.slow
 def test_runtime_directory_in_the_project_is_not_used(served: ServedProject) -> None:
     """A repository could bring the directory, and a program that it starts the socket."""
     served.files.python_hook("guard", GUARD)

@@ -58,6 +58,7 @@ def project(tmp_path: Path) -> Iterator[TwoServers]:
         project.run(PROGRAMS / "samuel", "serve", "stop")
 
 
+@pytest.mark.slow
 def test_server_that_was_asked_least_recently_is_stopped(project: TwoServers) -> None:
     first, second = project.serve("1"), project.serve("2")
     assert not stop_idle([first, second], seconds=3600)

@@ -165,6 +165,7 @@ def test_client_looks_where_the_server_of_its_project_listens(
     assert (done.returncode, done.stdout) == (0, b"{}\n"), done
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_client_survives_garbage_under_the_sanitizers(
     build: Mapping[str, Any], served: ServedProject, tmp_path: Path

@@ -49,6 +49,7 @@ def is_left(served: ServedProject, wrapper: Sequence[str], reason: str) -> None:
     assert (server.calls, server.left_to_others, server.last_reason) == (0, 2, reason)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", at_length(["--net"], ["--net", "--mount", "--user", "--pid"]))
 def test_client_in_another_namespace_is_left_to_itself(guarded: ServedProject, kind: str) -> None:
     wrapper = ["unshare", *(("--map-root-user", kind) if kind == "--user" else (kind, "--fork"))]
@@ -58,6 +59,7 @@ def test_client_in_another_namespace_is_left_to_itself(guarded: ServedProject, k
     is_left(guarded, wrapper, "it is confined in another way than the server")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrapper",
     [
@@ -72,6 +74,7 @@ def test_client_that_is_confined_is_left_to_itself(guarded: ServedProject, wrapp
     is_left(guarded, wrapper, "it is confined in another way than the server")
 
 
+@pytest.mark.slow
 def test_client_with_one_more_filter_of_system_calls_than_the_server_is_left(guarded: ServedProject) -> None:
     """As in a container, where every process has a filter, and a sandboxed agent in it one more."""
     program = [*filtered(1), INSTALLATION + "/samuel", "serve", "--socket", guarded.socket()]

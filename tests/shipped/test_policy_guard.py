@@ -108,6 +108,7 @@ def test_policy_guard_asks_about_paths_anywhere_in_the_input(
     assert fire(samuel_project, tool_input).denied  # with nobody to ask, ask means no
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("guarded")
 def test_policy_guard_resolves_absolute_paths_and_links(samuel_project: SamuelProject) -> None:
     root = samuel_project.root
@@ -123,6 +124,7 @@ def test_policy_guard_resolves_absolute_paths_and_links(samuel_project: SamuelPr
     assert fire(samuel_project, {"path": "src/infrastructure/x"}).ok
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("guarded")
 def test_policy_guard_takes_a_directory_for_every_file_in_it(samuel_project: SamuelProject) -> None:
     (samuel_project.root / "infra").mkdir()
@@ -139,6 +141,7 @@ def test_policy_guard_does_not_take_content_of_a_file_for_paths(samuel_project: 
     assert fire(samuel_project, {"path": "docs/x.md", "content": content}).ok
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("guarded")
 def test_policy_guard_searches_a_long_command_to_its_end(samuel_project: SamuelProject) -> None:
     words = " ".join(f"src/{number}.py" for number in range(100_000))

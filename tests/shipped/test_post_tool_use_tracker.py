@@ -139,6 +139,7 @@ def test_counts_of_concurrent_processes_are_not_lost(samuel_project: SamuelProje
     assert read_usage(samuel_project.root) == {"a": 200}
 
 
+@pytest.mark.slow
 def test_of_two_equal_abilities_the_one_used_more_is_suggested_first(
     samuel_project: SamuelProject,
     called: Callable[..., dict[str, Any]],

@@ -86,6 +86,7 @@ def run(samuel_project: SamuelProject, tmp_path: Path, site: Path) -> Callable[.
     return run
 
 
+@pytest.mark.slow
 def test_a_listed_distribution_runs_once_trusted_and_is_refused_after_a_change(
     samuel_project: SamuelProject,
     tmp_path: Path,
@@ -128,6 +129,7 @@ def test_a_listed_distribution_runs_once_trusted_and_is_refused_after_a_change(
     assert not canary.exists()
 
 
+@pytest.mark.slow
 def test_a_distribution_that_cannot_be_loaded_is_listed_as_broken(
     samuel_project: SamuelProject, site: Path, run: Callable[..., Any]
 ) -> None:

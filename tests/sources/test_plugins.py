@@ -239,6 +239,7 @@ def test_the_projects_plugin_hides_the_users_of_the_same_name(samuel_project: Sa
     assert states == {(Origin.PROJECT_PLUGIN, HandlerStatus.ACTIVE), (Origin.USER_PLUGIN, HandlerStatus.SHADOWED)}
 
 
+@pytest.mark.slow
 def test_project_hooks_run_after_project_plugins_and_those_after_the_users(
     samuel_project: SamuelProject, make: Make
 ) -> None:

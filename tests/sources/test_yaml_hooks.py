@@ -597,6 +597,7 @@ class TestKnown:
         (read,) = YamlHookCache(SHIPPED_HOOKS, store).look(yaml.project.root)
         assert read.hook is not None
 
+    @pytest.mark.slow
     def test_thousands_of_hooks_are_read_and_only_the_one_that_matches_is_called(self, yaml: Yaml) -> None:
         many = at_length(1_000, 5_000)
         yaml.script("scripts/hooks/h.sh", "#!/bin/sh\necho '{\"a\": 1}'\n")

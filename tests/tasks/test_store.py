@@ -101,6 +101,7 @@ def worker(directory: Path, ids: range) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_eight_processes_at_once_lose_none(tmp_path: Path) -> None:
     store = store_with(tmp_path, 200)
     workers = [worker(tmp_path, range(first, 201, 8)) for first in range(1, 9)]
@@ -117,6 +118,7 @@ def test_eight_processes_at_once_lose_none(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_nothing_that_was_said_is_lost(tmp_path: Path) -> None:
     store = store_with(tmp_path, 400)
     reported: set[str] = set()

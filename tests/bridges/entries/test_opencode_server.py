@@ -100,6 +100,7 @@ def project(tmp_path: Path) -> Iterator[PluginProject]:
         project.samuel("serve", "stop")
 
 
+@pytest.mark.slow
 def test_second_call_is_answered_by_the_server_and_in_the_same_words(project: PluginProject) -> None:
     cold = project.call("rm victim")
     while not json.loads(project.samuel("serve", "status", "--json"))["data"]:
@@ -109,6 +110,7 @@ def test_second_call_is_answered_by_the_server_and_in_the_same_words(project: Pl
     assert (server["calls"], server["left_to_others"]) == (2, 0), server
 
 
+@pytest.mark.slow
 def test_socket_is_not_told_where_the_server_is_switched_off(project: PluginProject) -> None:
     project.env["SAMUEL_SERVE"] = "off"
     with pytest.raises(IndexError):
@@ -144,6 +146,7 @@ def answer(connection: socket.socket, receive: wire.Receive) -> None:
 GUARDED = "the victim stays where it is"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("conversation", "reason"),
     [
@@ -185,6 +188,7 @@ def test_server_that_breaks_off_leaves_the_call_denied(
     os.unlink(path)
 
 
+@pytest.mark.slow
 def test_closed_socket_is_as_good_as_none(project: PluginProject) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(project.socket_path())

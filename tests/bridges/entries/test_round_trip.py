@@ -82,6 +82,7 @@ def assert_restored(entry_format: EntryFormat, text: str) -> None:
     assert not entry_format.events(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("client", "entry_format"), _json_formats(), ids=lambda value: str(value)[:8])
 @given(data=st.data())
 @pytest.mark.sampled(every=3)

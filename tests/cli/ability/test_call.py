@@ -359,6 +359,7 @@ class TestRun:
         }
         assert "warning: `MISSING` is left out of its environment: `$MISSING` is not set" in ran.err
 
+    @pytest.mark.slow
     def test_nothing_inside_can_change_what_is_trusted(self, samuel, empty):
         empty.script("greedy", "import subprocess\nprint(subprocess.run(['samuel', 'trust', '--yes']).returncode)")
         empty.trust()
@@ -531,6 +532,7 @@ def test_hostile_inputs_are_answered(samuel, shop, input_json):
     assert (ran.code == 0) == (shop.root / "ran.txt").exists()
 
 
+@pytest.mark.slow
 def test_of_many_processes_that_run_the_same_call_one_does(samuel, shop):
     shop.trust()
     key = samuel("ability", "create", "text.repeat", "--input", '{"text": "hi"}').json["call_key"]

@@ -30,6 +30,7 @@ CALL = """samuel ability call {} --input '{{"text": "inner"}}'"""
 
 @pytest.mark.usefixtures("samuel_of_agents")
 class TestNested:
+    @pytest.mark.slow
     def test_what_it_lists_and_both_records_say_so(self, samuel, shop):
         flow(shop, "whole", "text.repeat", CALL.format("text.repeat"))
         shop.trust()
@@ -179,6 +180,7 @@ class TestKilled:
         assert samuel("ability", "list", "--calls", "--json").json["data"][0]["status"] == "killed"
 
 
+@pytest.mark.slow
 def test_what_ends_a_call_ends_the_calls_within_it(samuel, empty):
     empty.script("slow", "import time\nopen('begun', 'w')\ntime.sleep(5432167)")
     flow(empty, "whole", "slow", "samuel ability call slow")

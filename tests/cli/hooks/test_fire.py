@@ -135,6 +135,7 @@ def test_one_that_never_worked_is_not_passed_over_in_silence(samuel, put):
     assert ran.json["warnings"] == [f"broken, so not run: `guard`: {why}"]
 
 
+@pytest.mark.slow
 def test_on_a_terminal_it_shows_what_is_new_and_asks(on_terminal, project, guard, samuel):
     code, screen = on_terminal("hooks", "fire", "quality.check", typed="n\n")
     assert code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jsonschema
+import pytest
 
 from samuel.events import EVENTS
 from samuel.events.schema import sample, schema
@@ -15,6 +16,7 @@ def test_hooks_schema_prints_the_schema_of_one_event(samuel):
     assert ran.json["event"] == "before:loop"
 
 
+@pytest.mark.slow
 def test_hooks_schema_prints_the_schemas_of_all_events(samuel):
     schemas = samuel("hooks", "schema").json
     assert list(schemas) == [event.name for event in EVENTS]

@@ -109,6 +109,7 @@ class TestConsent:
         assert not (project / ".samuel/plugins/org@plain").exists()
         assert not (project / "samuel.lock").exists()
 
+    @pytest.mark.slow
     def test_plugin_add_asks_on_a_terminal(self, on_terminal, project, checks):
         code, screen = on_terminal("plugin", "add", "org/checks", typed="n\n")
         assert (code, "env: TOKEN" in screen, "nothing was installed" in screen) == (1, True, True)

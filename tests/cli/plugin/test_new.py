@@ -83,6 +83,7 @@ def own_tests(directory: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["skill", "python", "wasm"])
 def test_the_tests_of_a_new_plugin_pass(samuel, kind: str):
     samuel("plugin", "new", "acme/my-checks", "--kind", kind)
@@ -90,6 +91,7 @@ def test_the_tests_of_a_new_plugin_pass(samuel, kind: str):
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
+@pytest.mark.slow
 def test_the_tests_of_an_image_pass(samuel, project, busybox_image: str):
     samuel("plugin", "new", f"acme/my-checks-{os.getpid()}", "--kind", "oci")
     directory = f"my-checks-{os.getpid()}"
@@ -105,6 +107,7 @@ def test_the_tests_of_an_image_pass(samuel, project, busybox_image: str):
     assert "2 passed" in ran.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["skill", "python", "wasm"])
 def test_its_own_tests_fail_when_it_does_not_answer(samuel, project, kind: str):
     """So they do test it."""

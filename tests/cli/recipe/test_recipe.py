@@ -186,6 +186,7 @@ class TestRun:
         ran = samuel("recipe", "run", "review", "--arg", "branch=x", "--agent", "nobody")
         assert (ran.code, ran.err.splitlines()[0]) == (2, "error: there is no agent `nobody`")
 
+    @pytest.mark.slow
     def test_a_signal_ends_the_agent_and_the_session_has_its_end(self, samuel, kitchen, put, project):
         put("agent.sh", "#!/bin/sh\necho $$ > pid.new; mv pid.new pid\nsleep 600\n", 0o755)
         end_file = project / "ended"

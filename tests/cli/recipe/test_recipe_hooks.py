@@ -69,6 +69,7 @@ def run_review(samuel: Any) -> Any:
     return samuel("recipe", "run", "review", "--arg", "branch=x", "--yes", "--json").json["data"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("match", ["", "match: {recipe_name: review}\n"], ids=["every call", "a match"])
 def test_an_event_that_the_agent_emits_names_the_recipe_and_the_session(samuel, put, agent, project, match):
     record(put, "PreAbilityCall", match=match)
@@ -110,6 +111,7 @@ def test_both_events_of_an_ability_called_in_a_recipe_name_it(samuel, put, agent
     assert {event["session_id"] for event in events} == {ran["session_id"]}
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_about_recipe_aware_hooks_stops_an_edit_in_a_real_run(samuel, put, project):
     for name, text in BLOCK.findall(PAGE.read_text()):
         put(name, text, 0o755)
@@ -126,6 +128,7 @@ def test_the_example_of_the_page_about_recipe_aware_hooks_stops_an_edit_in_a_rea
         assert json.loads((project / "verdict").read_text()).get("decision") == decision
 
 
+@pytest.mark.slow
 def test_a_plugins_own_hook_knows_its_recipe_by_the_short_name_and_others_by_the_full_one(
     samuel, put, agent, project
 ):

@@ -285,6 +285,7 @@ def test_run_log_follows_the_agents_until_the_run_ends(past):
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_run_log_that_follows_ends_at_ctrl_c_and_when_the_run_was_killed(past):
     live = User.from_environment().live
     run_at_work(past, 1)

@@ -202,6 +202,7 @@ def test_run_init_gives_a_second_methodology_its_own_state_directory(samuel, put
     assert not (project / ".samuel/run/prd.toon").exists()
 
 
+@pytest.mark.slow
 def test_only_one_of_many_run_inits_at_once_writes_the_tasks(put, project, store):
     """The others find its tasks, whichever is first, and leave samuel.toml as it is."""
     put("samuel.toml", "")

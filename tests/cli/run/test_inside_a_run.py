@@ -63,6 +63,7 @@ def agreements(samuel):
     return {item["name"]: item["state"] for item in samuel("trust", "--list", "--json").json["data"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_an_agent_cannot_trust_anything(samuel, workshop, put, way):
     commands = COMMANDS if way == "without variables" else sample(COMMANDS, every=6)
@@ -78,6 +79,7 @@ def test_an_agent_cannot_trust_anything(samuel, workshop, put, way):
     assert not (workshop.root / "owned").exists()
 
 
+@pytest.mark.slow
 def test_a_check_cannot_trust_anything(samuel, workshop, put):
     put("check.sh", tries("without variables", "trust --yes") + "exit 0\n")
     workshop.configure(CONFIG.replace("test ! -f wrong", "sh check.sh") + OTHER)
@@ -87,6 +89,7 @@ def test_a_check_cannot_trust_anything(samuel, workshop, put):
     assert agreements(samuel)["agent:other"] == "new"
 
 
+@pytest.mark.slow
 def test_the_agent_of_a_recipe_cannot_trust_anything(samuel, workshop, put):
     put(".samuel/recipes/evil.md", "Do it.\n")
     put("forge.py", FORGE)
@@ -102,6 +105,7 @@ def test_the_agent_of_a_recipe_cannot_trust_anything(samuel, workshop, put):
     assert (states["agent:other"], states["agent:mine"]) == ("new", "trusted")
 
 
+@pytest.mark.slow
 def test_samuel_trust_does_not_count_inside_a_run(samuel, workshop):
     workshop.agent(f"SAMUEL_TRUST=all {DROPPED} {SAMUEL} hooks list > said 2>&1 || true\n{GOOD}")
     with workshop.start("--yes", "--iterations", "1") as process:
@@ -122,6 +126,7 @@ def test_an_agreement_written_into_the_store_is_dropped(samuel, workshop, put):
     assert agreements(samuel) == {"checks:ralph": "trusted", "agent:mine": "trusted"}
 
 
+@pytest.mark.slow
 def test_a_user_on_another_terminal_may_trust_a_hook_during_a_run(samuel, workshop):
     workshop.agent("touch begun; until [ -f go ]; do sleep 0.02; done\n" + GOOD)
     samuel("trust", "--yes")

@@ -53,6 +53,7 @@ def test_an_unconfigured_methodology_in_run_json_does_not_decide_where_state_mov
     assert (project / ".samuel/run/ralph/prd.toon").exists()
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_resumed_where_it_was_moved_to(samuel, workshop, project):
     workshop.agent("touch begun; sleep 60 & wait\n")
     with workshop.start("--yes") as process:

@@ -27,6 +27,7 @@ def fresh(workshop):
     return workshop
 
 
+@pytest.mark.slow
 def test_pilot_prints_a_header_and_a_result_for_every_iteration(samuel, fresh, git):
     fresh.configure(CONFIG.replace('quality_checks = ["test ! -f wrong"]\n', ""))
     ran = samuel("run", "pilot", "--yes", "--max-discovery-tasks", "2")
@@ -83,6 +84,7 @@ def test_one_new_task_is_counted_in_the_singular(samuel, fresh):
     assert "  completed: 1 of 1 task completed\n" in ran.out
 
 
+@pytest.mark.slow
 def test_pilot_needs_no_prd_and_works_on_the_tasks_it_found(samuel, fresh):
     ran = samuel("run", "pilot", "--yes", "--focus", "error messages", "--max-discovery-tasks", "2", "--json")
     data = ran.json["data"]

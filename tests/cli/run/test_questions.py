@@ -53,6 +53,7 @@ def test_a_question_is_parked_answered_and_in_the_next_prompt(samuel, workshop):
     assert "answers_from_a_person" in (workshop.root / "prompt").read_text()
 
 
+@pytest.mark.slow
 def test_an_answer_given_while_the_agent_is_still_at_work_counts(samuel, workshop):
     workshop.agent(f"{ASK}\ntouch begun; until [ -f go ]; do sleep 0.02; done\n")
     samuel("trust", "--yes")
@@ -66,6 +67,7 @@ def test_an_answer_given_while_the_agent_is_still_at_work_counts(samuel, worksho
     assert task.questions[0].answer == "json"
 
 
+@pytest.mark.slow
 def test_an_agent_that_was_killed_with_its_loop_has_asked_all_the_same(samuel, workshop):
     workshop.agent(f"{ASK}\ntouch begun; sleep 300\n")
     samuel("trust", "--yes")

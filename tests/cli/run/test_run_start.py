@@ -192,6 +192,7 @@ class TestBefore:
             assert (ran.code, ran.out) == (1, "")
             assert "this is inside the run `run-7`, which cannot change what is trusted" in ran.err
 
+    @pytest.mark.slow
     def test_run_start_prints_a_note_about_a_dirty_work_tree(self, samuel, workshop, git, put):
         git(workshop.root, "init", "-q")
         put(".gitignore", ".samuel\nwork-*\n")
@@ -247,6 +248,7 @@ class TestSeeing:
         rows = samuel("run", "start", "--yes", "--profile", "--json").json["data"]["profile"]
         assert {"event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow"} == set(rows[0])
 
+    @pytest.mark.slow
     def test_a_terminal_shows_the_task_the_step_and_the_progress_bar(self, on_terminal, workshop):
         workshop.agent("sleep 3\n" + GOOD)  # the screen is drawn four times a second
         code, screen = on_terminal("run", "start", "--yes", "--iterations", "1")
@@ -256,12 +258,14 @@ class TestSeeing:
         assert "━" in screen
         assert "ended: max_iterations after 1 iteration" in screen
 
+    @pytest.mark.slow
     def test_no_color_turns_off_colours(self, on_terminal, workshop):
         workshop.agent("sleep 3\n" + GOOD)  # the screen is drawn four times a second
         _, screen = on_terminal("run", "start", "--yes", "--iterations", "1", NO_COLOR="1")
         assert "1 One" in screen
         assert not re.search(r"\x1b\[[0-9;]*m", screen)
 
+    @pytest.mark.slow
     def test_a_terminal_asks_about_what_is_not_trusted_yet(self, on_terminal, workshop):
         code, screen = on_terminal("run", "start", typed="y\ny\n")
         assert code == 0
@@ -269,6 +273,7 @@ class TestSeeing:
         assert "Trust `agent:mine`?" in screen
         assert workshop.statuses == ["completed", "completed"]
 
+    @pytest.mark.slow
     def test_a_closed_output_does_not_end_the_run(self, workshop):
         workshop.agent("sleep 0.2\n" + GOOD)
         with workshop.start("--yes") as process:
@@ -330,6 +335,7 @@ class TestStopping:
         run = RunFile(workshop.store.directory).load()
         assert (run.exit_reason, run.iterations_run, run.working) == ("interrupted", iterations, False)
 
+    @pytest.mark.slow
     def test_a_second_start_is_refused_and_names_the_holder(self, workshop, marked_processes):
         workshop.agent(self.SLOW)
         with workshop.start("--yes") as process:
@@ -343,6 +349,7 @@ class TestStopping:
         assert (second.returncode, out) == (1, "")
         assert f"run.lock` is locked by pid {process.pid} (samuel run start, ralph)" in err
 
+    @pytest.mark.slow
     def test_one_interrupt_finishes_the_attempt_and_counts_it(self, workshop, put):
         put(".samuel/hooks/last", self.HOOK, 0o755)
         workshop.agent('touch begun; while [ ! -f go ]; do sleep 0.02; done; touch "finished"\n')
@@ -357,6 +364,7 @@ class TestStopping:
         assert (workshop.root / "finished").exists()
         self.interrupted(workshop, iterations=1)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("wish", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     @pytest.mark.sampled(every=2)
     def test_two_interrupts_stop_now_and_leave_no_process_behind(self, workshop, put, marked_processes, wish):
@@ -373,6 +381,7 @@ class TestStopping:
         assert "ended: interrupted after 0 iterations; 2 pending\n" in out
         self.interrupted(workshop)
 
+    @pytest.mark.slow
     def test_iterations_before_an_interrupt_stay_counted(self, samuel, workshop):
         workshop.agent(f"if [ $SAMUEL_TASK_ID = 1 ]; then\n{GOOD}else\n{self.SLOW}fi\n")
         with workshop.start("--yes", "--json") as process:
@@ -397,6 +406,7 @@ class TestStopping:
         assert ran.code == 1
         assert "warning: after:loop: " in ran.err
 
+    @pytest.mark.slow
     def test_a_killed_run_is_resumed_by_the_next_start(self, samuel, workshop):
         workshop.agent(self.SLOW)
         with workshop.start("--yes") as process:

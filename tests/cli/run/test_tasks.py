@@ -180,7 +180,7 @@ def test_inside_a_run_new_tasks_say_where_they_came_from(samuel, three, inside):
     assert len(three.load()) == 6
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_many_calls_of_run_done_at_once_lose_none(store: TaskStore, project: Path, fast_samuel: Path) -> None:
     store.replace_all(Task(id=f"1.{number}", title="x") for number in range(1, at_length(40, 100) + 1))
     calls = [

@@ -72,6 +72,7 @@ class TerminalRun:
         return screen_lines(self.output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interrupts", [1, 2])
 def test_ctrl_c_is_answered_at_once_and_the_live_picture_is_gone_at_the_end(workshop, interrupts):
     workshop.configure(ACCEPTED)
@@ -92,6 +93,7 @@ def test_ctrl_c_is_answered_at_once_and_the_live_picture_is_gone_at_the_end(work
     assert not [line for line in lines if FINISHING in line or BAR in line or "agent at work" in line]
 
 
+@pytest.mark.slow
 def test_outcomes_are_coloured_on_a_terminal_and_not_with_no_color(on_terminal, workshop):
     workshop.configure(ACCEPTED)
     code, screen = on_terminal("run", "start", "--yes", "--iterations", "1")
@@ -105,6 +107,7 @@ def test_lines_in_a_pipe_have_no_colours(samuel, workshop):
     assert "\x1b" not in samuel("run", "start", "--yes").out
 
 
+@pytest.mark.slow
 def test_the_list_of_tasks_leaves_room_for_titles_at_80_columns(on_terminal, store):
     title = "Write an entry about the new function for the README"
     store.replace_all([Task(id=f"1.{number}", title=title) for number in range(3)])

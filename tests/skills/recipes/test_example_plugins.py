@@ -36,6 +36,7 @@ class TestCodeReview:
             ("code-review/validate-diff", "PreAbilityCall", HandlerStatus.ACTIVE),
         ]
 
+    @pytest.mark.slow
     def test_the_review_renders_with_and_without_what_may_be_left_out(self, reviewed: Any) -> None:
         (_, review) = reviewed.find()
         with reviewed.open() as app:
@@ -47,6 +48,7 @@ class TestCodeReview:
         assert "Look above all at: the parser" in focused
         assert "- max_file_lines: 300" in focused
 
+    @pytest.mark.slow
     def test_the_deploy_has_a_step_for_production_only(self, reviewed: Any) -> None:
         (deploy, _) = reviewed.find()
         with reviewed.open() as app:
@@ -93,6 +95,7 @@ class TestCodeReview:
             fired = app.fire("PreAbilityCall", ability_id=tool, tool_input=tool_input, recipe_name=recipe)
         assert fired.denied is denied
 
+    @pytest.mark.slow
     def test_a_review_leaves_a_line_behind_and_tells_the_person(self, reviewed: Any) -> None:
         reviewed.agent("echo 'must: a.py:1: it breaks'\necho 'nit: b.md:2: a comma'\n")
         ran = reviewed.run("acme/code-review/review")
