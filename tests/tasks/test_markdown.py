@@ -499,3 +499,22 @@ def test_changes_none_says_that_a_task_needs_no_change() -> None:
         ("1", True),
         ("2", False),
     ]
+
+
+def test_a_number_that_ends_or_goes_on_is_part_of_the_title() -> None:
+    tasks_read, _ = parse("- [ ] 2.2\n- [ ] 1.5x faster start\n- [ ] 1.3. Prices\n", "prd.md")
+    assert [(task.id, task.title) for task in tasks_read] == [
+        ("1", "2.2"),
+        ("2", "1.5x faster start"),
+        ("1.3", "Prices"),
+    ]
+
+
+def test_a_box_without_a_space_before_it_and_a_row_without_a_title_are_named() -> None:
+    _, notes = parse("## Tasks\n- [ ] Prices\n-[ ] Totals\n\n-[x] Taxes\n", "prd.md")
+    why = (
+        "is no item of a list in Markdown, so it is not read as a task: put a space between the bullet and the box"
+    )
+    assert [str(note) for note in notes] == [f"prd.md:3: `-[ ] Totals` {why}", f"prd.md:5: `-[x] Taxes` {why}"]
+    _, notes = parse("| ID | Task |\n|---|---|\n| A-1 | Prices |\n| A-2 | |\n", "prd.md")
+    assert [str(note) for note in notes] == ["prd.md:4: `| A-2 | |` has no title, so it is not read as a task"]

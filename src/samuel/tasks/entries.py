@@ -19,6 +19,7 @@ from samuel.tasks.outline import (
 )
 
 _LOOKS_LIKE_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?=\[[ xX]\]\s)")
+_WITHOUT_SPACE = re.compile(r"\s*[-*+]\[[ xX]?\]\s")
 _READABLE_BOXES = ("", " ", "x", "X")
 DONE_BOXES = ("x", "X")
 
@@ -62,6 +63,8 @@ class TaskEntries:
     stories: list[OutlineHeading] = field(default_factory=list)  # in no section for tasks
     plain_items: list[OutlineItem] = field(default_factory=list)  # of a section, without a box
     lookalikes: list[tuple[int, BlockKind]] = field(default_factory=list)  # look like items, but are not
+    unspaced: list[int] = field(default_factory=list)  # lines like `-[ ] Title`, which are no items
+    untitled: list[int] = field(default_factory=list)  # lines of rows that have an id and no title
     dividers: list[OutlineHeading] = field(default_factory=list)  # text that is a heading by the dashes below it
     ambiguous: bool = False  # its headings may be tasks, or its boxes
     form: str = ""  # what the tasks are, in words
@@ -177,6 +180,11 @@ class _EntrySearch:
             self.label_active = bool(CRITERIA.fullmatch(self.outline.lines[block.end - 1]))
         if not self._searching:
             return
+        if block.kind == "paragraph":
+            numbers = range(block.line, block.end + 1)
+            self.result.unspaced += [
+                number for number in numbers if _WITHOUT_SPACE.match(self.outline.lines[number - 1])
+            ]
         first = block.line + 1 if block.kind == "paragraph" else block.line
         for number in range(first, block.end + 1):
             line = self.outline.lines[number - 1]
@@ -297,6 +305,8 @@ def find_rows(outline: PrdOutline) -> TaskEntries:
             for row in node.rows[1:]:
                 cells = {name: row.cells[index] for name, index in columns.items() if index < len(row.cells)}
                 if not cells.get("title"):
+                    if cells.get("id"):
+                        result.untitled.append(row.line)
                     continue
                 words = title(cells["title"])
                 id = cells.get("id", "").strip("`*# ")

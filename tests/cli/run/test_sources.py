@@ -139,6 +139,21 @@ def test_tasks_that_the_file_has_no_place_to_mark_are_named(samuel, put):
     assert samuel("run", "init", "--from", "prd.md", "--force", "--json").json["warnings"] == []
 
 
+def test_an_empty_source_is_called_empty(samuel, put):
+    put("plan.md", "\n \n")
+    ran = samuel("run", "init", "--from", "plan.md")
+    assert (ran.code, ran.err.splitlines()[0]) == (2, "error: `plan.md` is empty")
+
+
+def test_a_record_of_a_file_with_one_line_is_named(samuel, put):
+    put(
+        "prd.json",
+        '{"userStories": [{"id": "US-1", "title": "A"}, {"id": "US-2", "title": "B", "passes": "yes"}]}',
+    )
+    ran = samuel("run", "init", "--from", "prd.json")
+    assert ran.err.startswith("error: prd.json:1: `passes` of story `US-2` must be true or false, not 'yes'")
+
+
 def test_broken_json_is_named_with_its_line_also_in_json(samuel, put):
     put("prd.json", STORIES[:60])
     ran = samuel("run", "init", "--from", "prd.json", "--json")

@@ -18,10 +18,12 @@ class JsonRecord:
         self.values: Mapping[str, Any] = values if isinstance(values, dict) else {}
         self.line = line
         self._file = file
-        self._label = label
+        # In a file of one line, the line does not say which one it is.
+        id = self.values.get("id", self.values.get("number")) if line == 1 else None
+        self._name = f"{label} `{id}`" if isinstance(id, (str, int)) and id else f"this {label}"
         self._problems = problems
         if not isinstance(values, dict):
-            self.refuse(f"this {label} is not an object")
+            self.refuse(f"{self._name} is not an object")
 
     def refuse(self, what: str, hint: str = "") -> None:
         self._problems.append(Problem(what, self._file, self.line, hint))
@@ -32,14 +34,14 @@ class JsonRecord:
         if isinstance(value, str):
             text = value.encode(errors="replace").decode()
             if needed and not text.strip():
-                self.refuse(f"this {self._label} has an empty `{name}`")
+                self.refuse(f"{self._name} has an empty `{name}`")
             return text
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         if value is not None:
             self._wrong(name, "text")
         elif needed and self.values:
-            self.refuse(f"this {self._label} has no `{name}`")
+            self.refuse(f"{self._name} has no `{name}`")
         return ""
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -81,11 +83,12 @@ class JsonRecord:
         word = str(value).lower()
         if word not in meanings:
             hint = did_you_mean(word, meanings, f"one of {', '.join(meanings)}")
-            self.refuse(f"`{value}` is not a valid {name}", hint)
+            whose = "" if self._name.startswith("this ") else f" of {self._name}"
+            self.refuse(f"`{value}` is not a valid {name}{whose}", hint)
             return default
         return meanings[word]
 
     def _wrong(self, name: str, expected: str) -> None:
         value = repr(self.values[name])
         value = value if len(value) <= 60 else f"{value[:60]}..."
-        self.refuse(f"`{name}` of this {self._label} must be {expected}, not {value}")
+        self.refuse(f"`{name}` of {self._name} must be {expected}, not {value}")

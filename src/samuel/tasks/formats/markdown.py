@@ -112,6 +112,8 @@ def _read(source: TaskSource, find: EntryFinder) -> ImportedTasks:
 
 def no_task_message_of(source: TaskSource) -> str:
     """Why nothing fits a source, with what it has."""
+    if not source.data.strip():
+        return f"`{source.name}` is empty"
     if source.looks_like_json:
         return f"`{source.name}` is JSON in no format that Samuel knows"
     outline = source.outline

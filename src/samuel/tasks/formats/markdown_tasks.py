@@ -263,6 +263,11 @@ def _passed_over(selection: TaskEntries, outline: PrdOutline) -> Iterator[tuple[
             line,
             f"`{quoted(outline, line)}` is part of {block} in Markdown, so it is not read as a task: {hint}",
         )
+    for line in selection.unspaced:
+        what = f"`{quoted(outline, line)}` is no item of a list in Markdown, so it is not read as a task"
+        yield line, f"{what}: put a space between the bullet and the box"
+    for line in selection.untitled:
+        yield line, f"`{quoted(outline, line)}` has no title, so it is not read as a task"
     for heading in selection.dividers:
         problem = (
             f"`{quoted(outline, heading.line)}` is a heading by the line below it, and ends the section for tasks"
