@@ -437,8 +437,16 @@ def test_tasks_that_wait_for_each_other_are_named_with_a_line(name: str, text: s
             '{"tasks": [\n{"id": 1, "title": "a", "status": "finished"}]}',
             (2, "`finished` is not a valid status"),
         ),
-        ("beads", '{"id":"a","title":"a","status":"opened"}\n', (1, "`opened` is not a valid status")),
-        ("github", '[{"number": 1, "title": "a", "state": "LOCKED"}]', (1, "`LOCKED` is not a valid state")),
+        (
+            "beads",
+            '{"id":"a","title":"a","status":"opened"}\n',
+            (1, "`opened` is not a valid status of issue `a`"),
+        ),
+        (
+            "github",
+            '[{"number": 1, "title": "a", "state": "LOCKED"}]',
+            (1, "`LOCKED` is not a valid state of issue `1`"),
+        ),
         (
             "prd.json",
             '{"userStories": [\n{"title": "a", "passes": "yes"}]}',
