@@ -123,14 +123,11 @@ def without_place(task_import: TaskImport, *, write_back: bool = True) -> str:
         for index, task in enumerate(looked_at)
         if not task_import.format.mark_done(source, imported, index)
     ]
-    if not ids:
+    if not ids or len(ids) == len(looked_at):  # where no task has a box, nobody expects marks
         return ""
-    if len(ids) == len(looked_at):
-        tasks = "its tasks are"
-    else:
-        more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
-        named = ", ".join(f"`{id}`" for id in ids[:MOST_NAMED])
-        tasks = f"{named}{more} {'is' if len(ids) == 1 else 'are'}"
+    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    named = ", ".join(f"`{id}`" for id in ids[:MOST_NAMED])
+    tasks = f"{named}{more} {'is' if len(ids) == 1 else 'are'}"
     return f"{source.name}: {tasks} not marked there when completed: {NO_PLACE}"
 
 

@@ -112,8 +112,8 @@ class _Writer:
                 )
             elif mark := format.mark_done(source, imported, index):
                 marks[id] = mark
-            else:
-                without_place.append(id)
+            elif any(format.mark_done(source, imported, other) for other in range(min(20, len(imported.tasks)))):
+                without_place.append(id)  # unlike others: where no task has a box, nobody expects marks
         marked = []
         for path in dict.fromkeys(mark.path for mark in marks.values()):
             own = {id: mark for id, mark in marks.items() if mark.path == path}

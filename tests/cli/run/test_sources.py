@@ -128,9 +128,9 @@ def test_a_person_on_a_terminal_chooses_between_the_formats_of_two_hooks(on_term
 
 
 def test_tasks_that_the_file_has_no_place_to_mark_are_named(samuel, put):
-    put("prd.md", "## Tasks\n\n### 1 Prices\n\nWords.\n\n### 2 Totals\n\nWords.\n")
+    put("prd.md", "## Tasks\n\n### 1 Prices\n\nWords.\n\n### 2 Totals\n\nWords.\n\n### [ ] 3 Taxes\n")
     hint = "a box (`- [ ] `) is a place for that, and a heading without one is not"
-    note = f"prd.md: its tasks are not marked there when completed: {hint}"
+    note = f"prd.md: `1`, `2` are not marked there when completed: {hint}"
     assert note in samuel("run", "init", "--from", "prd.md", "--json").json["warnings"]
     first, second = samuel("run", "done", "1"), samuel("run", "done", "2")
     assert f"`1` is completed, but `prd.md` has no place to mark it: {hint}; this is not said again" in first.err
