@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import inspect
 import json
@@ -106,7 +107,7 @@ def class_section(cls: type[Any]) -> Iterator[str]:
         ]
         yield table(("field", "type", "what it is"), rows)
     else:
-        yield signature(cls.__name__, cls.__init__)
+        yield signature(cls.__name__, cls if dataclasses.is_dataclass(cls) else cls.__init__)
         yield docstring(cls)
         if cls.__init__.__doc__:
             yield docstring(cls.__init__)

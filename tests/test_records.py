@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
 from collections.abc import Mapping
 from typing import Any
@@ -87,6 +88,7 @@ def test_dataclasses_takes_records_for_its_own() -> None:
         field.name for field in dataclasses.fields(Real)
     ]
     assert dataclasses.replace(Record("a", line=4), count=5) == Record("a", 5)  # type: ignore[type-var]
+    assert inspect.signature(Record) == inspect.signature(Real)
     assert Record.count == 3
     assert not hasattr(Record, "values")
     assert Record("a").double == 6

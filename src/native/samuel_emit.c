@@ -351,11 +351,12 @@ static void drop_frame(void) {
     received.size -= size;
 }
 
-/* The next message that is not just ACCEPTED. The server does not wait before it says more, and neither do we. */
-static char next_word(int fd, int64_t until) {
-    char kind = next_frame(fd, until);
-    for (; kind == 'A'; kind = next_frame(fd, until)) drop_frame();
-    return kind;
+/* The next message that is not just ACCEPTED, after which there is as much time again. */
+static char next_word(int fd, int64_t milliseconds) {
+    char kind = next_frame(fd, now_ms() + milliseconds);
+    if (kind != 'A') return kind;
+    drop_frame();
+    return next_frame(fd, now_ms() + milliseconds);
 }
 
 static void read_stdin(void) {
@@ -403,7 +404,7 @@ static int is_committed(void) { return body_size() >= 4 && is_answer(received.da
 /* The server is silent. If a COMMITTED came after all, its answer counts; else none can come any more. */
 static void no_answer(int fd) {
     shutdown(fd, SHUT_RDWR);
-    if (next_word(fd, now_ms()) == 'F' && is_committed()) give(received.data + 9, body_size() - 4);
+    if (next_word(fd, 0) == 'F' && is_committed()) give(received.data + 9, body_size() - 4);
     cold();
 }
 
@@ -467,7 +468,7 @@ int main(int count, char **words) {
     /* Without waiting for ACCEPTED: meanwhile the server looks at its files. If it says COLD, `samuel emit` gets it. */
     read_stdin();
     if (!send_all(fd, &standard_input, now_ms() + REPLY_MS)) no_answer(fd);
-    char kind = next_word(fd, now_ms() + REPLY_MS);
+    char kind = next_word(fd, REPLY_MS);
     if (kind == 'F' && is_committed()) {
         /* From here on handlers may have been called: this answer or that one, never a second call. */
         size_t size = body_size() - 4;

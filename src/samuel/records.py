@@ -51,7 +51,8 @@ def dataclass(*, frozen: bool, kw_only: bool = False) -> Callable[[type], type]:
             "__setattr__": _refuse,
             "__delattr__": _refuse,
             "__match_args__": () if kw_only else tuple(fields),
-            "__dataclass_fields__": _LazyFields(fields, kw_only),
+            "__dataclass_fields__": _OfDataclass(fields, kw_only, _real_fields),
+            "__signature__": _OfDataclass(fields, kw_only, _signature),
         }
         for name, value in attributes.items():
             setattr(cls, name, value)
@@ -119,14 +120,15 @@ def _refuse(self: Any, name: str, *_: Any) -> None:
     raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-class _LazyFields:
-    """What `dataclasses` looks for on a class, computed by it when it is first looked for."""
+class _OfDataclass:
+    """What others look for on a dataclass, computed by `dataclasses` when it is first looked for."""
 
-    def __init__(self, fields: dict[str, _Field], kw_only: bool) -> None:
+    def __init__(self, fields: dict[str, _Field], kw_only: bool, compute: Callable[[type], Any]) -> None:
         self._fields = fields
         self._kw_only = kw_only
+        self._compute = compute
 
-    def __get__(self, instance: Any, cls: type) -> dict[str, Any]:
+    def __get__(self, instance: Any, cls: type) -> Any:
         import dataclasses
 
         real: dict[str, Any] = {"__annotations__": cls.__annotations__, "__module__": cls.__module__}
@@ -136,6 +138,15 @@ class _LazyFields:
             elif own.default is not _MISSING:
                 real[name] = dataclasses.field(default=own.default, compare=own.compare)
         twin: type = dataclasses.dataclass(frozen=True, kw_only=self._kw_only)(type(cls.__name__, (), real))
-        fields: dict[str, Any] = twin.__dict__["__dataclass_fields__"]
-        cls.__dataclass_fields__ = fields  # type: ignore[attr-defined]
-        return fields
+        return self._compute(twin)
+
+
+def _real_fields(twin: type) -> dict[str, Any]:
+    fields: dict[str, Any] = twin.__dict__["__dataclass_fields__"]
+    return fields
+
+
+def _signature(twin: type) -> Any:
+    import inspect
+
+    return inspect.signature(twin)

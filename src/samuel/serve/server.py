@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 MOST_THREADS = 256
 SPARE_THREADS = 3  # that wait for a connection: a call that finds none has to start one, and waits for it
+AT_ONCE_SECONDS = 0.1  # a project that took longer was opened anew: the client is told that it was
 HEADER_SECONDS = 5.0  # a client sends its header at once
 STDIN_SECONDS = 600.0  # whoever started the client may take its time
 MARGIN_SECONDS = 10.0  # for what happens around the handlers
@@ -158,6 +159,7 @@ class Server:
         incoming = Incoming(connection)
         incoming.wait_for(HEADER_SECONDS)
         header = wire.Header(wire.read_data(incoming.receive, wire.LARGEST_HEADER))
+        began = time.monotonic()
         objection = self._surroundings.objection(connection)
         if header.command != wire.EMIT and not objection:
             self._obey(header.command, connection)
@@ -172,7 +174,7 @@ class Server:
                 if objection := project.variables.objection(header.variables):
                     self._leave(connection, objection)
                     return
-                data = self._stdin(connection, incoming)
+                data = self._stdin(connection, incoming, began)
                 answer = self._answer(arguments, data, project, connection)
         except SamuelError as error:  # a project that cannot be opened: the client's own process says why
             self._leave(connection, error.message)
@@ -182,8 +184,9 @@ class Server:
             self._last = time.monotonic()  # whoever only looks whether we are here does not keep us
         connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(answer, self._encoding)))
 
-    def _stdin(self, connection: socket.socket, incoming: Incoming) -> bytes:
-        if incoming.has_message():
+    def _stdin(self, connection: socket.socket, incoming: Incoming, began: float) -> bytes:
+        """The client's stdin. ACCEPTED is sent first, unless an answer comes about as soon."""
+        if incoming.has_message() and time.monotonic() - began < AT_ONCE_SECONDS:
             return wire.read_data(incoming.receive, MAX_BYTES + 1)
         connection.sendall(wire.frame(wire.ACCEPTED))  # the client may wait for this before it sends the rest
         incoming.wait_for(STDIN_SECONDS)
