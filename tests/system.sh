@@ -6,6 +6,8 @@ command -v podman >/dev/null || wanted="$wanted podman"
 command -v runc >/dev/null || wanted="$wanted runc"
 command -v bwrap >/dev/null || wanted="$wanted bubblewrap"
 [ -x /bin/busybox ] || command -v busybox >/dev/null || wanted="$wanted busybox-static"
+command -v sshd >/dev/null || [ -x /usr/sbin/sshd ] || wanted="$wanted openssh-server"
+command -v ssh >/dev/null || wanted="$wanted openssh-client"
 command -v chromium >/dev/null || command -v google-chrome >/dev/null || wanted="$wanted chromium"
 [ -n "$wanted" ] || exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

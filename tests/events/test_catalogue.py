@@ -69,6 +69,7 @@ COMMON = {
         "recipe_name",
         "dry_run",
         "lane",
+        "machine",
         "phase",
         "previous",
         "plugin",

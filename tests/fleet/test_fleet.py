@@ -40,8 +40,8 @@ def test_each_task_lands_once_with_agents_on_three_machines(fleet: FleetProject)
     used = set((fleet.outside / "machines").read_text().split())
     assert used == {"m1", "m2", "m3"}
     assert fleet.git("status", "--porcelain") == "", "the person's work tree follows"
-    shown = [fleet.samuel("run", "show", str(number), "--json").out for number in range(1, TASKS + 1)]
-    assert all('"machine": "m' in text for text in shown), "the history names the machine of an attempt"
+    records = [fleet.samuel("run", "show", str(number), "--json").out for number in range(1, TASKS + 1)]
+    assert all('"machine": "m' in text for text in records), "the history names the machine of an attempt"
     pages = "".join(file.read_text() for file in fleet.root.glob(".samuel/run/reports/*/report.md"))
     assert all(f"on {name}" in pages for name in used), "and so does the report"
     journal = "".join(file.read_text() for file in (fleet.root / ".samuel/run/journal").glob("*.jsonl"))
@@ -97,6 +97,7 @@ def test_kill_on_a_machine_costs_no_attempt_and_leaves_nothing_there(fleet: Flee
 
 def test_interrupt_ends_the_agents_on_all_machines(fleet: FleetProject) -> None:
     fleet.prepare_fleet(2, machines=("m1", "m2"))
+    fleet.machines.install("m1", "m2")
     fleet.task(
         "any", f"setsid sh -c 'echo $$ > {fleet.outside}/daemon-$SAMUEL_TASK_ID; exec sleep 600' & sleep 600"
     )
@@ -147,6 +148,18 @@ def test_frozen_machine_is_lost_and_its_late_work_lands_nothing(fleet: FleetProj
     fleet.assert_sound(1)
     assert f"nothing was heard from `ssh:{first}`" in fleet.screen
     assert fleet.landed() == ["1"]
+
+
+def test_agent_that_is_silent_for_longer_than_a_machine_may_be_is_left_alone(fleet: FleetProject) -> None:
+    settings = '\n[fleet]\nsilence = "2s"\n'
+    fleet.prepare_fleet(1, settings, machines=("m1",))
+    fleet.task("1", f"sleep 6; {WORK}")
+
+    ran = fleet.start(*fleet.places(names=("m1",)), lanes=0)
+
+    fleet.assert_sound(1)
+    assert len(fleet.calls()) == 1, ran.screen
+    assert "nothing was heard" not in ran.screen
 
 
 def test_remote_that_is_away_for_a_while_loses_nothing(fleet: FleetProject) -> None:

@@ -193,21 +193,21 @@ class MachineAttempt:
             )
             try:
                 result, checks = work(lane, request, Stop(), save)
+                self._cancel.is_shielded = True
+                line = ResultLine(
+                    run_id=run.run_id,
+                    task=task.id,
+                    attempt=work_request.attempt,
+                    iteration=run.iteration,
+                    machine=self._machine,
+                    result=result,
+                    checks=checks,
+                    last=None if result.work else self._tree.attempts.get(task.id),
+                )
+                self._push(clone, KeptRefs(lane.place.git), line)  # first: a coordinator may be slow to read
             finally:
                 journal.close()
                 outbox.send(project.progress.name, self._send)
-            self._cancel.is_shielded = True
-            line = ResultLine(
-                run_id=run.run_id,
-                task=task.id,
-                attempt=work_request.attempt,
-                iteration=run.iteration,
-                machine=self._machine,
-                result=result,
-                checks=checks,
-                last=None if result.work else self._tree.attempts.get(task.id),
-            )
-            self._push(clone, KeptRefs(lane.place.git), line)
             mark.unlink(missing_ok=True)
             return line
         finally:
@@ -234,8 +234,8 @@ class MachineAttempt:
         result, pushed = line.result, {}
         if result.work:
             pushed[remote_ref(prefix, "work", name, line.attempt, line.iteration)] = result.work
-        elif line.last is not None and line.last.ref and (kept := refs.find(line.last.ref)):
-            pushed[remote_ref(prefix, "kept", name, line.attempt, line.iteration)] = kept.commit
+        elif line.last is not None and line.last.ref and (left_over := refs.find(line.last.ref)):
+            pushed[remote_ref(prefix, "kept", name, line.attempt, line.iteration)] = left_over.commit
         parent = result.work or self._request.base
         record = refs.commit(refs.tree_of(parent), parent, record_message(line))
         pushed[remote_ref(prefix, "record", name, line.attempt, line.iteration)] = record

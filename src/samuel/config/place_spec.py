@@ -47,30 +47,32 @@ class PlaceSpec(NamedTuple):
 def place_spec(text: str) -> PlaceSpec:
     """The place that a text names. Raises UsageError."""
     kind, _, rest = text.partition(":")
-    shown = shorten(text)
+    place_text = shorten(text)
     if kind == "local":
-        return PlaceSpec("local", _slots(rest, shown))
+        return PlaceSpec("local", _slots(rest, place_text))
     if kind == "ray":
         if not rest or not rest.isprintable() or rest != rest.strip():
-            raise UsageError(f"the place `{shown}` names no cluster", "use `ray:auto`, or `ray:HOST:PORT`")
+            raise UsageError(f"the place `{place_text}` names no cluster", "use `ray:auto`, or `ray:HOST:PORT`")
         return PlaceSpec("ray", 0, rest)
     if kind != "ssh":
-        raise UsageError(f"`{shown}` is not a place", did_you_mean(kind, KINDS, FORMS))
+        raise UsageError(f"`{place_text}` is not a place", did_you_mean(kind, KINDS, FORMS))
     match = _SSH.fullmatch(rest)
     if match is None:
-        raise UsageError(f"the place `{shown}` lacks a host or its slots", FORMS)
+        raise UsageError(f"the place `{place_text}` lacks a host or its slots", FORMS)
     host, directory = match["host"], match["directory"] or ""
     if not _HOST.fullmatch(host):  # ssh would take one that begins with `-` for an option
-        raise UsageError(f"`{shorten(host)}` in the place `{shown}` is not the name of a host", FORMS)
+        raise UsageError(f"`{shorten(host)}` in the place `{place_text}` is not the name of a host", FORMS)
     if directory and not (directory.startswith(("/", "~/")) and directory.isprintable()):
         hint = "begin it with `/` or `~/`"
-        raise UsageError(f"the directory `{shorten(directory)}` in the place `{shown}` is relative", hint)
-    return PlaceSpec("ssh", _slots(match["slots"], shown), host.strip("[]") if host[0] == "[" else host, directory)
+        raise UsageError(f"the directory `{shorten(directory)}` in the place `{place_text}` is relative", hint)
+    return PlaceSpec(
+        "ssh", _slots(match["slots"], place_text), host.strip("[]") if host[0] == "[" else host, directory
+    )
 
 
-def _slots(text: str, shown: str) -> int:
+def _slots(text: str, place_text: str) -> int:
     if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9] or 0) <= MOST_SLOTS:
-        raise UsageError(f"the place `{shown}` needs a number of slots from 1 to {MOST_SLOTS}", FORMS)
+        raise UsageError(f"the place `{place_text}` needs a number of slots from 1 to {MOST_SLOTS}", FORMS)
     return int(text)
 
 

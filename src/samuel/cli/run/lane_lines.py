@@ -23,6 +23,7 @@ def lanes_data(run: Run, lanes: LanesState) -> dict[str, Any]:
                 "agent": record.agent,
                 "started_at": record.started_at,
                 "state": _state(lanes, record),
+                **({"place": record.place} if record.place else {}),
             }
             for record in _by_lane(lanes)
         ],
@@ -40,9 +41,9 @@ def lane_lines(run: Run, lanes: LanesState, tasks: Tasks, now: float) -> list[st
         if record.result is None:
             age = span(max(now - record.started_at, 0.0))
             title = line(titles.get(record.task, ""), 50)
-            lines.append(
-                f"lane {record.lane:<7}{record.task} {title}, attempt {record.attempt}, {age}, {record.agent}"
-            )
+            where = f" at {record.place}" if record.place else ""
+            who = f"{record.agent}{where}"
+            lines.append(f"lane {record.lane:<7}{record.task} {title}, attempt {record.attempt}, {age}, {who}")
     ready = [record.task for record in _by_lane(lanes) if record.result is not None and record.result.work]
     if ready:
         lines.append(f"landing     {', '.join(ready)}")

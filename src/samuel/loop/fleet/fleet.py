@@ -367,6 +367,11 @@ class Fleet:
         if self._shared.run.lanes is not UNSET:
             self._shared.set_lanes(fleet=states)
 
+    def tidy(self) -> None:
+        """Remove the refs of the run from the remote: all of its work has landed."""
+        with suppress(SamuelError):
+            self.exchange.remove()
+
     def close(self) -> None:
         for machine in self._machines.values():
             with suppress(SamuelError, OSError):

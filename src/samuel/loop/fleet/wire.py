@@ -157,8 +157,8 @@ def read_line(data: bytes) -> Line:
     try:
         line: Line = decode_json(data, Line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        shown = data[:80].decode("utf-8", "replace")
-        raise SamuelError(f"`{shown}` is not a line of `samuel {COMMAND}`: {error}") from None
+        beginning = data[:80].decode("utf-8", "replace")
+        raise SamuelError(f"`{beginning}` is not a line of `samuel {COMMAND}`: {error}") from None
     return line
 
 

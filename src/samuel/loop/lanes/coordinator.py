@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,11 +31,11 @@ from samuel.loop.lanes.lane import LANDING, Lane, OpenLane
 from samuel.loop.lanes.ledger import TaskLedger
 from samuel.loop.lanes.merging import Merging
 from samuel.loop.lanes.picking import pick
+from samuel.loop.lanes.recovery import resume
 from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.lanes.settling import (
     LONE_AFTER,
     Settled,
-    with_kept,
 )
 from samuel.loop.lanes.shared_limits import may_start
 from samuel.loop.lanes.threads import (
@@ -119,9 +118,11 @@ class LaneLoop(Loop):
         )
         try:
             self._open_lanes()
-            self._resume()
+            resume(self._shared, self._branch, self._ledger, self._lanes, self._fleet)
             reason = self._loop()
             self._mark_source()
+            if self._fleet is not None and reason is ExitReason.QUEUE_EMPTY:
+                self._fleet.tidy()
             return reason
         except BaseException:
             self._threads.kill()
@@ -392,56 +393,6 @@ class LaneLoop(Loop):
         if self._reason is None:
             self._place.watch(IterationFailed(stopped.outcome, stopped.why))
             self._reason = stopped.exit_reason
-
-    # After a kill, and at the end
-
-    def _resume(self) -> None:
-        """Carry out what was decided, take over what is ready, and release what came to no decision."""
-        lanes = self._shared.lanes
-        if (landing := lanes.landing) is not None:
-            if self._branch.finish(landing):
-                settled = [
-                    Settled(record, record.result.settlement, landing.new)
-                    for task in landing.tasks
-                    if (record := lanes.active.get(task)) and record.result
-                ]
-                tree = self._branch.refs.facts(landing.new)[0][0]
-                self._shared.set_lanes(branch=landing.branch)
-                self._ledger.settle(settled, tip=landing.new, green=tree)
-            else:
-                self._shared.set_lanes(landing=None)
-        self._ledger.announce()
-        for record in list(self._shared.lanes.active.values()):
-            if record.result is None and record.place and self._fleet:
-                self._take_from_remote(record)
-            elif record.result is None:
-                self._keep_what_is_left(record)
-                self._ledger.give_back([record.task])
-            elif not record.result.work:
-                self._ledger.settle([Settled(record, record.result.settlement)])
-        self._ledger.release_unknown()
-
-    def _take_from_remote(self, record: LaneRecord) -> None:
-        """Take over what a machine handed over while no coordinator was there: its agent is not paid again."""
-        assert self._fleet is not None
-        result = self._fleet.recovered(record)
-        if result is None:
-            self._ledger.give_back([record.task])
-            return
-        self._shared.change_active(record.task, result=result)
-        if not result.work:
-            self._ledger.settle([Settled(self._shared.record(record.task), result.settlement)])
-
-    def _keep_what_is_left(self, record: LaneRecord) -> None:
-        """Keep what a killed attempt changed in its lane in a ref."""
-        if not record.tree.task or record.place:
-            return  # its agent had not started, or not here
-        attempts = self._lanes[record.lane].attempts(self._shared.run.run_id, record.tree)
-        with suppress(SamuelError):
-            attempts.resume()
-            attempts.keep(record.task, record.attempt)
-            last = attempts.state.attempts.get(record.task)
-            self._shared.update(lambda run: with_kept(run, record.task, last))
 
     # Details
 

@@ -160,6 +160,7 @@ def _attempts(attempts: Sequence[AttemptReport]) -> Iterator[str]:
         record = attempt.record
         why = f": {escaped(record.why)}" if record.why else ""
         agent = f" by {escaped(record.agent)}" if record.agent else ""
+        agent += f" on {escaped(record.machine)}" if record.machine else ""
         guarded = f", {escaped(record.coverage.words)}" if record.coverage else ""
         yield (
             f"{record.iteration}. {_MARKS[attempt.tone]} {attempt.word}{why} ({span(attempt.seconds)}{agent}, "
