@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import itertools
 import json
 import os
 import signal
@@ -27,6 +28,7 @@ HEAD = "127.0.0.2"
 PORT = 6379
 CLONE_NEWNET = 0x4000_0000
 _STARTS_WITHIN = 240.0
+_TRIES = 4
 
 
 def unavailable() -> str:
@@ -108,6 +110,7 @@ class RayCluster:
         self._temporary = tempfile.TemporaryDirectory(prefix="r", dir="/tmp", ignore_cleanup_errors=True)
         self._variables = {**(variables or {})}
         self._token = token
+        self._logs = itertools.count(1)
         self.nodes: dict[str, RayNode] = {}
 
     def variables(self) -> dict[str, str]:
@@ -119,7 +122,7 @@ class RayCluster:
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_memory_monitor_refresh_ms": "0",
             # A busy machine is no failure.
-            "RAY_raylet_start_wait_time_s": "200",
+            "RAY_raylet_start_wait_time_s": "60",
             "RAY_agent_register_timeout_ms": "200000",
             "RAY_worker_register_timeout_seconds": "200",
             **(auth if self._token else {"RAY_AUTH_MODE": "disabled"}),
@@ -160,7 +163,6 @@ class RayCluster:
         *,
         nohup: bool,
     ) -> RayNode:
-        log = self.directory / f"node-{address}-{len(self.nodes)}.log"
         command = [
             sys.executable, "-m", "ray.scripts.scripts", "start", *where, f"--node-ip-address={address}",
             "--num-cpus=0", "--num-gpus=0", "--object-store-memory=80000000",
@@ -168,21 +170,32 @@ class RayCluster:
         ]  # fmt: skip
         home = self.directory / f"home-{address}"
         home.mkdir(exist_ok=True)
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                ["nohup", *command] if nohup else command,
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
-                env={**self.variables(), "HOME": str(home), **variables},
-                preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if nohup else None,
-            )  # fmt: skip
-        wait_until(
-            lambda: b"Ray runtime started" in log.read_bytes() or process.poll() is not None,
-            f"the node {address}", _STARTS_WITHIN,
+        env = {**self.variables(), "HOME": str(home), **variables}
+        # With several clusters on a busy machine, one of Ray's daemons sometimes ends while it starts.
+        for _ in range(_TRIES):
+            log = self.directory / f"node-{address}-{next(self._logs)}.log"
+            process = _started(["nohup", *command] if nohup else command, env, log, ignore_interrupts=nohup)
+            if process.poll() is None:
+                node = RayNode(process, address)
+                self.nodes[address] = node
+                return node
+            end(process)
+        raise AssertionError(log.read_text())
+
+
+def _started(
+    command: list[str], env: Mapping[str, str], log: Path, *, ignore_interrupts: bool
+) -> subprocess.Popen[bytes]:
+    """The process of `ray start`, when it has started the node or ended."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, env=env,
+            preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignore_interrupts else None,
         )  # fmt: skip
-        assert process.poll() is None, log.read_text()
-        node = RayNode(process, address)
-        self.nodes[address] = node
-        return node
+    wait_until(
+        lambda: b"Ray runtime started" in log.read_bytes() or process.poll() is not None, str(log), _STARTS_WITHIN
+    )
+    return process
 
 
 def wait_until(condition: Callable[[], object], what: str, within: float = 60.0) -> None:
