@@ -52,28 +52,20 @@ def test_each_task_lands_once_with_agents_on_three_machines(fleet: FleetProject)
     assert len(logs) >= TASKS, "and so are the logs"
 
 
-def test_red_check_on_a_machine_is_red_and_a_failed_attempt_is_continued_elsewhere(fleet: FleetProject) -> None:
-    fleet.prepare_fleet(1, machines=("m1", "m2"))
+def test_red_check_and_an_exit_code_are_seen_and_a_failed_attempt_is_continued(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(2, machines=("m1", "m2"))
+    fleet.task("2", f"test -e {fleet.outside}/once || {{ touch {fleet.outside}/once; exit 7; }}; {WORK}")
     # The first attempt leaves a broken file; the second finds what it left and mends it.
     fleet.task("1", f"if [ -e broken ]; then rm broken; {WORK}; else echo half > half.txt; touch broken; fi")
 
     fleet.start(*fleet.places(names=("m1", "m2")), lanes=0)
 
-    fleet.assert_sound(1)
-    assert len(fleet.calls()) == 2
-    assert fleet.samuel("run", "status", "--json").data["outcomes"]["quality_failed"] == 1
+    fleet.assert_sound(2)
+    assert len(fleet.calls()) == 4
+    outcomes = fleet.samuel("run", "status", "--json").data["outcomes"]
+    assert (outcomes["quality_failed"], outcomes["agent_failed"]) == (1, 1)
     assert fleet.git("show", "main:half.txt") == "half\n", "the second attempt began with what the first one left"
     assert fleet.row("1")["attempts"] == 1
-
-
-def test_agent_that_fails_with_an_exit_code_is_seen_as_failed(fleet: FleetProject) -> None:
-    fleet.prepare_fleet(1, machines=("m1",))
-    fleet.task("1", f"test -e {fleet.outside}/once || {{ touch {fleet.outside}/once; exit 7; }}; {WORK}")
-
-    fleet.start(*fleet.places(names=("m1",)), lanes=0)
-
-    fleet.assert_sound(1)
-    assert fleet.samuel("run", "status", "--json").data["outcomes"]["agent_failed"] == 1
 
 
 @pytest.mark.parametrize("guard", [False, True], ids=["attempt", "guard"])
@@ -207,7 +199,7 @@ def test_nothing_is_claimed_where_no_machine_trusts_the_project(fleet: FleetProj
     assert "samuel -C" in checked[0]["hint"]
 
 
-def test_what_a_machine_lacks_is_named_by_fleet_check(fleet: FleetProject) -> None:
+def test_what_a_machine_lacks_is_named_and_no_secret_is_in_a_file_or_a_process_list(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=("m1", "m2"), agent='claim = "exit"\nenv = ["SHOP_KEY"]')
     fleet.env["SHOP_KEY"] = "coordinators-own-key"
     fleet.machines.set_variable("m2", "SHOP_KEY", "the-key-of-m2")
@@ -223,25 +215,16 @@ def test_what_a_machine_lacks_is_named_by_fleet_check(fleet: FleetProject) -> No
     assert by_place["ssh:m3"]["code"] == "directory"
     assert fleet.remote_refs() == [], "a check leaves nothing on the remote"
 
+    fleet.task("1", f"ps axww -o args > {fleet.outside}/processes; {WORK}")
     fleet.start("--place", f"ssh:m2:1:{CLONE}", lanes=0)
     fleet.assert_sound(1)
+    processes = (fleet.outside / "processes").read_text()
+    assert "samuel" in processes
+    assert "coordinators-own-key" not in processes
+    assert "the-key-of-m2" not in processes
     text = fleet.all_text()
     assert b"coordinators-own-key" not in text
     assert b"the-key-of-m2" not in text.replace((fleet.machines.home("m2") / "variables").read_bytes(), b"")
-
-
-def test_secrets_are_in_no_process_list_while_a_machine_works(fleet: FleetProject) -> None:
-    fleet.prepare_fleet(1, machines=("m1",), agent='claim = "exit"\nenv = ["SHOP_KEY"]')
-    fleet.env["SHOP_KEY"] = "coordinators-own-key"
-    fleet.machines.set_variable("m1", "SHOP_KEY", "the-key-of-m1")
-    fleet.task("1", f"ps axww -o args > {fleet.outside}/processes; {WORK}")
-
-    fleet.start(*fleet.places(names=("m1",)), lanes=0)
-
-    listed = (fleet.outside / "processes").read_text()
-    assert "samuel" in listed
-    assert "coordinators-own-key" not in listed
-    assert "the-key-of-m1" not in listed
 
 
 def test_remote_with_a_password_in_its_url_is_refused(fleet: FleetProject) -> None:

@@ -26,7 +26,7 @@ def attempt(here: CommandContext) -> int:
     standard input and prints lines of JSON. When its input ends, it ends its agent and itself.
 
     \b
-        ssh HOST samuel attempt < request.json
+        samuel attempt < request.json
     """
     # Before anything else is imported: the guard stays as small as a process can be.
     return guarded(_attempt)
