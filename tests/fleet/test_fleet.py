@@ -52,6 +52,7 @@ def test_each_task_lands_once_with_agents_on_three_machines(fleet: FleetProject)
     assert len(logs) >= TASKS, "and so are the logs"
 
 
+@pytest.mark.slow
 def test_red_check_and_an_exit_code_are_seen_and_a_failed_attempt_is_continued(fleet: FleetProject) -> None:
     fleet.prepare_fleet(2, machines=("m1", "m2"))
     fleet.task("2", f"test -e {fleet.outside}/once || {{ touch {fleet.outside}/once; exit 7; }}; {WORK}")
@@ -68,6 +69,7 @@ def test_red_check_and_an_exit_code_are_seen_and_a_failed_attempt_is_continued(f
     assert fleet.row("1")["attempts"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guard", [False, True], ids=["attempt", "guard"])
 def test_kill_on_a_machine_costs_no_attempt_and_leaves_nothing_there(fleet: FleetProject, *, guard: bool) -> None:
     fleet.prepare_fleet(1, machines=("m1",))
@@ -87,6 +89,7 @@ def test_kill_on_a_machine_costs_no_attempt_and_leaves_nothing_there(fleet: Flee
     wait_for(lambda: fleet.machines.attempts("m1") == [])
 
 
+@pytest.mark.slow
 def test_interrupt_ends_the_agents_on_all_machines(fleet: FleetProject) -> None:
     fleet.prepare_fleet(2, machines=("m1", "m2"))
     fleet.machines.install("m1", "m2")
@@ -121,6 +124,7 @@ def test_killed_coordinator_does_not_pay_again_for_work_that_was_handed_over(fle
     assert len(fleet.calls()) == 2, "both were handed over before"
 
 
+@pytest.mark.slow
 def test_frozen_machine_is_lost_and_its_late_work_lands_nothing(fleet: FleetProject) -> None:
     settings = '\n[fleet]\nretry = "200ms"\npatience = "20s"\nsilence = "4s"\n'
     fleet.prepare_fleet(1, settings, machines=("m1", "m2"))
@@ -142,6 +146,7 @@ def test_frozen_machine_is_lost_and_its_late_work_lands_nothing(fleet: FleetProj
     assert fleet.landed() == ["1"]
 
 
+@pytest.mark.slow
 def test_agent_that_is_silent_for_longer_than_a_machine_may_be_is_left_alone(fleet: FleetProject) -> None:
     settings = '\n[fleet]\nsilence = "2s"\n'
     fleet.prepare_fleet(1, settings, machines=("m1",))
@@ -154,6 +159,7 @@ def test_agent_that_is_silent_for_longer_than_a_machine_may_be_is_left_alone(fle
     assert "nothing was heard" not in ran.screen
 
 
+@pytest.mark.slow
 def test_remote_that_is_away_for_a_while_loses_nothing(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=("m1",))
     fleet.task("1", f"mv {fleet.bare} {fleet.bare}.away; touch {fleet.outside}/away; {WORK}")
@@ -199,6 +205,7 @@ def test_nothing_is_claimed_where_no_machine_trusts_the_project(fleet: FleetProj
     assert "samuel -C" in checked[0]["hint"]
 
 
+@pytest.mark.slow
 def test_what_a_machine_lacks_is_named_and_no_secret_is_in_a_file_or_a_process_list(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=("m1", "m2"), agent='claim = "exit"\nenv = ["SHOP_KEY"]')
     fleet.env["SHOP_KEY"] = "coordinators-own-key"
@@ -248,6 +255,7 @@ def test_rules_that_are_not_committed_are_named(fleet: FleetProject) -> None:
     assert fleet.calls() == []
 
 
+@pytest.mark.slow
 def test_clone_that_samuel_keeps_is_made_and_trusted_on_the_machine(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=())
     first = fleet.samuel("fleet", "check", "--place", "ssh:m1:1", "--json", code=1).data[0]
@@ -261,6 +269,7 @@ def test_clone_that_samuel_keeps_is_made_and_trusted_on_the_machine(fleet: Fleet
     fleet.assert_sound(1)
 
 
+@pytest.mark.slow
 def test_drained_machine_gets_no_new_work_and_status_shows_it(fleet: FleetProject) -> None:
     fleet.prepare_fleet(3, machines=("m1", "m2"))
     fleet.task(
@@ -282,6 +291,7 @@ def test_drained_machine_gets_no_new_work_and_status_shows_it(fleet: FleetProjec
     assert sorted((fleet.outside / "machines").read_text().split()) == ["m1", "m2", "m2"]
 
 
+@pytest.mark.slow
 def test_local_lane_and_a_machine_share_the_tasks(fleet: FleetProject) -> None:
     fleet.prepare_fleet(2, machines=("m1",))
     both = f"while [ $(wc -l < {fleet.outside}/machines) -lt 2 ]; do sleep 0.05; done"

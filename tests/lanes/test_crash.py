@@ -180,6 +180,7 @@ def test_a_run_whose_agent_is_killed_goes_on_with_the_other_lanes(lanes: LanePro
     assert outcomes == {"completed": 3, "agent_failed": 1}
 
 
+@pytest.mark.slow
 def test_an_event_that_was_announced_before_a_kill_has_the_same_key_after_it(lanes: LaneProject) -> None:
     lanes.prepare(3)
     pid = lanes.outside / "pid"
@@ -205,6 +206,7 @@ def test_an_event_that_was_announced_before_a_kill_has_the_same_key_after_it(lan
     assert (first["iteration"], first["task"]["id"]) == (second["iteration"], second["task"]["id"])
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_while_it_waits_for_a_limit_still_waits(lanes: LaneProject) -> None:
     lanes.prepare(3, agent='stream = "claude"\nclaim = "exit"')
     reset = lanes.outside / "reset"
@@ -223,6 +225,7 @@ def test_a_run_that_is_killed_while_it_waits_for_a_limit_still_waits(lanes: Lane
     assert [lanes.row(id)["attempts"] for id in "123"] == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_runs_in_two_work_trees_of_a_repository_are_independent(lanes: LaneProject) -> None:
     lanes.prepare(2)
     other = lanes.outside / "other"

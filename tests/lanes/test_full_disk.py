@@ -105,6 +105,7 @@ def test_a_run_on_a_full_disk_ends_with_a_message_and_goes_on_when_there_is_room
     ends_and_goes_on(small)
 
 
+@pytest.mark.slow
 def test_a_work_tree_whose_file_was_cut_off_by_a_full_disk_follows_when_there_is_room(
     small: LaneProject, tmp_path: Path
 ) -> None:

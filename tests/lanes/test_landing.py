@@ -149,6 +149,7 @@ def test_one_agent_at_a_time_has_no_lanes(lanes: LaneProject) -> None:
     assert lanes.git("status", "--porcelain").split() == ["??", "work-1.txt"]
 
 
+@pytest.mark.slow
 def test_one_lane_is_what_a_run_without_the_option_is(
     tmp_path: Path, fast_samuel: Path, with_compiled_python: Callable[[Path], None]
 ) -> None:

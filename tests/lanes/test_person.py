@@ -31,6 +31,7 @@ def test_a_commit_that_a_person_makes_meanwhile_is_built_upon(lanes: LaneProject
     assert lanes.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_commit_that_a_person_makes_and_an_agent_merges_is_built_upon(lanes: LaneProject) -> None:
     lanes.prepare(2)
     lanes.task("any", f"{waiting(lanes)}; git add -A; git commit -q -m mine; git merge -q --no-edit main")

@@ -133,6 +133,7 @@ def test_an_agent_that_is_not_logged_in_stops_the_run_at_once_with_what_to_do(ni
     assert re.search(r"log ?in|key", screen.replace("invalid x-api-key", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [OVERLOADED, TOO_MANY], ids=["overloaded", "too many requests"])
 def test_a_busy_service_is_tried_again_later_and_costs_no_attempt(night: MakeNight, words: str) -> None:
     project = night("One", agents=CLAUDE)

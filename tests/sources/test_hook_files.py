@@ -109,6 +109,7 @@ class TestAsking:
             )
         assert [handler.status for handler in hooks_of(samuel_project)] == [HandlerStatus.ACTIVE] * 2
 
+    @pytest.mark.slow
     def test_a_hook_file_that_does_not_answer_is_ended(
         self, samuel_project: SamuelProject, sh: Script, marked: object
     ) -> None:
