@@ -78,6 +78,7 @@ def test_every_error_message_begins_in_lower_case_and_has_no_full_stop() -> None
     assert [(place, text) for place, text in texts if WRONG_SHAPE.match(text)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [

@@ -132,6 +132,7 @@ class TestTheOutput:
         wait = f"n=0; until [ -e {heard_file} ]; do n=$((n + 1)); [ $n -lt 1000 ] || exit 1; sleep 0.1; done"
         assert desk.run(desk.sh(f"echo a; {wait}"), on_output=lambda _: heard_file.touch()).exit_code == 0
 
+    @pytest.mark.slow
     def test_without_end_is_bounded_in_memory_and_on_disk(self, desk: Any) -> None:
         """The beginning and the end are there, the usage on the last line too."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

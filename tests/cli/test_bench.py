@@ -47,6 +47,7 @@ def payloads(project: Path) -> list[dict[str, object]]:
     return [json.loads(bytes(record.payload)) for record in records if isinstance(record, EventRecord)]
 
 
+@pytest.mark.slow
 def test_without_hooks_only_the_cold_call_is_measured(samuel, put):
     put("samuel.toml", "")
     ran = samuel("bench", "--rounds", "2", "--json")
@@ -84,6 +85,7 @@ def test_what_will_run_is_announced(samuel, guarded):
     assert ran.err == "firing `PreAbilityCall` 1 x 1 times as a dry run, with `guard` (python)\n"
 
 
+@pytest.mark.slow
 def test_an_untrusted_hook_is_refused_and_not_run(samuel, put, project):
     put("samuel.toml", "")
     put(".samuel/hooks/guard.py", f"{GUARD}\nopen({str(project / 'canary')!r}, 'w')\n")

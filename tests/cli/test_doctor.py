@@ -176,6 +176,7 @@ def test_another_built_in_may_be_slow(samuel, journal):
     ]
 
 
+@pytest.mark.slow
 def test_a_runtime_that_is_gone_is_noticed_though_no_file_changed(samuel, put, project):
     """The same home and the same project, seen by a Python without wasmtime."""
     wasmtime = pytest.importorskip("wasmtime")

@@ -114,6 +114,7 @@ def test_a_closed_pipe_ends_a_command_without_a_message(project):
     assert (done.returncode, done.stderr) == (1, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-", "<&- >&- 2>&-"])
 @pytest.mark.sampled(every=2)
 def test_a_command_works_with_closed_standard_streams(project, closed: str):
@@ -137,6 +138,7 @@ def test_a_current_directory_that_is_gone(project):
     assert "error: " in done.stderr
 
 
+@pytest.mark.slow
 def test_told_to_go_it_ends_what_it_started(project):
     wait = "echo $$ > pid; exec sleep 60"
     payload = json.dumps({"commands": [wait]})
@@ -187,6 +189,7 @@ def test_output_to_a_full_disk_is_named(project, monkeypatch, command, buffered)
     assert (done.returncode, done.stderr) == (1, f"error: `standard output`: No space left on device\n{hint}\n")
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_written_is_named(project, put):
     """A limit on the size of files, which any user may set, fails where a full disk does: in the write."""
     put("prd.md", "## Tasks\n- [ ] 1 One\n")

@@ -174,6 +174,7 @@ def test_anything_else_that_a_crashed_hook_said_does_not_count(samuel, hook, ans
     assert ran.err == "warning: `a` crashed: exit code 1\n"
 
 
+@pytest.mark.slow
 def test_a_hook_that_is_broken_is_said_each_time(samuel, hook, put, project: Path) -> None:
     hook("a", "TurnEnd", "{}")
     put(".system/hooks/typo.yaml", "id: typo\nevnt_type: PreAbilityCall\n")
@@ -326,6 +327,7 @@ def test_emit_accepts_a_payload_as_context(samuel, hook, project: Path) -> None:
     assert again["event_id"] == json.loads(ours)["event_id"]
 
 
+@pytest.mark.slow
 def test_emit_takes_an_environment(samuel, hook) -> None:
     hook("a", "PostAbilityCall", '{"a": 1}', "environments: [prod]\n")
     context = '{"ability_id": "a", "status": "success"}'
@@ -431,6 +433,7 @@ class TestQuick:
         hook("stop", "SessionStop", '{"ran": 1}', "match: {only_if_changed_paths: 'services/**'}\n")
         assert real("TurnEnd", stdin='{"response": "x", "turn_number": 1}').engine  # it looks, and remembers
 
+    @pytest.mark.slow
     def test_the_fast_path_answers_when_no_hook_matches(self, real: Callable[..., Quick]) -> None:
         quick = Quick(0, "{}\n", "", engine=False)
         assert real("PostAbilityCall", stdin='{"ability_id": "a", "status": "success", "duration_ms": 3}') == quick
@@ -449,6 +452,7 @@ class TestQuick:
         inside = os.path.join(os.getcwd(), "services/x")
         assert real("SessionStop", stdin=json.dumps({"changed_files": [inside]})).out == '{"ran":1}\n'
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "context",
         [
@@ -467,6 +471,7 @@ class TestQuick:
         assert (done.returncode, done.stdout) == (2, b"")
         assert done.stderr.startswith(b"error: ")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "change",
         [
@@ -545,6 +550,7 @@ class TestQuick:
             table.write_bytes(content)
             assert real("PreAbilityCall", stdin='{"ability_id": "deploy"}').code == 2
 
+    @pytest.mark.slow
     def test_a_session_is_kept_up_to_date(self, real: Callable[..., Quick], samuel) -> None:
         assert real("SessionStart", stdin='{"session_id": "s1"}').engine
         assert real("SessionEnd", "--session", "s1").engine

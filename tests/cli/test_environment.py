@@ -154,6 +154,7 @@ class TestPayload:
             app.fire("SessionStart")
         assert environments == ["prod"]
 
+    @pytest.mark.slow
     def test_policy_rule_still_hears_the_environment_that_the_caller_names(self, samuel, put) -> None:
         samuel("hooks", "enable", "policy_guard")
         file = Path(".system/hooks/policy_guard.yaml")

@@ -121,6 +121,7 @@ def test_force_without_anybody_to_ask_replaces_nothing(samuel, put):
     assert file.read_text() == "# mine\n"
 
 
+@pytest.mark.slow
 def test_init_force_asks_on_a_terminal(on_terminal, put):
     file = put("samuel.toml", "# mine\n")
     code, screen = on_terminal("init", "--force", typed="n\n")

@@ -46,6 +46,7 @@ def test_an_answer_is_one_envelope(capsys):
     assert captured.err == ""
 
 
+@pytest.mark.slow
 def test_on_a_terminal_a_table_has_lines_and_colour(on_terminal, guard):
     code, screen = on_terminal("hooks", "list")
     assert code == 0
@@ -53,6 +54,7 @@ def test_on_a_terminal_a_table_has_lines_and_colour(on_terminal, guard):
     assert "\x1b[33muntrusted\x1b[0m" in screen
 
 
+@pytest.mark.slow
 def test_no_color_is_printed_when_no_color_is_set(on_terminal, guard):
     code, screen = on_terminal("hooks", "list", NO_COLOR="1")
     assert code == 0

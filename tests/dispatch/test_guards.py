@@ -264,6 +264,7 @@ class TestFinishingOrders:
     COUNT = 6
     ROUNDS = 1000
 
+    @pytest.mark.slow
     def test_concurrent_handlers_give_the_same_result_in_1000_finishing_orders(
         self, samuel_project: SamuelProject
     ) -> None:

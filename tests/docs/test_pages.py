@@ -76,7 +76,7 @@ def cannot(why: str) -> NoReturn:
     pytest.skip(f"NOT TESTED: {why}")
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_can_be_followed(page: Path, machine: Machine) -> None:
     name = str(page.relative_to(ROOT))

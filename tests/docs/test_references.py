@@ -41,6 +41,7 @@ def files() -> dict[str, str]:
     return tracked_text_files()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", ABSENT_DOCUMENTS)
 def test_no_file_refers_to_a_document_that_is_not_in_the_repository(files: dict[str, str], document: str) -> None:
     pattern = re.compile(ABSENT_DOCUMENTS[document])

@@ -201,6 +201,7 @@ def test_each_fault_of_an_executable_hook_has_its_outcome(
     suffer(samuel_project, marked, exec_chain(EXEC[fault]), EXEC[fault], strict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "strict"), combined(list(PYTHON), STRICT_OR_NOT))
 def test_each_fault_of_a_python_hook_has_its_outcome(
     samuel_project: SamuelProject, marked: Any, python_chain: Callable[[Fault], Path], fault: str, strict: bool
@@ -208,6 +209,7 @@ def test_each_fault_of_a_python_hook_has_its_outcome(
     suffer(samuel_project, marked, python_chain(PYTHON[fault]), PYTHON[fault], strict)
 
 
+@pytest.mark.slow
 def test_all_faults_in_one_chain(
     samuel_project: SamuelProject, marked: Any, sh: Callable[[str, str], str]
 ) -> None:

@@ -202,6 +202,7 @@ class TestOnceAgreed:
         clone.config("")  # a distribution that is listed and missing closes what a guard in it could deny
         clone.trust()
 
+    @pytest.mark.slow
     def test_a_trusted_hook_of_the_clone_runs(self, clone: SamuelProject, canary: Path) -> None:
         use(clone)
         # What only lies beside them shadows nothing, nor does what lies in the project.
@@ -210,6 +211,7 @@ class TestOnceAgreed:
         assert not fired.denied
         assert str(clone.root) not in fired.result["json"]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "change",
         [
@@ -257,6 +259,7 @@ class TestOnceAgreed:
             clone.trust()  # what was agreed to is pinned: nothing that happens later can widen it
             assert app.fire("PreAbilityCall", ability_id="shell").denied
 
+    @pytest.mark.slow
     def test_content_that_was_agreed_to_before_is_trusted_again(self, clone: SamuelProject) -> None:
         use(clone)
         file = clone.root / ".samuel/hooks/evil_py.py"

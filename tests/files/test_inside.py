@@ -172,6 +172,7 @@ def make_and_write(root: Path) -> None:
         os.close(directory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attempt", [create, make_and_write])
 def test_a_directory_swapped_for_a_link_meanwhile_leads_nowhere(
     root: Path, attempt: Callable[[Path], None]

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from samuel.files.log import append
 
 CODE = """
@@ -30,6 +32,7 @@ def test_long_log_begins_anew_and_the_old_one_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "a.log").read_bytes() == b"a\n"
 
 
+@pytest.mark.slow
 def test_log_that_several_processes_find_too_long_is_rotated_once(tmp_path: Path) -> None:
     expected = sorted(f"{me}-{number:03}" for me in range(8) for number in range(200))
     most = 6 * len(expected) // 2  # it gets too long just once

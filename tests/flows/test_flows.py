@@ -53,6 +53,7 @@ def test_a_prompt_leads_to_a_regression_run_that_is_recorded_and_counted(billing
     assert len(records) == 3
 
 
+@pytest.mark.slow
 def test_the_suggestion_is_a_hint_that_routing_confirms(billing: Any) -> None:
     billing.samuel("trust", "--yes")
     billing.samuel("session", "start", "--id", "s")
@@ -65,6 +66,7 @@ def test_the_suggestion_is_a_hint_that_routing_confirms(billing: Any) -> None:
     assert any("suggested by a hook" in reason for reason in routed["candidates"][0]["reasons"])
 
 
+@pytest.mark.slow
 def test_a_suggestion_of_something_that_is_not_there_is_reported_and_never_offered(billing: Any) -> None:
     billing.samuel("trust", "--yes")
     billing.samuel("session", "start", "--id", "s")
@@ -76,6 +78,7 @@ def test_a_suggestion_of_something_that_is_not_there_is_reported_and_never_offer
     assert "`billing_regression`, which is not in the registry" in " ".join(ran.json["warnings"])
 
 
+@pytest.mark.slow
 def test_a_question_leads_to_the_documents_for_it(knowledge: Any) -> None:
     ran = knowledge.run()
     assert ran.code == 0, ran.err
@@ -84,6 +87,7 @@ def test_a_question_leads_to_the_documents_for_it(knowledge: Any) -> None:
     assert "docs/deploy.md" not in ran.out
 
 
+@pytest.mark.slow
 def test_the_intent_of_the_hook_is_the_one_of_the_contract(knowledge: Any) -> None:
     knowledge.samuel("trust", "--yes")
     context = {"session_id": "s", "user_message": QUESTION, "cli_command": "make dev_check"}
@@ -104,6 +108,7 @@ def test_the_intent_of_the_hook_is_the_one_of_the_contract(knowledge: Any) -> No
     ]
 
 
+@pytest.mark.slow
 def test_a_session_that_stops_with_a_failing_build_proposes_the_failing_line(building: Any) -> None:
     ran = building.run()
     assert ran.code == 0, ran.err
@@ -112,6 +117,7 @@ def test_a_session_that_stops_with_a_failing_build_proposes_the_failing_line(bui
     assert "follow-up 1, open_file `services/auth/login.py`: listed" in ran.out
 
 
+@pytest.mark.slow
 def test_the_build_check_is_for_dev_alone_and_for_services_alone(building: Any) -> None:
     building.samuel("trust", "--yes")
     building.samuel("session", "start", "--id", "s")

@@ -83,6 +83,7 @@ def test_a_textual_conflict_is_a_failed_attempt_with_the_conflict_in_the_next_pr
     assert lanes.samuel("run", "status", "--json").data["outcomes"]["conflict"] == conflicts
 
 
+@pytest.mark.slow
 def test_a_red_branch_ends_the_run_before_an_agent_is_paid(lanes: LaneProject) -> None:
     lanes.prepare(3)
     lanes.write("broken", "")
@@ -137,6 +138,7 @@ def test_a_batch_lands_as_one_commit_and_a_red_one_is_halved(lanes: LaneProject)
     lanes.assert_green()
 
 
+@pytest.mark.slow
 def test_one_agent_at_a_time_has_no_lanes(lanes: LaneProject) -> None:
     lanes.prepare(1)
 

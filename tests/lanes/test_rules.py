@@ -126,6 +126,7 @@ def test_a_task_file_that_an_agent_edits_in_the_project_is_put_back(lanes: LaneP
     assert "changed more of the task list than it may" in ran.out
 
 
+@pytest.mark.slow
 def test_an_agent_cannot_start_another_run(lanes: LaneProject) -> None:
     lanes.prepare(1)
     nested = lanes.outside / "nested"

@@ -1,6 +1,6 @@
 """Real clients against the scripted model, each with a home and a project of its own.
 
-`make agents` installs the clients and runs all of this. `make test` runs a short form where they are installed.
+`make agents` installs the clients and runs all of this. `make rest` runs a short form where they are installed.
 """
 
 from __future__ import annotations

@@ -90,6 +90,7 @@ def steps(name: str) -> tuple[Step, ...]:
 
 
 @pytest.mark.live
+@pytest.mark.slow
 def test_an_agent_completes_its_tasks_in_the_loop_and_its_tokens_are_counted(
     live: LiveProject, agent: str
 ) -> None:

@@ -17,6 +17,7 @@ UNTOLD_FAILURES = ("codex",)  # its hooks are told the output of a command, and 
 
 
 @pytest.mark.live
+@pytest.mark.slow
 def test_a_guard_and_a_rewrite_reach_the_tool_calls_of_a_client(live: LiveProject, client: str) -> None:
     victim = guard_project(live)
     live.samuel("bridge", "add", "--user" if client in USER_ONLY else "--project", client)

@@ -23,6 +23,7 @@ UNTOLD_FAILURES = ("codex",)  # its hooks are told the output of a command, and 
 
 
 @pytest.mark.live
+@pytest.mark.slow
 def test_a_guard_holds_in_a_looped_client_and_every_call_is_judged(live: LiveProject, client: str) -> None:
     live.write("samuel.toml", SETTINGS.format(client=client))
     live.write("prd.md", "# Plan\n\n- [ ] 1.1 Write the file `rewritten`\n")
@@ -49,6 +50,7 @@ def test_a_guard_holds_in_a_looped_client_and_every_call_is_judged(live: LivePro
 
 
 @pytest.mark.live
+@pytest.mark.slow
 @pytest.mark.parametrize("client", at_length([], ["claude"]), indirect=True)
 def test_a_guard_holds_in_an_agent_of_samuel_toml_that_wraps_a_client(live: LiveProject, client: str) -> None:
     command = ["env", *AGENTS[client].command]

@@ -24,6 +24,7 @@ def proof(live: LiveProject, client: str) -> dict[str, Any]:
 
 
 @pytest.mark.live
+@pytest.mark.slow
 def test_a_client_with_trusted_hooks_is_ok(live: LiveProject, client: str) -> None:
     connect(live, client)
     trust_hooks(live, client)
@@ -36,6 +37,7 @@ def test_a_client_with_trusted_hooks_is_ok(live: LiveProject, client: str) -> No
 
 
 @pytest.mark.live
+@pytest.mark.slow
 @pytest.mark.parametrize("client", at_length(["codex"], ["codex", "copilot"]), indirect=True)
 def test_hooks_that_the_client_does_not_trust_are_drift(live: LiveProject, client: str) -> None:
     connect(live, client)
@@ -45,6 +47,7 @@ def test_hooks_that_the_client_does_not_trust_are_drift(live: LiveProject, clien
 
 
 @pytest.mark.live
+@pytest.mark.slow
 @pytest.mark.parametrize("client", at_length([], ["gemini"]), indirect=True)
 def test_a_client_that_refuses_an_untrusted_folder_proves_nothing(live: LiveProject, client: str) -> None:
     connect(live, client)
@@ -54,6 +57,7 @@ def test_a_client_that_refuses_an_untrusted_folder_proves_nothing(live: LiveProj
 
 
 @pytest.mark.live
+@pytest.mark.slow
 @pytest.mark.parametrize("client", at_length([], ["claude"]), indirect=True)
 def test_hooks_that_are_switched_off_are_drift(live: LiveProject, client: str) -> None:
     connect(live, client)

@@ -428,6 +428,7 @@ class TestThePrompt:
         (why,) = (report.why for report in loop.reports if isinstance(report, IterationFailed))
         assert f"{template}: takes more than 5 seconds of computing to render" in why
 
+    @pytest.mark.slow
     def test_a_template_with_a_mistake_starts_no_agent(self, loop: LoopProject) -> None:
         loop.tasks("1")
         template = loop.root / ".samuel/templates/ralph/prompt.md.j2"

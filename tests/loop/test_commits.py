@@ -119,6 +119,7 @@ class TestAfterASandboxedAgent:
             cannot(why)
         loop.configure(f"commit = true\n{SANDBOX}")
 
+    @pytest.mark.slow
     def test_git_hooks_in_the_work_tree_are_neither_written_nor_run(self, loop: LoopProject) -> None:
         """As husky has them."""
         canary = loop.root.parent / "canary"
@@ -134,6 +135,7 @@ class TestAfterASandboxedAgent:
         assert (loop.root / "kept").exists()
         assert not canary.exists()
 
+    @pytest.mark.slow
     def test_a_repository_made_by_a_sandboxed_agent_is_moved_away_with_a_warning(self, loop: LoopProject) -> None:
         canary = loop.root.parent / "canary"
         loop.agent(
@@ -147,6 +149,7 @@ class TestAfterASandboxedAgent:
         subprocess.run(["git", "status"], cwd=loop.root, check=True, capture_output=True)
         assert not canary.exists()
 
+    @pytest.mark.slow
     def test_a_repository_made_by_a_sandboxed_check_is_moved_away(self, loop: LoopProject) -> None:
         canary = loop.root.parent / "canary"
         loop.configure(
@@ -157,6 +160,7 @@ class TestAfterASandboxedAgent:
         assert len(warnings) == 2  # once before the first agent, and once for its attempt
         assert all(line.startswith("`sub/.git` was moved to `.samuel/run/quarantine/") for line in warnings)
 
+    @pytest.mark.slow
     def test_there_is_no_commit_if_a_sandboxed_agent_could_have_written_its_filter(
         self, loop: LoopProject
     ) -> None:
@@ -174,6 +178,7 @@ class TestAfterASandboxedAgent:
         assert (subject(loop), canary.exists()) == ("tools", False)
         assert (loop.root / "tools" / "clean.sh").read_text() == "cat\n"
 
+    @pytest.mark.slow
     def test_a_project_inside_a_repository_is_committed_to_that_one(self, loop: LoopProject) -> None:
         top = loop.root.parent
         (loop.root / ".git").rename(top / ".git")

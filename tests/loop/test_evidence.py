@@ -277,6 +277,7 @@ class TestAgents:
         assert loop.statuses() == {"1": "completed", "2": "pending"}
         assert "which cannot claim task `2`" in (loop.root / "said.txt").read_text()
 
+    @pytest.mark.slow
     def test_an_agent_cannot_reset_the_attempts_of_its_task(self, loop: LoopProject) -> None:
         loop.configure(
             'quality_checks = ["test ! -f work-1.txt"]\nmax_task_attempts = 3\nmax_consecutive_failures = 9'

@@ -46,6 +46,7 @@ def test_a_broken_report_or_one_with_a_document_type_is_no_report(content: bytes
     assert read_report(content) is None
 
 
+@pytest.mark.slow
 def test_a_report_that_pytest_wrote_is_read(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         "import pytest\ndef test_a(): pass\n@pytest.mark.skip\ndef test_b(): pass\n"

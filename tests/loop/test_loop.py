@@ -27,6 +27,7 @@ def outcomes(loop: LoopProject) -> list[str]:
 
 
 class TestToDone:
+    @pytest.mark.slow
     def test_every_task_is_worked_by_a_fresh_agent_and_completed(self, loop: LoopProject) -> None:
         loop.tasks("1", "2", "10")
         run = loop.run()
@@ -74,6 +75,7 @@ class TestToDone:
         assert outcomes(loop) == ["quality_failed", "completed"]
         assert run.exit_reason == "queue_empty"
 
+    @pytest.mark.slow
     def test_the_failure_is_in_the_next_prompt(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["test ! -f work-1.txt || { cat said; false; }"]')
         (loop.root / "said").write_text("the-reason-why\n")
@@ -82,6 +84,7 @@ class TestToDone:
         assert "the-reason-why" not in (loop.root / "seen-1.md").read_text()
         assert "the-reason-why" in (loop.root / "seen-2.md").read_text()
 
+    @pytest.mark.slow
     def test_a_task_is_blocked_after_three_attempts_and_the_loop_goes_on(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["test ! -f work-1.txt"]\nmax_consecutive_failures = 9')
         loop.tasks("1", "2")
@@ -284,6 +287,7 @@ class TestHandlersTakePart:
             {"start": {"Kept": "kept"}},
         ]
 
+    @pytest.mark.slow
     def test_the_invariants_hold_without_any_built_in_handler(self, loop: LoopProject) -> None:
         """Overrides for all 13 events: effectively another methodology, without forking the loop."""
         order = "".join(f'[hooks."{event}"]\nhandlers = ["own"]\n' for event in names.LOOP)

@@ -54,6 +54,7 @@ def test_pytest_behind_make_gives_its_tests_by_id(loop: LoopProject) -> None:
     assert run["tests"] is None  # the report of the run before is not taken for its own
 
 
+@pytest.mark.slow
 def test_a_project_that_writes_its_own_junit_report_is_left_alone(loop: LoopProject) -> None:
     (loop.root / "pytest.ini").write_text("[pytest]\naddopts = --junitxml=mine.xml\n")
     (loop.root / "test_it.py").write_text("def test_a(): pass\n")

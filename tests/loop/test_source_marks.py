@@ -94,6 +94,7 @@ def test_an_agent_that_only_ticks_its_box_has_changed_nothing(loop: LoopProject)
     assert text_of(loop) == PLAN
 
 
+@pytest.mark.slow
 def test_an_agent_that_ticks_its_box_and_does_its_task_completes_it(loop: LoopProject) -> None:
     loop.configure("commit = true")
     bring(loop)
@@ -113,6 +114,7 @@ def test_what_a_person_edits_meanwhile_stays_and_only_our_box_is_ticked(loop: Lo
     assert text_of(loop) == "- [ ] 3 New\n" + PLAN.replace("[ ] 1", "[x] 1")
 
 
+@pytest.mark.slow
 def test_a_task_that_is_gone_from_the_file_is_named_and_kept_for_the_next_time(loop: LoopProject) -> None:
     bring(loop)
     other = PLAN.replace("1 Prices", "1 Other")
@@ -154,6 +156,7 @@ class KilledDisk(Disk):
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_right_after_the_mark_commits_it_when_it_resumes(loop: LoopProject) -> None:
     loop.configure("commit = true")
     bring(loop)

@@ -89,6 +89,7 @@ def test_the_state_directory_itself_is_restored(loop: LoopProject, tmp_path: Pat
     assert list(away.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_check_that_replaces_a_state_file_aborts_the_iteration(loop: LoopProject) -> None:
     once = "test ! -f work-1.txt || test -f done-once || { touch done-once; REPLACE; }"
     loop.configure(f'quality_checks = ["{once.replace("REPLACE", PIPE)}"]')

@@ -222,6 +222,7 @@ def test_hooks_that_the_agent_changed_fail_the_iteration(guarded: GuardedLoop) -
     assert any("`samuel-emit` of the agent's hooks changed" in why for why in guarded.failures)
 
 
+@pytest.mark.slow
 def test_calls_that_nothing_judged_are_counted_and_fail_where_coverage_is_required(guarded: GuardedLoop) -> None:
     guarded.configure('hooks = "claude"', options=', "--deaf"')
     guarded.run("echo hi > hi.txt", DONE)
@@ -267,6 +268,7 @@ def test_an_unguarded_agent_that_was_accepted_is_named_in_the_report(guarded: Gu
     assert "Not guarded, which was accepted" in to_html(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["observe", "rewrite"])
 def test_an_observer_is_no_guard(guarded: GuardedLoop, role: str) -> None:
     guarded.configure("")
@@ -283,6 +285,7 @@ def test_a_run_that_nothing_listens_to_gets_no_bridge(guarded: GuardedLoop) -> N
     assert not (guarded.loop.root / ".samuel/run/bridge").exists()
 
 
+@pytest.mark.slow
 def test_run_start_refuses_before_an_agent_is_paid(guarded: GuardedLoop, monkeypatch: pytest.MonkeyPatch) -> None:
     others = '[agents.other]\ncommand = ["./other.sh", "{prompt_file}"]\n'
     guarded.configure(f'hooks = "claude"\n{others}', 'agents = ["mine", "other"]')

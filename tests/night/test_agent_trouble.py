@@ -108,6 +108,7 @@ def test_the_key_agent_beside_the_key_agents_is_an_error(night: MakeNight) -> No
     assert project.calls() == []
 
 
+@pytest.mark.slow
 def test_a_limit_that_lasts_longer_than_max_wait_ends_the_run_without_an_attempt(night: MakeNight) -> None:
     project = night("One", agents=CLAUDE, settings='max_wait = "1m"')
     project.plan("1", do(["limit", 3600]))
@@ -120,6 +121,7 @@ def test_a_limit_that_lasts_longer_than_max_wait_ends_the_run_without_an_attempt
     assert project.tasks()["1"]["attempts"] == 0
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_not_logged_in_stops_the_run_at_once_with_what_to_do(night: MakeNight) -> None:
     project = night("One", "Two", agents=CLAUDE)
     project.plan("*", do(["fail", WRONG_KEY]))
@@ -146,6 +148,7 @@ def test_a_busy_service_is_tried_again_later_and_costs_no_attempt(night: MakeNig
     assert project.tasks()["1"]["attempts"] == 0
 
 
+@pytest.mark.slow
 def test_the_real_reason_of_a_failure_is_on_the_screen_in_the_task_and_in_the_next_prompt(
     night: MakeNight,
 ) -> None:

@@ -63,6 +63,7 @@ def test_the_cap_of_a_task_ends_its_agent_and_the_other_tasks_go_on(night: MakeN
     assert [call["task"] for call in project.calls()] == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_unknown_usage_is_called_unknown_and_not_zero(night: MakeNight) -> None:
     project = night("One")
 

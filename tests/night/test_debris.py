@@ -114,6 +114,7 @@ def test_files_that_a_person_changed_are_never_touched_or_committed(night: MakeN
     assert set(project.git("status", "--porcelain").splitlines()) == {" M NOTES.md", "?? draft.txt"}
 
 
+@pytest.mark.slow
 def test_a_completed_task_whose_changes_cannot_be_committed_is_named_loudly(night: MakeNight) -> None:
     project = night("Write the notes", settings="commit = true")
     project.dirty_files()
@@ -127,6 +128,7 @@ def test_a_completed_task_whose_changes_cannot_be_committed_is_named_loudly(nigh
     assert "NOTES.md" in screen
 
 
+@pytest.mark.slow
 def test_a_project_without_git_works_as_before_and_says_what_is_missing(night: MakeNight) -> None:
     project = night("Hard", "Free", settings="max_task_attempts = 1")
     shutil.rmtree(project.root / ".git")

@@ -111,6 +111,7 @@ def test_what_a_completed_task_added_to_the_tests_holds_for_the_tasks_after_it(n
     assert project.read("tests/test_calc.py") == MORE_TESTS
 
 
+@pytest.mark.slow
 def test_a_task_may_change_the_checks_that_its_files_line_names(night: MakeNight) -> None:
     project = night("Subtract instead", t1="Files: calc.py, tests/test_calc.py")
     new_test = TEST_CALC.replace("add(2, 3), 5", "add(2, 3), -1")
@@ -159,6 +160,7 @@ def test_a_deleted_test_is_named_although_the_rest_is_green(night: MakeNight) ->
 # Without checks, without work
 
 
+@pytest.mark.slow
 def test_without_checks_a_completed_task_is_called_unverified_wherever_a_person_looks(night: MakeNight) -> None:
     project = night("One", checks=None, files=NO_CHECKS)
 
@@ -172,6 +174,7 @@ def test_without_checks_a_completed_task_is_called_unverified_wherever_a_person_
     assert "unverified" in project.samuel("run", "report", "--markdown").out
 
 
+@pytest.mark.slow
 def test_with_checks_a_completed_task_says_that_they_verified_it(night: MakeNight) -> None:
     project = night("One")
 
@@ -193,6 +196,7 @@ def test_required_checks_that_are_missing_stop_the_run_with_exit_code_2(night: M
     assert "quality_checks" in ran.screen
 
 
+@pytest.mark.slow
 def test_a_claim_without_any_change_does_not_complete_a_task(night: MakeNight) -> None:
     project = night("One")
     project.plan("1", do(["claim"]))
@@ -203,6 +207,7 @@ def test_a_claim_without_any_change_does_not_complete_a_task(night: MakeNight) -
     assert project.tasks()["1"]["attempts"] == 1
 
 
+@pytest.mark.slow
 def test_a_claim_without_change_completes_a_task_that_needs_none(night: MakeNight) -> None:
     project = night("Look whether all is well", t1="Changes: none")
     project.plan("1", do(["claim"]))
@@ -232,6 +237,7 @@ def test_the_check_of_a_task_runs_after_those_of_the_project_and_knows_its_task(
 # The baseline
 
 
+@pytest.mark.slow
 def test_a_red_baseline_stops_the_run_before_any_agent_starts_and_names_the_check(night: MakeNight) -> None:
     project = night("One", files={"calc.py": WRONG_CALC})
 
@@ -332,6 +338,7 @@ def test_uncommitted_checks_of_a_person_cannot_be_softened_either(night: MakeNig
     assert project.read("tests/test_calc.py") == MORE_TESTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [".gitignore", ".git/info/exclude"])
 def test_checks_that_are_hidden_from_git_do_not_complete_a_task(night: MakeNight, rules: str) -> None:
     project = night("Make it faster")
@@ -345,6 +352,7 @@ def test_checks_that_are_hidden_from_git_do_not_complete_a_task(night: MakeNight
     assert "tests/test_aaa.py" in project.tasks()["1"]["last_failure"]
 
 
+@pytest.mark.slow
 def test_commits_that_the_agent_of_a_failed_attempt_made_are_named(night: MakeNight) -> None:
     project = night("Make it faster")
     commit = ["run", "git", "commit", "-qam", "broken by the agent"]

@@ -64,6 +64,7 @@ def test_every_completed_task_in_the_report_names_a_check_result_and_a_commit_th
     assert "make test" in markdown
 
 
+@pytest.mark.slow
 def test_what_others_wrote_is_escaped_in_the_report(night: MakeNight) -> None:
     project = night("Show <script>alert(1)</script> safely")
 
@@ -76,6 +77,7 @@ def test_what_others_wrote_is_escaped_in_the_report(night: MakeNight) -> None:
     assert not re.search(r"(src|href)=[\"']?https?://", html)  # self-contained
 
 
+@pytest.mark.slow
 def test_a_failure_shows_the_tail_of_the_output_and_the_path_of_the_log(night: MakeNight) -> None:
     project = night("One", settings="max_task_attempts = 1")
     project.plan("1", do(["say", "I tried"], ["break", "calc.py"], ["claim"]))
@@ -122,6 +124,7 @@ def test_a_dry_run_prints_the_prompt_with_the_prose_of_the_prd(night: MakeNight)
     assert project.calls() == []
 
 
+@pytest.mark.slow
 def test_the_prompt_names_a_samuel_that_works_without_a_path(night: MakeNight) -> None:
     project = night("One")
     # As a login shell does, which sets PATH anew.

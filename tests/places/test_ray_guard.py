@@ -108,6 +108,7 @@ def test_command_is_asked_to_end_by_its_stdin_and_then_ends_in_order(marked: Mar
     assert marked.alive() == []
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_command_that_ignores_its_stdin_is_killed(marked: Marked, signum: int) -> None:
     process = guarded(f"trap '' TERM; {family(marked.sleep)} {marked.sleep}")

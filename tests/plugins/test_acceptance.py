@@ -220,6 +220,7 @@ def test_hooks_are_prefixed_looked_up_by_name_and_shadowed_by_precedence(
     }
 
 
+@pytest.mark.slow
 def test_hooks_see_the_recipe_that_runs_and_nothing_otherwise(
     samuel: Callable[..., Ran], root: Path, origin: Callable[..., Any]
 ) -> None:

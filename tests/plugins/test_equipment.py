@@ -100,6 +100,7 @@ class TestPython:
         with elsewhere.staging_area() as staging_area:
             assert [candidate.title for candidate in elsewhere.plan_install(staging_area).to_agree] == ["bakery"]
 
+    @pytest.mark.slow
     def test_a_plugin_whose_packages_cannot_be_installed_is_not_installed(
         self, root, user, wheels, bakery, with_pip
     ):

@@ -136,6 +136,7 @@ def test_a_hard_link_to_a_file_outside_is_not_writable(
     assert outside.read_text() == SECRET
 
 
+@pytest.mark.slow
 def test_a_granted_directory_swapped_for_a_link_leads_nowhere(
     samuel_project: SamuelProject, put: Put, outside: Path
 ) -> None:
@@ -287,6 +288,7 @@ def test_system_calls_of_a_plugin_reach_nothing_of_the_users(
     assert Path("/proc/sysvipc/shm").read_text() == memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["skill", "python"])
 def test_a_plugin_gets_no_more_memory_than_samuel_toml_says(
     samuel_project: SamuelProject, put: Put, kind: str

@@ -282,6 +282,7 @@ class TestHostile:
         with pytest.raises(SamuelError, match="more than 5000 files"):
             get("org/repo")
 
+    @pytest.mark.slow
     def test_a_source_with_too_many_files_is_refused(self, get, origin):
         origin("org/repo", {f"d/{number}": "" for number in range(5001)})
         with pytest.raises(ConfigError, match="more than 5000 files"):

@@ -99,6 +99,7 @@ echo '{{"extras": [{{"name": "{0}.md", "content": "from {0}"}}], "data": {{"Numb
 """
 
 
+@pytest.mark.slow
 def test_ten_plugins_attach_to_one_event_and_all_compose(
     samuel: Any, root: Path, origin: Callable[..., Any]
 ) -> None:

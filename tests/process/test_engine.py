@@ -213,6 +213,7 @@ class TestPinning:
         finally:
             podman("rmi", tag)
 
+    @pytest.mark.slow
     def test_image_that_cannot_be_pulled_is_built_or_reported(
         self, busybox_image: str, podman: Callable[..., str], tmp_path: Path
     ) -> None:

@@ -708,6 +708,7 @@ remote = origin"
         subprocess.run(["git", "rebase", "--continue"], cwd=scene.root, env=scene.variables, capture_output=True)
         assert not scene.canary.exists()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("text", "sandbox"),
         combined(

@@ -70,6 +70,7 @@ def test_address_space_that_is_only_reserved_is_not_memory(project: Project) -> 
     assert run(project, code).stdout == b"has it\n"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("groups")
 def test_processes_of_a_call_together_get_no_more_memory_than_its_limit(project: Project) -> None:
     code = """

@@ -350,6 +350,7 @@ two lines"
         podman = shutil.which("podman") or ""
         assert list(stored.values()) == [probe.remembered_flags(podman, True, None)]
 
+    @pytest.mark.slow
     def test_container_of_a_killed_run_ends_before_the_next_one_starts(self, image: str, place: Workspace) -> None:
         with sandboxes.confined(["/bin/sh", "-c", "sleep 60"], Box("oci", image), place, {}) as command:
             left = subprocess.Popen(command.argv, env=command.env, stdin=subprocess.DEVNULL)

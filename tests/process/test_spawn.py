@@ -315,6 +315,7 @@ class TestNotStarted:
             start(["/no/such"], cwd="/", env=env)
 
 
+@pytest.mark.slow
 def test_twenty_threads_can_run_programs_at_once(env: dict[str, str]) -> None:
     script = "setsid sleep 60 >/dev/null 2>&1 & cat; exit $1"
 
@@ -400,6 +401,7 @@ class TestAProgramThatIsStopped:
         )
         assert (done.ended, done.stdout) == ("stopped", b"enough\nbye\n")
 
+    @pytest.mark.slow
     def test_is_asked_about_though_it_prints_nothing_and_its_cpu_time_is_that_of_the_tree(
         self, env: dict[str, str], tmp_path: Path
     ) -> None:

@@ -131,6 +131,7 @@ class TestOnlyWhatChangedIsReadAgain:
             assert file.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_remembered_is_what_is_there(project: object, tmp_path: Path, seed: int) -> None:
     """Any history of edits: with a cache from the beginning, and with none."""
@@ -285,6 +286,7 @@ class TestToon:
             project.commit(f"A commit with a subject that is as long as most of them are, number {number}")
         return project
 
+    @pytest.mark.slow
     def test_it_reads_back_and_says_what_was_left_out(self, large: object) -> None:
         snapshot = large.snapshot()
         text = to_toon(snapshot)
@@ -300,6 +302,7 @@ class TestToon:
             assert listed + data["left_out"].get(name, 0) == total
         assert to_toon(large.snapshot()) == text
 
+    @pytest.mark.slow
     def test_one_iterations_context_is_below_5_kb(self, large: object, tmp_path: Path) -> None:
         notes = tmp_path / "progress.md"
         for number in range(40):

@@ -305,6 +305,7 @@ def test_a_home_on_the_path_is_not_shown_for_that(
         place.exec.close()
 
 
+@pytest.mark.slow
 def test_bytecode_that_lies_beside_a_plugin_is_never_run(place: Place) -> None:
     """It is not part of what anybody agreed to."""
     of = package(place.root)
@@ -344,6 +345,7 @@ return {"token": token}
 """
 
 
+@pytest.mark.slow
 def test_a_worker_is_warm_and_never_shared_between_plugins_or_grants(place: Place) -> None:
     hook = function(package(place.root), TOKEN)
     first = place.result(hook)["token"]

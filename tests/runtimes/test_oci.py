@@ -78,6 +78,7 @@ def test_a_call_knows_what_it_is_about(runtime: OciRuntime, root: Path, hook_ima
 
 
 class TestAtTheDeadline:
+    @pytest.mark.slow
     def test_the_container_is_gone_and_the_next_call_is_fine(
         self, runtime: OciRuntime, root: Path, hook_image: str, serve: bool
     ) -> None:
@@ -135,6 +136,7 @@ runtime.close()
         assert done(do(runtime, plugin, "hostname")) != first
         assert len(containers(root)) == 1
 
+    @pytest.mark.slow
     def test_says_what_went_wrong_and_stays(self, runtime: OciRuntime, root: Path, hook_image: str) -> None:
         plugin = package(root, hook_image, serve=True)
         first = containers_after(runtime, plugin, root, "answers")

@@ -70,6 +70,7 @@ class TestWhatIsInside:
         assert {values[name] for name in ("CapEff", "CapPrm", "CapBnd")} == {"0" * 16}
         assert (values["NoNewPrivs"], values["Seccomp"]) == ("1", "2")
 
+    @pytest.mark.slow
     def test_no_network_unless_it_is_granted(self, shell: Shell) -> None:
         with socket.create_server(("", 0)) as server:
             port = server.getsockname()[1]
@@ -85,6 +86,7 @@ class TestWhatIsInside:
         _, output = shell("cut -d : -f 1 -s /proc/net/dev", network=True)
         assert len(output.split()) > 1
 
+    @pytest.mark.slow
     def test_a_container_sees_only_granted_variables(self, shell: Shell) -> None:
         _, output = shell("env", env=("GRANTED", "PATH", "HOME", "SAMUEL_TRUST", "ABSENT"))
         values = dict(line.partition("=")[::2] for line in output.splitlines())
@@ -94,6 +96,7 @@ class TestWhatIsInside:
         assert values["PATH"] != os.environ["PATH"]
         assert "GRANTED" not in shell("env")[1]
 
+    @pytest.mark.slow
     def test_no_more_memory_than_the_limit(
         self, runtime: OciRuntime, root: Path, hook_image: str, serve: bool
     ) -> None:
@@ -124,6 +127,7 @@ class TestTheProject:
         assert (root / "src" / "a.py").read_text() == "mine\n"
         assert not (root / "new").exists()
 
+    @pytest.mark.slow
     def test_can_be_read_where_that_is_granted(self, shell: Shell, root: Path) -> None:
         script = "cat src/a.py; cat docs/b.md; echo evil > docs/b.md; echo evil > docs/new; mv docs other"
         _, output = shell(script, read=("docs",))
@@ -173,6 +177,7 @@ class TestTheProject:
         assert "symbolic link" in reply.message
         assert os.listdir(outside) == []
 
+    @pytest.mark.slow
     def test_a_link_swapped_in_before_it_is_mounted_leads_nowhere(
         self, root: Path, hook_image: str, tmp_path: Path, cache: Path, serve: bool
     ) -> None:

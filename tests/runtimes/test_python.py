@@ -128,6 +128,7 @@ def test_hooks_of_one_directory_share_a_worker_and_plugins_do_not(runtime: Pytho
     assert len({project, user, first, two}) == 4
 
 
+@pytest.mark.slow
 def test_a_module_that_changed_is_loaded_anew_by_a_new_worker(runtime: PythonRuntime, tmp_path: Path) -> None:
     library = tmp_path / "library"
     library.mkdir()
@@ -152,6 +153,7 @@ def test_a_module_that_changed_is_loaded_anew_by_a_new_worker(runtime: PythonRun
     assert len(pids) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["hang", "flood"])
 def test_after_a_kill_there_is_a_new_worker(runtime: PythonRuntime, tmp_path: Path, fault: str) -> None:
     before = pid(runtime, of(tmp_path, "who"))
@@ -165,6 +167,7 @@ def test_an_exception_does_not_cost_the_worker(runtime: PythonRuntime, tmp_path:
     assert pid(runtime, of(tmp_path, "who")) == before
 
 
+@pytest.mark.slow
 def test_a_worker_that_died_while_it_was_idle_is_not_the_next_calls_fault(
     runtime: PythonRuntime, tmp_path: Path
 ) -> None:
@@ -189,12 +192,14 @@ def test_it_runs_in_the_project_and_shadows_nothing(runtime: PythonRuntime, tmp_
     assert reply.result["first"] != str(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_function_without_the_mark_is_not_called(runtime: PythonRuntime, tmp_path: Path) -> None:
     reply = runtime.call(of(tmp_path, "helper"), event(), 10.0)
     assert reply.outcome is Outcome.CRASHED
     assert "no function `helper` with @samuel.hook" in reply.message
 
 
+@pytest.mark.slow
 def test_describe_lists_the_decorated_functions(runtime: PythonRuntime, tmp_path: Path) -> None:
     file = tmp_path / "two.py"
     file.write_text(
@@ -212,6 +217,7 @@ def test_describe_lists_the_decorated_functions(runtime: PythonRuntime, tmp_path
     ]
 
 
+@pytest.mark.slow
 def test_nothing_is_compiled_beside_the_hook(runtime: PythonRuntime, tmp_path: Path) -> None:
     (tmp_path / "beside.py").write_text("VALUE = 3")
     (tmp_path / "hooks.py").write_text(MODULE + "\nimport beside\n")

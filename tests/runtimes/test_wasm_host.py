@@ -216,6 +216,7 @@ def test_a_data_dir_that_is_a_link_is_not_written_through(place: Place, ask: Ask
     assert list(outside.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_link_swapped_in_while_calls_run_leads_nowhere(place: Place, ask: Ask) -> None:
     outside = place.root.parent / "outside"
     outside.mkdir()

@@ -124,6 +124,7 @@ def test_a_granted_directory_that_is_a_link_is_refused(place: Place, do: Do, tmp
     assert (tmp_path / "elsewhere/a").read_text() == "elsewhere"
 
 
+@pytest.mark.slow
 def test_a_link_swapped_in_while_calls_run_leads_nowhere(place: Place, do: Do, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere/a").write_text("elsewhere")

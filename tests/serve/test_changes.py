@@ -188,6 +188,7 @@ def restart(project: ServedProject) -> None:
         project.start()
 
 
+@pytest.mark.slow
 def test_module_that_a_python_hook_imports_may_change(served: ServedProject) -> None:
     (served.root / "lib").mkdir()
     helper = served.root / "lib/helper.py"

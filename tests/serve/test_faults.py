@@ -227,6 +227,7 @@ def test_deleted_socket_is_done_without_and_its_server_ends(served: ServedProjec
     wait_for_end(pid)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", CLIENTS)
 def test_directory_that_others_can_enter_is_not_used(served: ServedProject, client: str) -> None:
     """A planted server says that everything is allowed: it is not asked."""
@@ -239,6 +240,7 @@ def test_directory_that_others_can_enter_is_not_used(served: ServedProject, clie
     assert answer.code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="NOT TESTED: only root can give a directory to another user")
 @pytest.mark.parametrize("client", SOME_CLIENTS)
 def test_directory_of_another_user_is_not_used(served: ServedProject, client: str) -> None:
@@ -251,6 +253,7 @@ def test_directory_of_another_user_is_not_used(served: ServedProject, client: st
     assert answer.code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", SOME_CLIENTS)
 def test_link_in_place_of_the_directory_is_not_used(served: ServedProject, client: str) -> None:
     served.files.python_hook("guard", GUARD)
@@ -264,6 +267,7 @@ def test_link_in_place_of_the_directory_is_not_used(served: ServedProject, clien
     assert answer.code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", SOME_CLIENTS)
 def test_path_that_is_too_long_for_the_kernel_is_done_without(served: ServedProject, client: str) -> None:
     served.files.python_hook("guard", GUARD)
@@ -336,6 +340,7 @@ def test_silence_after_committed_gives_its_answer_in_time(served: ServedProject,
     assert answer == (2, b"", b"unanswered\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(AFTER_COMMITTED)[:: at_length(4, 1)])
 def test_before_committed_a_wrong_message_is_no_answer(served: ServedProject, name: str) -> None:
     served.files.python_hook("guard", GUARD)

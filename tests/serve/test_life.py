@@ -70,6 +70,7 @@ def test_server_survives_the_end_of_its_starters_process_group(served: ServedPro
     assert served.answered() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reason", at_length(["untrusted", "nested"], REASONS))
 def test_no_server_is_started(served: ServedProject, reason: str) -> None:
     """A clone with hooks that nobody trusts; a hook that changed since; a call of a hook."""
@@ -143,6 +144,7 @@ def test_project_has_four_servers_at_most(served: ServedProject) -> None:
     assert not [pid for pid in served.pids() if b"UTC9" in Path(f"/proc/{pid}/environ").read_bytes()]
 
 
+@pytest.mark.slow
 def test_second_server_for_the_same_socket_is_refused(served: ServedProject) -> None:
     served.files.python_hook("guard", GUARD)
     pid = served.start()
@@ -163,6 +165,7 @@ def test_client_with_other_variables_meets_another_server(served: ServedProject)
     assert served.answered() == 2
 
 
+@pytest.mark.slow
 def test_variable_that_samuel_toml_passes_on_is_the_clients_own(served: ServedProject) -> None:
     served.files.config('pass_env = ["FLAVOUR"]\n')
     yaml_hook(served.root, "hook", "PreAbilityCall", """printf '{"messages_to_user": ["%s"]}' "$FLAVOUR" """)

@@ -118,6 +118,7 @@ def test_another_user_is_refused_even_if_all_doors_are_open(guarded: ServedProje
     assert guarded.status()
 
 
+@pytest.mark.slow
 def test_client_inside_a_run_is_left_to_itself(guarded: ServedProject) -> None:
     """Its agent is watched: what its hooks do has to be below the run."""
     guarded.start()
@@ -125,6 +126,7 @@ def test_client_inside_a_run_is_left_to_itself(guarded: ServedProject) -> None:
         is_left(guarded, (), "it belongs to a run")
 
 
+@pytest.mark.slow
 def test_no_server_is_started_inside_a_run(guarded: ServedProject) -> None:
     with registered(guarded.files.user.live, "run-1"):
         cold = (sys.executable, "-m", "samuel", "emit")

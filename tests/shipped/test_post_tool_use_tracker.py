@@ -132,6 +132,7 @@ for _ in range(50):
 """
 
 
+@pytest.mark.slow
 def test_counts_of_concurrent_processes_are_not_lost(samuel_project: SamuelProject) -> None:
     command = [sys.executable, "-c", ADD, str(samuel_project.root)]
     counting = [subprocess.Popen(command) for _ in range(4)]

@@ -307,6 +307,7 @@ class TestPythonFiles:
         samuel_project.python_hook("wrong", text)
         assert samuel_project.fire("PreAbilityCall", ability_id="x").denied
 
+    @pytest.mark.slow
     def test_a_python_hook_cannot_import_from_another_hook_directory(self, samuel_project: SamuelProject) -> None:
         """They are none of what was looked at when this hook was permitted."""
         here, there = (samuel_project.root / name / "hooks" for name in (".samuel", ".kodelet"))

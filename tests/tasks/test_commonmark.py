@@ -68,6 +68,7 @@ def test_no_text_takes_more_than_linear_time_or_ends_in_a_traceback(text: str) -
         pass
 
 
+@pytest.mark.slow
 def test_a_line_of_ten_megabytes_is_a_title_like_any_other() -> None:
     (task,) = parse(TASK + "a b " * 2_500_000)
     assert len(task.title) == 10_000_000 - 1

@@ -178,6 +178,7 @@ store.change(lambda tasks: changes.complete(tasks, "3", at="then"))
 """  # a disk on which a step kills the process: what is on it then is what a crash leaves
 
 
+@pytest.mark.slow
 def test_killed_between_every_write_fsync_and_rename(tmp_path: Path) -> None:
     before = store_with(tmp_path, 5).load()
     after = changes.complete(before, "3", at="then")

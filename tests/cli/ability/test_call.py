@@ -552,6 +552,7 @@ def test_a_script_that_leads_out_of_the_project(samuel, shop):
     assert ran.json["reason"] == "`PROJECT/scripts/abilities/repeat` leads out of the project"
 
 
+@pytest.mark.slow
 def test_a_call_that_cannot_be_written_leaves_no_folder(samuel, shop):
     shop.trust()
     command = [sys.executable, "-m", "samuel", "ability", "create", "text.repeat", "--input", "-"]

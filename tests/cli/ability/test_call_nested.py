@@ -90,6 +90,7 @@ class TestNested:
         assert len(empty.keys) == 2
         assert two["status"] == "failure"
 
+    @pytest.mark.slow
     def test_the_depth_of_nested_calls_is_limited(self, samuel, empty):
         for at in range(10):
             flow(empty, f"level{at}", f"level{at + 1}", f"samuel ability call level{at + 1}")
@@ -162,6 +163,7 @@ class TestKilled:
         assert not _alive(script)
         assert samuel("ability", "delete", first).code == 0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
     def test_a_polite_signal_leaves_a_record_at_once(self, empty, running, signum):
         (script,) = _carrying(empty.keys[0])
@@ -279,6 +281,7 @@ OUTPUTimplementation:
         self.put(shop, "true", "output_schema: {type: object}\n")
         assert "the agent wrote no result to `.system/implement/" in self.call(samuel).err
 
+    @pytest.mark.slow
     def test_it_may_call_what_the_ability_lists(self, samuel, shop):
         self.put(shop, CALL.format("text.repeat") + " || exit 9")
         assert self.call(samuel).code == 0

@@ -147,6 +147,7 @@ def test_on_a_terminal_it_shows_what_is_new_and_asks(on_terminal, project, guard
     assert (project / "canary").exists()
 
 
+@pytest.mark.slow
 def test_a_hook_may_put_a_question_to_the_person(on_terminal, put, samuel):
     body = (
         'if [ $1 = hook ]; then echo PreAbilityCall; exit; fi\necho \'{"decision": "ask", "reason": "Sure?"}\'\n'

@@ -34,6 +34,7 @@ def test_commands_take_the_name_of_an_event(samuel, project, theirs, ours):
     assert samuel("hooks", "log", "--event", theirs).code == 0
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.sampled(every=3)
 def test_yaml_hooks_and_emit_accept_kodelets_names_of_events(samuel, put, project, theirs, ours):

@@ -118,6 +118,7 @@ class TestInstall:
         ran = samuel("plugin", "install")
         assert ran == (0, "org/checks is as it was locked.\norg/plain is as it was locked.\n", "")
 
+    @pytest.mark.slow
     def test_plugin_install_asks_on_a_terminal(self, on_terminal, samuel, cloned):
         code, screen = on_terminal("plugin", "install", typed="y\n")
         assert (code, "Install these 2 plugins" in screen) == (0, True)
@@ -167,6 +168,7 @@ class TestUpdate:
         fired = samuel("hooks", "fire", "quality.check").json["chain"]
         assert [call["outcome"] for call in fired] == ["ok", "ok"]
 
+    @pytest.mark.slow
     def test_changed_code_is_shown_and_asked_for(self, samuel, on_terminal, checks):
         samuel("plugin", "add", "org/checks", "--yes")
         deny = "#!/bin/sh\necho '{\"ok\": false}'\n"
@@ -193,6 +195,7 @@ class TestUpdate:
         assert "Updated org/plain" in ran.out
         assert "warning: `org/checks` was not updated: " in ran.err
 
+    @pytest.mark.slow
     def test_one_that_asks_for_more_asks_again(self, samuel, on_terminal, checks):
         samuel("plugin", "add", "org/checks", "--yes")
         checks.push({"samuel-plugin.toml": manifest("2.0.0", "network = true")})

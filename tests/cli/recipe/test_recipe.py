@@ -168,6 +168,7 @@ class TestRun:
         assert ran.code == 1
         assert ran.err.startswith("review: the agent ended with exit code 3\n")
 
+    @pytest.mark.slow
     def test_recipe_run_stops_when_a_hook_denies(self, samuel, kitchen, put, project):
         verdict = """echo '{"decision": "deny", "reason": "not on a Friday"}'"""
         put(".samuel/hooks/no", f"#!/bin/sh\n[ $1 = hook ] && echo UserPromptSubmit || {verdict}\n", 0o755)

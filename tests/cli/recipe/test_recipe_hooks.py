@@ -81,6 +81,7 @@ def test_an_event_that_the_agent_emits_names_the_recipe_and_the_session(samuel, 
     assert [event["session_id"] for event in events] == [ran["session_id"]] * 2
 
 
+@pytest.mark.slow
 def test_a_match_for_another_recipe_does_not_hold(samuel, put, agent, project):
     record(put, "PreAbilityCall", match="match: {recipe_name: deploy}\n")
     agent(f"echo '{EDIT}' | samuel emit PreAbilityCall\necho '{EDIT}' | samuel emit PreAbilityCall")
@@ -88,6 +89,7 @@ def test_a_match_for_another_recipe_does_not_hold(samuel, put, agent, project):
     assert not (project / "seen.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_what_the_context_says_wins_over_the_environment(samuel, put, agent, project):
     record(put, "PreAbilityCall")
     call = json.dumps({"ability_id": "a", "recipe_name": "deploy", "session_id": "mine"})
@@ -97,6 +99,7 @@ def test_what_the_context_says_wins_over_the_environment(samuel, put, agent, pro
     assert (events["recipe_name"], events["session_id"]) == ("deploy", "mine")
 
 
+@pytest.mark.slow
 def test_both_events_of_an_ability_called_in_a_recipe_name_it(samuel, put, agent, project):
     record(put, "PreAbilityCall", "PostAbilityCall")
     put(".system/registry/low-level/notes.yaml", ABILITY)

@@ -263,6 +263,7 @@ def run_at_work(past: Past, iteration: int, reason: ExitReason | None = None) ->
     RunFile(past.state, past.record).save(run)
 
 
+@pytest.mark.slow
 def test_run_log_follows_the_agents_until_the_run_ends(past):
     live = User.from_environment().live
     run_at_work(past, 1)

@@ -25,6 +25,7 @@ def two(samuel, workshop):
     return workshop
 
 
+@pytest.mark.slow
 def test_a_second_methodology_moves_the_state_of_the_first(samuel, two, project):
     assert samuel("run", "tasks").out.splitlines()[1].startswith("1   completed")
     run = project / ".samuel/run"
@@ -74,6 +75,7 @@ def test_the_state_of_a_run_in_progress_is_not_moved(samuel, two, project):
     assert (project / ".samuel/run/prd.toon").exists()
 
 
+@pytest.mark.slow
 def test_an_agent_finds_the_tasks_of_its_own_run(samuel, two, project):
     own = TaskStore(project / ".samuel/run/tdd")
     own.replace_all([Task(id="7", title="Seven")])

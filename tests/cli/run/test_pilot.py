@@ -78,6 +78,7 @@ def test_a_discovery_that_fails_prints_why_and_no_result(samuel, fresh):
     )
 
 
+@pytest.mark.slow
 def test_one_new_task_is_counted_in_the_singular(samuel, fresh):
     ran = samuel("run", "pilot", "--yes", "--iterations", "3", "--max-discovery-tasks", "1")
     assert "  found 1 new task\n" in ran.out

@@ -31,6 +31,7 @@ def workshop(workshop: Workshop) -> Workshop:
     return workshop
 
 
+@pytest.mark.slow
 def test_a_question_is_parked_answered_and_in_the_next_prompt(samuel, workshop):
     workshop.agent(ASKING)
     samuel("trust", "--yes")
@@ -81,6 +82,7 @@ def test_an_agent_that_was_killed_with_its_loop_has_asked_all_the_same(samuel, w
     assert samuel("run", "answer", "q1", "json").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["{command}", "{dropped} {command}", "{dropped} setsid -w {command}"])
 def test_an_agent_cannot_answer_its_own_question(samuel, workshop, way):
     command = way.format(command=f"{SAMUEL} run answer q1 json", dropped=DROPPED)

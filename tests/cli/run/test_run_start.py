@@ -30,6 +30,7 @@ ended: queue_empty after 2 iterations; 2 completed
 """
 
 
+@pytest.mark.slow
 def test_run_start_works_on_all_tasks_and_prints_each_step(samuel, workshop):
     ran = samuel("run", "start", "--yes")
     assert (ran.code, steady(ran.out), ran.err) == (0, DONE, "")
@@ -65,6 +66,7 @@ def test_run_start_ends_with_1_after_consecutive_failures(samuel, workshop):
     assert "- blocked 1 One: agent_failed: no key" in (workshop.root / ".samuel/run/summary.md").read_text()
 
 
+@pytest.mark.slow
 def test_run_start_json_has_the_result_of_the_run(samuel, workshop):
     workshop.configure(CONFIG.replace('["test ! -f wrong"]', '["test ! -f work-2"]'))
     ran = samuel("run", "start", "--yes", "--json")
@@ -100,6 +102,7 @@ def test_run_status_prints_counts_and_the_last_run(samuel, workshop):
     assert rest == ["iterations  2", "cost        unknown", ""]
 
 
+@pytest.mark.slow
 def test_usage_is_shown_and_summed(samuel, workshop, put):
     workshop.configure(CONFIG.replace('agent = "mine"', 'agent = "scripted"'))
     put(".samuel/scripted/default", f"#!/bin/sh\n{GOOD}", 0o755)
@@ -215,6 +218,7 @@ class TestBefore:
 
 
 class TestSeeing:
+    @pytest.mark.slow
     def test_verbose_shows_what_the_agent_says(self, samuel, workshop):
         workshop.agent("printf 'caf\\303'; sleep 0.05; printf '\\251 \\033[31mred'\n" + GOOD)
         ran = samuel("run", "start", "--yes", "-v", "--iterations", "1")
@@ -398,6 +402,7 @@ class TestStopping:
         assert samuel("run", "start", "--yes").code == 0
         assert workshop.statuses == ["completed", "completed"]
 
+    @pytest.mark.slow
     def test_a_strict_handler_of_after_loop_that_fails_makes_the_exit_code_1(self, samuel, workshop, put):
         put(".samuel/hooks/last", "#!/bin/sh\n[ $1 = hook ] && echo after:loop || exit 9\n", 0o755)
         assert samuel("run", "start", "--yes").code == 0

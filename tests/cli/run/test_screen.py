@@ -124,6 +124,7 @@ def test_the_json_result_of_a_run_has_the_warnings_of_its_hooks(samuel, workshop
     assert warnings == ["context.extra plugin=sick hook=sick crashed: exit code 3"]
 
 
+@pytest.mark.slow
 def test_a_strict_after_iteration_that_fails_makes_the_exit_code_1_and_the_run_goes_on(samuel, workshop, put):
     put(".samuel/hooks/audit", "#!/bin/sh\n[ $1 = hook ] && echo after:iteration || exit 9\n", 0o755)
     assert samuel("run", "start", "--yes", "--iterations", "1").code == 0
@@ -135,6 +136,7 @@ def test_a_strict_after_iteration_that_fails_makes_the_exit_code_1_and_the_run_g
     assert workshop.statuses == ["completed"]
 
 
+@pytest.mark.slow
 def test_without_its_repository_a_run_ends_with_an_error(samuel, workshop, git):
     git(workshop.root, "init", "-q")
     workshop.agent(GOOD + "rm -rf .git\n")
@@ -218,6 +220,7 @@ def test_a_dry_run_that_stops_names_its_task(samuel, workshop, put):
     assert (data["task"], data["stopped"].startswith("aborted: ")) == ("1", True)
 
 
+@pytest.mark.slow
 def test_a_limit_that_was_reached_with_nothing_but_failures_is_not_ok(samuel, workshop):
     workshop.agent("exit 3\n")
     ran = samuel("run", "start", "--yes", "--iterations", "1")

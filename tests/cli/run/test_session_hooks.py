@@ -155,6 +155,7 @@ def test_without_suggestions_the_prompt_stays_as_it_is(samuel, workshop):
     assert (workshop.root / "prompt").read_text() == "Look around.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="there is no bubblewrap here")
 def test_an_agent_in_a_sandbox_can_call_what_is_suggested_to_it(samuel, hooked, machine, monkeypatch):
     monkeypatch.setattr("sys.executable", REAL[0])  # the sandbox hides that of the fork server

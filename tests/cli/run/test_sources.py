@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 GITHUB = json.dumps(
     [
         {"number": 12, "title": "Crash", "body": "Depends on #11", "labels": [{"name": "P1"}], "state": "OPEN"},
@@ -166,6 +168,7 @@ def test_broken_json_is_named_with_its_line_also_in_json(samuel, put):
     )
 
 
+@pytest.mark.slow
 def test_run_init_shows_the_tasks_and_asks_on_a_terminal(on_terminal, put, project):
     put("tasks.md", CHANGE)
     code, screen = on_terminal("run", "init", "--from", "tasks.md", typed="n\n")

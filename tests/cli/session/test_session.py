@@ -198,6 +198,7 @@ class TestFollowUps:
         assert second["state"] == "failed"
         assert "was not found on PATH" in second["note"]
 
+    @pytest.mark.slow
     def test_the_user_is_asked_before_a_proposed_command_runs(self, samuel, hook, on_terminal) -> None:
         hook(
             "SessionStop", {"follow_up_actions": [{"kind": "run_command", "payload": {"command": "touch asked"}}]}

@@ -106,6 +106,7 @@ class TestCodeReview:
         (line,) = log.read_text().splitlines()
         assert line.endswith(f" {ran.session_id} review: 1 must, 0 should, 1 nit")
 
+    @pytest.mark.slow
     def test_another_recipe_than_review_leaves_no_line_behind(self, reviewed: Any) -> None:
         reviewed.recipe("other", "Do it.\n")
         assert reviewed.run("other").messages == ()

@@ -180,6 +180,7 @@ arguments:
         with pytest.raises(UsageError, match=r"no argument `brnach`\ndid you mean `branch`\?"):
             read(tmp_path, self.ARGUMENTS).prompt(CONTEXT, {"brnach": "x"})
 
+    @pytest.mark.slow
     def test_a_recipe_without_declared_arguments_takes_those_its_text_uses(self, tmp_path: Path) -> None:
         recipe = read(tmp_path, "Say {{.what}} in {{ Project.Name }}")
         assert recipe.prompt(CONTEXT, {"what": "hi"}) == "Say hi in demo"

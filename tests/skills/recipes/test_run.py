@@ -60,6 +60,7 @@ class TestEveryPayload:
         assert {payload["recipe_name"] for payload in fired} == {"github/review"}
         assert {payload["session_id"] for payload in fired} == {ran.session_id}
 
+    @pytest.mark.slow
     def test_the_recipe_name_reaches_a_hook(self, kitchen: Any, tmp_path: Path) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.project.python_hook("witness", WITNESS)
@@ -118,6 +119,7 @@ class TestTheAgent:
         kitchen.run("review", branch="x", options={"handlers": [gives, takes]})
         assert takes.events[0].context["Plugins"] == {"gives": {"a": 1}}
 
+    @pytest.mark.slow
     def test_the_agent_of_a_recipe_is_inside_a_run_and_cannot_trust_anything(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
         kitchen.agent("samuel trust --yes; echo code $?; env | grep ^SAMUEL_ | sort\n")
