@@ -78,6 +78,8 @@ class Exchange:
                 raise SamuelError(
                     f"the record names the work {result.work[:12]}, and the work ref has {commit[:12]}"
                 )
+            if KeptRefs(self._git).tree_of(commit) != result.tree:
+                raise SamuelError(f"the record names the tree {result.tree[:12]}, which the work does not have")
             self._require_descent(record.base, commit)
             KeptRefs(self._git).set_ref(work_ref(self._run_id, record.task, record.attempt), commit)
         elif line.last is not None and line.last.ref:

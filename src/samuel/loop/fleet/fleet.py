@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from samuel.config.model import FleetSettings
 from samuel.config.place_spec import PlaceSpec
 from samuel.errors import SamuelError
-from samuel.events.endings import ExitReason
+from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.loop.attempts import TreeState
 from samuel.loop.fleet.drain import drained
@@ -217,7 +217,14 @@ class Fleet:
         except SamuelError as error:
             self._project.warn(f"what became of task `{record.task}` at `{record.place}` is lost: {error.message}")
             return None
-        return self._taken(line, record, fetched=True)[0] if line is not None else None
+        if line is None:
+            return None
+        if not line.result.work and _claims_completion(line.result):  # there is nothing that could be checked here
+            self._project.warn(
+                f"the record of task `{record.task}` completes it without any work: it is done again"
+            )
+            return None
+        return self._taken(line, record, fetched=True)[0]
 
     def _taken(
         self, line: ResultLine, record: LaneRecord, *, fetched: bool = False
@@ -376,6 +383,13 @@ class Fleet:
         for machine in self._machines.values():
             with suppress(SamuelError, OSError):
                 machine.place.close()
+
+
+def _claims_completion(result: AttemptResult) -> bool:
+    settlement = result.settlement
+    return "completed" in (settlement.row.status, result.cells.status) or (
+        settlement.outcome is IterationOutcome.COMPLETED
+    )
 
 
 def _resources(agent: str) -> dict[str, float]:
