@@ -23,6 +23,11 @@ from samuel.process.git.transport import PushRefused, RemoteRepository, Transfer
 class RemoteAway(SamuelError):
     """The remote of the project cannot be used from here: no machine is to blame."""
 
+    def __init__(self, message: str, hint: str = "", *, passes: bool = True) -> None:
+        super().__init__(message, hint)
+        self.passes = passes
+        """False: it was reached, and refused."""
+
 
 class Exchange:
     def __init__(self, git: Git, directory: Path, remote: str, run_id: str, patience: float) -> None:
@@ -55,7 +60,8 @@ class Exchange:
                 try:
                     patiently(lambda: self._repository.push(refspecs), lambda: self._patience)
                 except (TransferFailed, PushRefused) as error:
-                    raise RemoteAway(error.message, error.hint) from None
+                    passes = isinstance(error, TransferFailed)
+                    raise RemoteAway(error.message, error.hint, passes=passes) from None
                 self._published |= new
         return needed
 

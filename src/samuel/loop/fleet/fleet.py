@@ -79,7 +79,8 @@ class FleetMachine:
         self.spec = spec
         self.place = place
         self.state = PlaceState(lanes=lanes)
-        self.troubles = 0
+        self.troubles = 0  # in a row
+        self.troubled_at = 0.0  # what began before the last trouble is lost by the same one
         self.is_busy_checking = False
 
     @property
@@ -343,24 +344,36 @@ class Fleet:
     def worked(self, name: str) -> None:
         """An attempt at this place came to a result, so the place is in order."""
         machine = self._machines.get(name)
-        if machine is None or (machine.state.status == "ready" and not machine.troubles):
+        if machine is None or machine.state.status == "out":  # another slot may have found what lasts
+            return
+        if machine.state.status == "ready" and not machine.troubles:
             return
         machine.troubles = 0
         machine.state = replace(machine.state, status="ready", why="", until=0.0)
         self._save()
 
-    def trouble(self, name: str, error: SamuelError) -> None:
-        """A place could not work: it is tried again later, or gets no more work."""
-        machine = self._machines[name]
+    def trouble(self, name: str, error: SamuelError, began: float | None = None) -> None:
+        """A place could not work: it is tried again later, or gets no more work.
+
+        `began` is when the attempt began. All attempts that one outage ends are one trouble, however many slots
+        the place has.
+        """
+        machine, now = self._machines[name], self._project.clock.now()
         machine.is_busy_checking = False
-        machine.troubles += 1
+        if machine.state.status == "out":
+            return
         lasts = isinstance(error, PlaceBroken) or (isinstance(error, MachineRefused) and error.lasting)
+        if not lasts and began is not None and began < machine.troubled_at:
+            self._project.warn(f"{error.message}; no attempt is counted")
+            return
+        machine.troubled_at = now
+        # A remote that worked before will work again. One that never did is given up like a machine.
+        machine.troubles += not (isinstance(error, RemoteAway) and error.passes and machine.state.machine)
         if lasts or machine.troubles >= MOST_TROUBLES:
             self._out(machine, error.message, error.hint)
         else:
-            seconds = min(self._options.settings.retry * 2 ** (machine.troubles - 1), LONGEST_WAIT)
-            until = self._project.clock.now() + seconds
-            machine.state = replace(machine.state, status="waiting", why=error.message, until=until)
+            seconds = min(self._options.settings.retry * 2 ** max(machine.troubles - 1, 0), LONGEST_WAIT)
+            machine.state = replace(machine.state, status="waiting", why=error.message, until=now + seconds)
             self._project.warn(f"{error.message}; `{name}` is tried again in {seconds:g}s, no attempt is counted")
         self._save()
 
