@@ -24,6 +24,9 @@ OPTIONS = (
     *("-o", "ConnectTimeout=20"),
     *("-o", f"ServerAliveInterval={ALIVE_EVERY}"),
     *("-o", "ServerAliveCountMax=4"),
+    # Never the master of others: ending one attempt would end those beside it. A master that the user opened is
+    # used, because behind a one-time password there is no other way in.
+    *("-o", "ControlMaster=no"),
     *("-o", "ForwardAgent=no"),
     *("-o", "ForwardX11=no"),
     *("-o", "ClearAllForwardings=yes"),
