@@ -11,11 +11,13 @@ from samuel.app.lanes import fleet_options
 from samuel.app.options import Machine
 from samuel.app.project import App
 from samuel.config.place_spec import place_spec
+from samuel.events.endings import IterationOutcome
+from samuel.loop.attempts import KeptAttempt
 from samuel.loop.fleet.exchange import RemoteAway
 from samuel.loop.fleet.fleet import MOST_TROUBLES, Fleet
-from samuel.loop.fleet.wire import ReadyLine
+from samuel.loop.fleet.wire import ReadyLine, ResultLine
 from samuel.loop.lanes.run_state import SharedRun
-from samuel.loop.run import LanesState, Run
+from samuel.loop.run import AttemptResult, LaneRecord, LanesState, Run, Settlement
 from samuel.paths import User
 from samuel.places.place import PlaceBroken, PlaceLost
 
@@ -80,3 +82,40 @@ def test_remote_that_worked_is_waited_for(coordinator: Fleet) -> None:
     for _ in range(MOST_TROUBLES):
         coordinator.trouble(PLACE, RemoteAway("you may not push", passes=False))
     assert coordinator.problem(PLACE) == "you may not push"
+
+
+@pytest.mark.parametrize("ref", ["refs/heads/private", ""], ids=["of the person", "none"])
+def test_what_a_failed_attempt_left_is_not_taken_as_the_machine_names_it(
+    fleet: FleetProject, coordinator: Fleet, ref: str
+) -> None:
+    base = fleet.git("rev-parse", "HEAD").strip()
+    fleet.write("half.txt", "half\n")
+    fleet.git("add", "half.txt")
+    fleet.git("commit", "-q", "-m", "half")
+    fleet.git("push", "-q", str(fleet.bare), "HEAD:refs/samuel/run-1/kept/1/1-1")
+    tree, tree_before = (fleet.git("rev-parse", f"{name}^{{tree}}").strip() for name in ("HEAD", base))
+    fleet.write("secret.txt", "secret\n")
+    fleet.git("add", "secret.txt")
+    fleet.git("commit", "-q", "-m", "secret")
+    fleet.git("branch", "private")
+    private = fleet.git("rev-parse", "private^{tree}").strip()
+    line = ResultLine(
+        run_id="run-1",
+        task="1",
+        attempt=1,
+        iteration=1,
+        machine="m1",
+        result=AttemptResult(settlement=Settlement(IterationOutcome.QUALITY_FAILED, failed=True, task_id="1")),
+        last=KeptAttempt(private, private, ref),
+    )
+    record = LaneRecord(
+        lane=1, iteration=1, task="1", attempt=1, agent="mine", base=base, started_at=1.0, place=PLACE
+    )
+
+    last = coordinator.exchange.take(line, record).last
+
+    if ref:
+        assert last == KeptAttempt(tree, tree_before, "refs/samuel/run-1/1/1")
+        assert fleet.git("rev-parse", f"{last.ref}^{{tree}}").strip() == tree
+    else:
+        assert last == KeptAttempt(tree_before, tree_before)

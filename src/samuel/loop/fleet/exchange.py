@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from samuel.errors import SamuelError
 from samuel.loop.attempts import KeptAttempt
 from samuel.loop.fleet.patience import patiently
@@ -91,14 +93,25 @@ class Exchange:
         elif line.last is not None and line.last.ref:
             commit = self._fetched(self._name("kept", record))
             ref = attempt_ref(self._run_id, record.task, record.attempt)
-            KeptRefs(self._git).set_ref(ref, commit)
+            refs = KeptRefs(self._git)
+            refs.set_ref(ref, commit)
+            tree = refs.tree_of(commit)
+            # Not as the machine says: what a ref of the person's holds would be pushed for the next attempt.
+            line = replace(line, last=KeptAttempt(tree, refs.tree_of(f"{commit}~1") or tree, ref))
+        elif line.last is not None:  # it changed nothing
+            tree = KeptRefs(self._git).tree_of(record.base)
+            line = replace(line, last=KeptAttempt(tree, tree))
         return line
 
-    def find(self, record: LaneRecord) -> ResultLine | None:
-        """The record of an attempt whose coordinator was killed; None if the machine came to no result."""
+    def find(self, record: LaneRecord, patience: float | None = None) -> ResultLine | None:
+        """The record of an attempt that nobody listened to; None if the machine came to no result.
+
+        `patience` is how many seconds the remote may be away, instead of those of the settings.
+        """
         name = self._name("record", record)
+        seconds = self._patience if patience is None else patience
         try:
-            if name not in patiently(lambda: self._repository.refs(name), lambda: self._patience):
+            if name not in patiently(lambda: self._repository.refs(name), lambda: seconds):
                 return None
             return self.take(read_record(self._git, self._fetched(name)), record)
         except TransferFailed as error:

@@ -206,15 +206,22 @@ class Fleet:
             timings=self._options.timings,
         )
         sent = replace(self._request(machine, request.base, needed, record.agent), work=work)
-        line = self._ask(machine, sent, _resources(record.agent), lane)
+        try:
+            line = self._ask(machine, sent, _resources(record.agent), lane)
+        except PlaceLost:
+            # The connection may have broken after the push. Nobody saw its checks: they run before it lands.
+            result = self.recovered(record, patience=0.0)
+            if result is None:
+                raise
+            return result, None
         if not isinstance(line, ResultLine):
             raise PlaceBroken(f"`{record.place}` answered an attempt with a line `{type(line).__name__}`")
         return self._taken(line, record)
 
-    def recovered(self, record: LaneRecord) -> AttemptResult | None:
-        """What an attempt came to whose coordinator was killed: then its agent is not paid again."""
+    def recovered(self, record: LaneRecord, patience: float | None = None) -> AttemptResult | None:
+        """What an attempt handed over that nobody listened to: then its agent is not paid again."""
         try:
-            line = self.exchange.find(record)
+            line = self.exchange.find(record, patience)
         except SamuelError as error:
             self._project.warn(f"what became of task `{record.task}` at `{record.place}` is lost: {error.message}")
             return None
@@ -242,7 +249,7 @@ class Fleet:
         if settlement.record is not None:
             entry = replace(settlement.record, lane=record.lane, machine=line.machine)
             settlement = replace(settlement, record=entry)
-        if line.last is not None:
+        if line.last is not None and not line.result.work:
             tree = TreeState(attempts={record.task: line.last})
             self._shared.change_active(record.task, tree=tree)
         return replace(line.result, settlement=settlement), line.checks
