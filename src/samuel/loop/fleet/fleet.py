@@ -300,11 +300,9 @@ class Fleet:
                         inbox.take(line)
                     case _:
                         answer = line
-        except PlaceLost:
+        except (PlaceLost, PlaceBroken):
             if answer is None:
                 raise
-        except PlaceBroken:
-            raise
         except SamuelError as error:  # what it printed makes no sense
             raise PlaceBroken(f"`{machine.name}`: {error.message}", error.hint) from None
         finally:
