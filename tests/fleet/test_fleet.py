@@ -302,6 +302,29 @@ def test_rules_that_are_not_committed_are_named(fleet: FleetProject) -> None:
     assert fleet.calls() == []
 
 
+def test_copied_file_that_git_does_not_ignore_is_refused(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, '\n[lanes]\ncopy = [".env"]\n', machines=())
+    fleet.write(".env", "KEY=1\n")
+
+    ran = fleet.samuel("fleet", "check", *fleet.places(names=("m1",)), code=1)
+
+    assert "`[lanes] copy` names `.env`, which git does not ignore" in ran.screen
+    fleet.write(".gitignore", ".env\n")
+    ran = fleet.samuel("fleet", "check", *fleet.places(names=("m1",)), code=1)
+    assert "copy" not in ran.screen
+
+
+def test_check_with_a_remote_that_is_away_answers_for_all_places(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, '\n[fleet]\npatience = "1s"\n', machines=())
+    fleet.bare.rename(fleet.bare.with_name("away.git"))
+
+    data = fleet.samuel("fleet", "check", *fleet.places(), "--json", code=1).data
+
+    assert [(entry["place"], entry["code"]) for entry in data] == [
+        (f"ssh:{name}", "remote") for name in ("m1", "m2", "m3")
+    ]
+
+
 @pytest.mark.slow
 def test_clone_that_samuel_keeps_is_made_and_trusted_on_the_machine(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=())

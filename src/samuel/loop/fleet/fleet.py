@@ -13,12 +13,15 @@ from msgspec.structs import replace
 from samuel.config.model import FleetSettings
 from samuel.config.place_spec import PlaceSpec
 from samuel.errors import SamuelError
-from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.events.endings import ExitReason
 from samuel.events.loop import CheckRun
 from samuel.loop.attempts import TreeState
 from samuel.loop.fleet.drain import drained
 from samuel.loop.fleet.exchange import Exchange, RemoteAway
+from samuel.loop.fleet.exposed import refuse_exposed
+from samuel.loop.fleet.machine import FleetMachine
 from samuel.loop.fleet.outbox import Inbox
+from samuel.loop.fleet.records import claims_completion
 from samuel.loop.fleet.refusal import MachineRefused
 from samuel.loop.fleet.report_lines import report_of
 from samuel.loop.fleet.rule_files import rule_digests
@@ -42,7 +45,7 @@ from samuel.loop.fleet.wire import (
 from samuel.loop.lanes.attempt import AttemptRequest
 from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.reports import Report
-from samuel.loop.run import AttemptResult, LaneRecord, PlaceState
+from samuel.loop.run import AttemptResult, LaneRecord
 from samuel.loop.stop import RunStopped
 from samuel.loop.workplace import Workplace
 from samuel.places.place import Place, PlaceBroken, PlaceCommand, PlaceLost
@@ -72,22 +75,6 @@ class FleetOptions(NamedTuple):
     accept_unguarded: bool
 
 
-class FleetMachine:
-    """One place, and what came of giving it work."""
-
-    def __init__(self, spec: PlaceSpec, place: Place, lanes: tuple[int, ...]) -> None:
-        self.spec = spec
-        self.place = place
-        self.state = PlaceState(lanes=lanes)
-        self.troubles = 0  # in a row
-        self.troubled_at = 0.0  # what began before the last trouble is lost by the same one
-        self.is_busy_checking = False
-
-    @property
-    def name(self) -> str:
-        return self.place.name
-
-
 class Fleet:
     def __init__(
         self,
@@ -106,15 +93,17 @@ class Fleet:
         self.exchange = Exchange(
             project.git, options.directory, settings.remote, shared.run.run_id, settings.patience
         )
+        refuse_exposed(project.git, project.lanes.copy)
         self._rules = rule_digests(project.root)
         self._machines: dict[str, FleetMachine] = {}
         for spec in options.specs:
             place = options.open_place(spec, settings)
+            why = place.problem()  # first: a place may have to look at itself to count its slots
             lanes = tuple(range(first_lane, first_lane + max(place.slots, 0)))
             first_lane += len(lanes)
             machine = FleetMachine(spec, place, lanes)
             self._machines[machine.name] = machine
-            if why := place.problem():
+            if why:
                 self._out(machine, why)
         self._save()
 
@@ -227,7 +216,7 @@ class Fleet:
             return None
         if line is None:
             return None
-        if not line.result.work and _claims_completion(line.result):  # there is nothing that could be checked here
+        if not line.result.work and claims_completion(line.result):  # there is nothing that could be checked here
             self._project.warn(
                 f"the record of task `{record.task}` completes it without any work: it is done again"
             )
@@ -401,13 +390,6 @@ class Fleet:
         for machine in self._machines.values():
             with suppress(SamuelError, OSError):
                 machine.place.close()
-
-
-def _claims_completion(result: AttemptResult) -> bool:
-    settlement = result.settlement
-    return "completed" in (settlement.row.status, result.cells.status) or (
-        settlement.outcome is IterationOutcome.COMPLETED
-    )
 
 
 def _resources(agent: str) -> dict[str, float]:
