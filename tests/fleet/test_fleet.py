@@ -128,6 +128,21 @@ def test_killed_coordinator_does_not_pay_again_for_work_that_was_handed_over(fle
     assert len(fleet.calls()) == 2, "both were handed over before"
 
 
+@pytest.mark.slow
+def test_connection_that_breaks_after_the_push_loses_no_work(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, machines=("m1",))
+    program = fleet.machines.home("m1") / "bin" / "samuel"
+    program.rename(program.with_name("real"))
+    program.write_text(f'#!/bin/sh\n{program.parent}/real "$@" | grep --line-buffered -v \'"line":"result"\'\n')
+    program.chmod(0o755)
+    fleet.task("1", WORK)
+
+    fleet.start(*fleet.places(names=("m1",)), lanes=0)
+
+    fleet.assert_sound(1)
+    assert len(fleet.calls()) == 1, "its agent is not paid again"
+
+
 def forged(fleet: FleetProject, *, work: bool, own_tree: bool) -> None:
     """Replace the work and the record on the remote, as somebody who may push there could; its checks fail."""
     bare = fleet.bare
