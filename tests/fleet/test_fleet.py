@@ -11,9 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.fleet.project import CLONE, FleetProject
 from tests.length import at_length
 from tests.places.contract import assert_gone, wait_for
+
+from samuel.loop.fleet.records import record_message
+from samuel.loop.fleet.wire import ResultLine, read_line
 
 TASKS = at_length(6, 60)
 WORK = 'echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"'
@@ -122,6 +126,64 @@ def test_killed_coordinator_does_not_pay_again_for_work_that_was_handed_over(fle
     assert resumed.code == 0
     fleet.assert_sound(2)
     assert len(fleet.calls()) == 2, "both were handed over before"
+
+
+@pytest.mark.slow
+def test_connection_that_breaks_after_the_push_loses_no_work(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, machines=("m1",))
+    program = fleet.machines.home("m1") / "bin" / "samuel"
+    program.rename(program.with_name("real"))
+    program.write_text(f'#!/bin/sh\n{program.parent}/real "$@" | grep --line-buffered -v \'"line":"result"\'\n')
+    program.chmod(0o755)
+    fleet.task("1", WORK)
+
+    fleet.start(*fleet.places(names=("m1",)), lanes=0)
+
+    fleet.assert_sound(1)
+    assert len(fleet.calls()) == 1, "its agent is not paid again"
+
+
+def forged(fleet: FleetProject, *, work: bool, own_tree: bool) -> None:
+    """Replace the work and the record on the remote, as somebody who may push there could; its checks fail."""
+    bare = fleet.bare
+    (record_ref,) = fleet.remote_refs("refs/samuel/*/record/*")
+    work_ref = record_ref.replace("/record/", "/work/")
+    line = read_line(fleet.git("log", "-1", "--format=%b", record_ref, cwd=bare).strip().encode())
+    assert isinstance(line, ResultLine)
+    commit = fleet.git("rev-parse", work_ref, cwd=bare).strip()
+    blob = fleet.git("hash-object", "-w", "--stdin", cwd=bare).strip()
+    listing = fleet.git("ls-tree", commit, cwd=bare) + f"100644 blob {blob}\tbroken\n"
+    tree = fleet.git("mktree", cwd=bare, stdin=listing).strip()
+    person = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.org", "commit-tree")
+    red = fleet.git(*person, "-p", commit, "-m", "red", tree, cwd=bare).strip()
+    result = replace(line.result, work=red if work else "", tree=tree if own_tree else line.result.tree)
+    message = record_message(replace(line, result=result))
+    record = fleet.git(*person, "-p", red, "-F", "-", tree, cwd=bare, stdin=message).strip()
+    fleet.git("update-ref", work_ref, red, cwd=bare)
+    fleet.git("update-ref", record_ref, record, cwd=bare)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("work", "own_tree"), [(True, True), (True, False), (False, False)], ids=["red", "other tree", "no work"]
+)
+def test_record_of_somebody_else_lands_nothing_unchecked(
+    fleet: FleetProject, *, work: bool, own_tree: bool
+) -> None:
+    fleet.prepare_fleet(1, machines=("m1",))
+    fleet.task("1", f"rm -f broken; {WORK}")
+    with fleet.running(*fleet.places(names=("m1",)), lanes=0) as process:
+        fleet.wait_for(lambda: len(fleet.calls()) == 1, process)
+        process.send_signal(signal.SIGSTOP)  # so that nothing lands
+        wait_for(lambda: len(fleet.remote_refs("refs/samuel/*/record/*")) == 1)
+        fleet.kill(process)
+    forged(fleet, work=work, own_tree=own_tree)
+
+    fleet.start(lanes=0)
+
+    fleet.assert_sound(1)
+    assert "broken" not in fleet.git("ls-tree", "-r", "--name-only", "main").split()
+    assert len(fleet.calls()) == 2, "an agent did the task again"
 
 
 @pytest.mark.slow
@@ -253,6 +315,29 @@ def test_rules_that_are_not_committed_are_named(fleet: FleetProject) -> None:
 
     assert "are not those of the run: `samuel.toml`" in ran.screen
     assert fleet.calls() == []
+
+
+def test_copied_file_that_git_does_not_ignore_is_refused(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, '\n[lanes]\ncopy = [".env"]\n', machines=())
+    fleet.write(".env", "KEY=1\n")
+
+    ran = fleet.samuel("fleet", "check", *fleet.places(names=("m1",)), code=1)
+
+    assert "`[lanes] copy` names `.env`, which git does not ignore" in ran.screen
+    fleet.write(".gitignore", ".env\n")
+    ran = fleet.samuel("fleet", "check", *fleet.places(names=("m1",)), code=1)
+    assert "copy" not in ran.screen
+
+
+def test_check_with_a_remote_that_is_away_answers_for_all_places(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(1, '\n[fleet]\npatience = "1s"\n', machines=())
+    fleet.bare.rename(fleet.bare.with_name("away.git"))
+
+    data = fleet.samuel("fleet", "check", *fleet.places(), "--json", code=1).data
+
+    assert [(entry["place"], entry["code"]) for entry in data] == [
+        (f"ssh:{name}", "remote") for name in ("m1", "m2", "m3")
+    ]
 
 
 @pytest.mark.slow

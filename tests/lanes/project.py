@@ -169,9 +169,15 @@ class LaneProject:
             assert time.monotonic() < until, f"it did not come:\n{self.screen}"
             time.sleep(0.02)
 
-    def git(self, *arguments: str, cwd: Path | None = None) -> str:
+    def git(self, *arguments: str, cwd: Path | None = None, stdin: str = "") -> str:
         done = subprocess.run(
-            ["git", *arguments], cwd=cwd or self.root, env=self.env, capture_output=True, text=True, check=False
+            ["git", *arguments],
+            cwd=cwd or self.root,
+            env=self.env,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -18,10 +18,11 @@ from samuel.agents.table import find
 from samuel.app import Overrides
 from samuel.cli.edge import run as run_command
 from samuel.cli.root import samuel
-from samuel.cli.run.unguarded import accepting_unguarded, refuse_unguarded
+from samuel.cli.run.unguarded import refuse_unguarded
 from samuel.errors import SamuelError
 from samuel.events.endings import ExitReason
 from samuel.journal import EventRecord, newest_first
+from samuel.loop.accept_unguarded import accepting_unguarded
 from samuel.loop.attempt_record import AttemptRecord, RunRecord
 from samuel.loop.history import History
 from samuel.loop.report.html import to_html

@@ -11,6 +11,7 @@ from tests.fleet.machines import SshMachines, ssh_machines
 from tests.places.contract import PlaceContract, command
 
 from samuel.config.place_spec import place_spec
+from samuel.errors import SamuelError
 from samuel.places.place import Place, PlaceBroken, PlaceLost
 from samuel.places.ssh import SshPlace, quoted_program
 
@@ -35,10 +36,19 @@ class TestSshPlace(PlaceContract):
         with pytest.raises(PlaceBroken, match="was not found at `ssh:m1`"):
             list(place.start(command("lines", "1")).lines())
 
-    def test_host_that_is_not_known_is_a_broken_place(self, tmp_path: Path) -> None:
+    def test_host_that_is_not_known_is_named(self) -> None:
         place = SshPlace(place_spec("ssh:nowhere.invalid:1"), "samuel", 60.0)
-        with pytest.raises(PlaceBroken, match=r"nowhere\.invalid"):
+        # Broken, or lost where there is no name server that could know it.
+        with pytest.raises((PlaceBroken, PlaceLost), match=r"nowhere\.invalid"):
             list(place.start(command("lines", "1")).lines())
+
+    def test_program_that_does_not_know_the_command_is_a_broken_place(self, tmp_path: Path) -> None:
+        program = tmp_path / "old"
+        program.write_text("#!/bin/sh\necho \"Error: No such command 'attempt'.\" >&2\nexit 2\n")
+        program.chmod(0o755)
+        with pytest.raises(PlaceBroken, match="exit code 2: Error: No such command") as error:
+            list(SshPlace(place_spec("ssh:m1:1"), str(program), 60.0).start(command("lines", "1")).lines())
+        assert "the same version" in error.value.hint
 
     def test_server_that_is_away_is_a_lost_place(self, machines: SshMachines) -> None:
         machines.stop()
@@ -47,6 +57,20 @@ class TestSshPlace(PlaceContract):
                 list(SshPlace(place_spec("ssh:m1:1"), "samuel", 60.0).start(command("lines", "1")).lines())
         finally:
             machines.start()
+
+
+@pytest.mark.parametrize(
+    ("stderr", "kind"),
+    [
+        ("ssh: Could not resolve hostname m1: Name or service not known", PlaceBroken),
+        ("ssh: Could not resolve hostname m1: Temporary failure in name resolution", PlaceLost),
+        ("me@m1: Permission denied (publickey).", PlaceBroken),
+        ("bash: /etc/profile.d/x: Permission denied\nConnection to m1 closed by remote host.", PlaceLost),
+    ],
+)
+def test_last_line_of_ssh_decides_whether_it_may_work_later(stderr: str, kind: type[SamuelError]) -> None:
+    error = SshPlace(place_spec("ssh:m1:1"), "samuel", 60.0).judge(255, stderr)
+    assert type(error) is kind
 
 
 def test_program_is_quoted_for_the_shell_there() -> None:

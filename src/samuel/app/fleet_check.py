@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from samuel.app.lanes import fleet_options
 from samuel.config.place_spec import PlaceSpec
 from samuel.errors import SamuelError
+from samuel.loop.fleet.exchange import RemoteAway
 from samuel.loop.fleet.fleet import TROUBLE, Fleet
 from samuel.loop.fleet.refusal import MachineRefused
 from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.reports import Report
 from samuel.loop.run import LanesState, Run
+from samuel.places.place import PlaceBroken
 from samuel.process.git.git import Git
 from samuel.trust import commands
 
@@ -30,7 +32,10 @@ class PlaceAnswer(NamedTuple):
     place: str
     ok: bool
     code: str = ""
-    """What is missing, in one word: `trust`, `agent`, `disk`, …; `lost` if the place was not reached."""
+    """What is missing, in one word: `trust`, `agent`, `disk`, …
+
+    `place` if it cannot be used from here, `lost` if it was not reached.
+    """
     why: str = ""
     hint: str = ""
     machine: str = ""
@@ -56,6 +61,10 @@ def check_places(app: App, specs: Sequence[PlaceSpec], agent: str) -> list[Place
     shared = SharedRun(run, lambda run: run)
     fleet = Fleet(place, shared, fleet_options(app, specs, timings=False), 1, _ignore)
     try:
+        try:
+            fleet.exchange.publish(head)  # once: each place would wait for the remote as long
+        except RemoteAway as error:
+            return [PlaceAnswer(name, False, "remote", error.message, error.hint) for name in fleet.names]
         with ThreadPoolExecutor(AT_ONCE) as threads:
             return list(threads.map(lambda name: _answer(fleet, name, head), fleet.names))
     finally:
@@ -70,9 +79,16 @@ def _answer(fleet: Fleet, name: str, head: str) -> PlaceAnswer:
     try:
         ready = fleet.check(name, head)
     except TROUBLE as error:
-        code = error.code if isinstance(error, MachineRefused) else "lost"
-        return PlaceAnswer(name, False, code, error.message, error.hint)
+        return PlaceAnswer(name, False, _code(error), error.message, error.hint)
     return PlaceAnswer(name, True, machine=ready.machine, version=ready.version, clone=ready.directory)
+
+
+def _code(error: SamuelError) -> str:
+    if isinstance(error, MachineRefused):
+        return error.code
+    if isinstance(error, RemoteAway):
+        return "remote"
+    return "place" if isinstance(error, PlaceBroken) else "lost"
 
 
 def _committed(git: Git) -> str:

@@ -5,25 +5,24 @@ from __future__ import annotations
 import dataclasses
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
-from samuel.agents.table import AGENTS
 from samuel.app.loop import steps_of
 from samuel.app.machine_needs import refuse_what_is_missing, require_room
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.project import App
 from samuel.clock import SystemClock
 from samuel.config import load as load_config
-from samuel.config.model import AgentSettings, Config
 from samuel.decoding import decode_json
 from samuel.errors import Locked, SamuelError
 from samuel.files import atomic
 from samuel.files.atomic import SCRATCH
 from samuel.files.lock import held
 from samuel.journal import Journal
+from samuel.loop.accept_unguarded import accepting_unguarded
 from samuel.loop.attempts import TreeState
 from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.fleet.cancel import CancelSwitch
@@ -53,7 +52,6 @@ from samuel.loop.protect import Protected
 from samuel.loop.reports import LoopWarning, Report, Watch
 from samuel.loop.run import Run
 from samuel.loop.stop import RunStopped, Stop
-from samuel.loop.tool_hooks import ACCEPT_ALL
 from samuel.paths import User
 from samuel.process import environment
 from samuel.process.git.kept_refs import PREFIX, KeptRefs, part
@@ -128,8 +126,7 @@ class MachineAttempt:
         require_room(user.state, request.room)
         clone = FleetClone(user, environment.clean(), request)
         clone.fetch()
-        clone.take_rules()
-        with self._open(clone.root) as app:
+        with clone.rules(), self._open(clone.root) as app:
             refuse_what_is_missing(app, request)
             if request.work is None:
                 return ReadyLine(self._machine, __version__, str(clone.root))
@@ -144,7 +141,7 @@ class MachineAttempt:
         settings = dataclasses.replace(settings, commit=True, require_checks=request.require_checks)
         config = dataclasses.replace(config, methodology={**config.methodology, request.methodology: settings})
         if request.accept_unguarded:
-            config = _accepting_unguarded(config)
+            config = accepting_unguarded(config)
         overrides = Overrides(config=config, methodology=request.methodology, environment=request.environment)
         return App(root, search=False, warn=self._warn, overrides=overrides, machine=Machine(user=self._user))
 
@@ -153,8 +150,12 @@ class MachineAttempt:
         """The number of a lane in which nobody works. What a killed attempt left running there is ended."""
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         for number in range(1, MOST_LANES + 1):
-            with suppress(Locked), held(directory / f"{number}.lock", note="samuel attempt"):
-                yield number
+            with ExitStack() as lock:
+                try:
+                    lock.enter_context(held(directory / f"{number}.lock", note="samuel attempt"))
+                except Locked:
+                    continue
+                yield number  # outside of the try: another lock that the attempt waits for is not this one
                 return
         raise MachineRefused("error", f"{MOST_LANES} attempts are at work on this machine", lasting=False)
 
@@ -266,9 +267,3 @@ def _keep_what_is_left(lane: Lane, mark: Path) -> None:
         attempts.resume()
         attempts.keep(left.task, left.attempt)
         mark.unlink(missing_ok=True)
-
-
-def _accepting_unguarded(config: Config) -> Config:
-    all_settings = {**{name: AgentSettings(name) for name in AGENTS}, **config.agents}
-    agents = {name: dataclasses.replace(settings, unguarded=ACCEPT_ALL) for name, settings in all_settings.items()}
-    return dataclasses.replace(config, agents=agents)

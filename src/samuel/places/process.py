@@ -100,10 +100,10 @@ class ProcessConnection:
                                 yield bytes(buffer)
                             self._ended()
                             return
-                        last = time.monotonic()
                         buffer += chunk
                         *lines, rest = buffer.split(b"\n")
                         yield from map(bytes, lines)
+                        last = time.monotonic()  # whoever takes the lines may be slow: that is not silence
                         buffer = bytearray(rest)
                         if len(buffer) > LONGEST_LINE:
                             raise PlaceBroken(f"`{self._name}` printed a line of more than {LONGEST_LINE} bytes")

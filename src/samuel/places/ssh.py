@@ -18,17 +18,22 @@ from samuel.places.process import ProcessPlace
 ALIVE_EVERY = 15  # seconds
 CONNECTION_LOST = 255  # ssh's own exit code, and that of a command that a signal ended
 NOT_EXECUTABLE, NOT_FOUND = 126, 127  # exit codes of the shell there
+HIGHEST_OWN = 128  # what is above is a signal; `samuel attempt` itself ends with 0 or 1
 OPTIONS = (
     "-T",  # no terminal
     *("-o", "BatchMode=yes"),  # nobody is there to type a password
     *("-o", "ConnectTimeout=20"),
     *("-o", f"ServerAliveInterval={ALIVE_EVERY}"),
     *("-o", "ServerAliveCountMax=4"),
+    # Never the master of others: ending one attempt would end those beside it. A master that the user opened is
+    # used, because behind a one-time password there is no other way in.
+    *("-o", "ControlMaster=no"),
     *("-o", "ForwardAgent=no"),
     *("-o", "ForwardX11=no"),
     *("-o", "ClearAllForwardings=yes"),
 )
-REFUSED = ("permission denied", "host key verification failed", "could not resolve hostname", "no such identity")
+REFUSED = ("permission denied", "host key verification failed", "could not resolve hostname")
+PASSES = "temporary failure"  # of a name server
 
 
 class SshPlace(ProcessPlace):
@@ -53,11 +58,17 @@ class SshPlace(ProcessPlace):
         if code == NOT_EXECUTABLE:
             return PlaceBroken(f"`{self._remote_program}` cannot be executed at `{self.name}`: {last}")
         if code == CONNECTION_LOST or code < 0:
-            is_refused = any(words in stderr.lower() for words in REFUSED)
+            reason = last.lower()  # the lines before may be warnings, or a banner
+            is_refused = PASSES not in reason and any(words in reason for words in REFUSED)
             kind = PlaceBroken if is_refused else PlaceLost
             return kind(
                 f"the connection to `{self.name}` is gone: {last}",
                 f"try `ssh {self._host} {self._remote_program} --version`",
+            )
+        if 1 < code <= HIGHEST_OWN:
+            return PlaceBroken(
+                f"`{self._remote_program}` at `{self.name}` ended with exit code {code}: {last}",
+                "install the same version of Samuel there",
             )
         return super().judge(code, stderr)
 

@@ -8,7 +8,7 @@ from samuel.config.place_spec import place_specs
 from samuel.errors import UsageError
 
 COLUMNS = ("place", "state", "machine", "version", "clone")
-PLACE = "The place to check: `ssh:HOST:SLOTS[:DIRECTORY]`; overrides places of samuel.toml, can be repeated."
+PLACE = "The place to check: `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places, can be repeated."
 
 
 @click.command()

@@ -14,10 +14,11 @@ from samuel.app.session import recording_fire
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.recipe import recipes
 from samuel.cli.run.display import PlainDisplay
-from samuel.cli.run.unguarded import ACCEPT_UNGUARDED, accepting_unguarded, refuse_unguarded
+from samuel.cli.run.unguarded import ACCEPT_UNGUARDED, refuse_unguarded
 from samuel.cli.signals import ended_by_signals
 from samuel.config import load as load_config
 from samuel.errors import SamuelError, UsageError
+from samuel.loop.accept_unguarded import accepting_unguarded
 from samuel.loop.agent_session import SessionResult
 from samuel.loop.recipe_session import session as session_of
 from samuel.loop.reports import LoopWarning, Report

@@ -13,13 +13,14 @@ from samuel.agents.table import find
 from samuel.app import App, Overrides
 from samuel.cli.command_context import CommandContext
 from samuel.cli.run import configured_methodology, state_directory
-from samuel.cli.run.unguarded import accepting_unguarded, refuse_unguarded
+from samuel.cli.run.unguarded import refuse_unguarded
 from samuel.config.model import Config, Pilot
 from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.dispatch.record import Sink
 from samuel.errors import SamuelError, UsageError
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
 from samuel.hooks.handler import Origin
+from samuel.loop.accept_unguarded import accepting_unguarded
 from samuel.loop.reports import Watch
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.git import GitFailed

@@ -35,7 +35,7 @@ PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] li
 ADD_BUDGET = "Go on with a run that used up its budget: `20000tokens` or `5usd` more."
 VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
 PARALLEL = "Let N agents work at once, each in a work tree of its own; what passes the checks is merged."
-PLACE = "Let agents work there: `local:N` or `ssh:HOST:SLOTS[:DIRECTORY]`; overrides places, can be repeated."
+PLACE = "Let agents work there: `local:N`, `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places."
 REQUIRE_CHECKS = "Refuse to start if the project has no checks."
 BASELINE = "Checks that fail before the first agent: refuse to start, or accept them as known failures."
 

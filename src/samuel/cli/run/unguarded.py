@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 
 from samuel.agents.stream import PlainStream
-from samuel.agents.table import AGENTS, find
+from samuel.agents.table import find
 from samuel.bridges.guards import LostGuard, no_bridge
-from samuel.config.model import AgentSettings, Config
 from samuel.errors import SamuelError
-from samuel.loop.tool_hooks import ACCEPT_ALL
 from samuel.loop.workplace import Workplace
 
 ACCEPT_UNGUARDED = "Start even if an agent cannot honour a guard; the report names both."
-
-
-def accepting_unguarded(config: Config) -> Config:
-    """The configuration in which it is accepted for all agents that they cannot honour a guard."""
-    all_settings = {**{name: AgentSettings(name) for name in AGENTS}, **config.agents}
-    agents = {name: dataclasses.replace(settings, unguarded=ACCEPT_ALL) for name, settings in all_settings.items()}
-    return dataclasses.replace(config, agents=agents)
 
 
 def refuse_unguarded(place: Workplace, agents: Sequence[str], tell: Callable[[str], None]) -> None:

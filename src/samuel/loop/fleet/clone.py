@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 
-from samuel.errors import SamuelError
+from samuel.errors import Locked, SamuelError
 from samuel.files.lock import held
 from samuel.loop.fleet.patience import patiently
 from samuel.loop.fleet.refusal import MachineRefused
@@ -73,14 +74,31 @@ class FleetClone:
                     lasting=self.is_ours is False,
                 )
 
-    def take_rules(self) -> None:
-        """Make the rules those of the coordinator, in a clone of ours. Raises MachineRefused if they differ."""
+    @contextmanager
+    def rules(self) -> Iterator[None]:
+        """Make the rules those of the coordinator, in a clone of ours, and let nobody change them meanwhile.
+
+        Raises MachineRefused if they differ, or if another run works by the rules that are there.
+        """
+        with ExitStack() as use:
+            with held(self._lock, wait=LOCK_WAIT, note="samuel attempt"):
+                self._require_rules()
+                if self.is_ours:
+                    use.enter_context(self._used())
+            yield
+
+    def _require_rules(self) -> None:
         request = self._request
-        with ExitStack() as locks:
-            locks.enter_context(held(self._lock, wait=LOCK_WAIT, note="samuel attempt"))
-            if self.is_ours and (not self.root.is_dir() or differing(request.rules, rule_digests(self.root))):
-                worktrees.write(self.git, "checkout", "--quiet", "--force", "--detach", request.base)
-            names = differing(request.rules, rule_digests(self.root)) if self.root.is_dir() else "all of them"
+        if self.is_ours and (not self.root.is_dir() or differing(request.rules, rule_digests(self.root))):
+            if self._is_used():
+                raise MachineRefused(
+                    "rules",
+                    f"another run works in `{self.root}` by other rules",
+                    "wait for its end",
+                    lasting=False,
+                )
+            worktrees.write(self.git, "checkout", "--quiet", "--force", "--detach", request.base)
+        names = differing(request.rules, rule_digests(self.root)) if self.root.is_dir() else "all of them"
         if not names:
             return
         hint = (
@@ -89,6 +107,27 @@ class FleetClone:
             else f"`git -C {self.top} pull` brings what is committed at the coordinator"
         )
         raise MachineRefused("rules", f"the rules in `{self.root}` are not those of the run: {names}", hint)
+
+    def _is_used(self) -> bool:
+        for lock in self._own.glob("use-*.lock"):
+            try:
+                with held(lock):
+                    pass
+            except Locked:
+                return True
+        return False
+
+    @contextmanager
+    def _used(self) -> Iterator[None]:
+        """Let others see that an attempt works by the rules that are there. The lock of the clone is held."""
+        for number in count(1):
+            with ExitStack() as lock:
+                try:
+                    lock.enter_context(held(self._own / f"use-{number}.lock", note="samuel attempt"))
+                except Locked:
+                    continue
+                yield
+                return
 
     def _has(self, commits: list[str]) -> bool:
         try:

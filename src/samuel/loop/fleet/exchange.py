@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from samuel.errors import SamuelError
 from samuel.loop.attempts import KeptAttempt
 from samuel.loop.fleet.patience import patiently
@@ -22,6 +24,11 @@ from samuel.process.git.transport import PushRefused, RemoteRepository, Transfer
 
 class RemoteAway(SamuelError):
     """The remote of the project cannot be used from here: no machine is to blame."""
+
+    def __init__(self, message: str, hint: str = "", *, passes: bool = True) -> None:
+        super().__init__(message, hint)
+        self.passes = passes
+        """False: it was reached, and refused."""
 
 
 class Exchange:
@@ -55,7 +62,8 @@ class Exchange:
                 try:
                     patiently(lambda: self._repository.push(refspecs), lambda: self._patience)
                 except (TransferFailed, PushRefused) as error:
-                    raise RemoteAway(error.message, error.hint) from None
+                    passes = isinstance(error, TransferFailed)
+                    raise RemoteAway(error.message, error.hint, passes=passes) from None
                 self._published |= new
         return needed
 
@@ -78,19 +86,32 @@ class Exchange:
                 raise SamuelError(
                     f"the record names the work {result.work[:12]}, and the work ref has {commit[:12]}"
                 )
+            if KeptRefs(self._git).tree_of(commit) != result.tree:
+                raise SamuelError(f"the record names the tree {result.tree[:12]}, which the work does not have")
             self._require_descent(record.base, commit)
             KeptRefs(self._git).set_ref(work_ref(self._run_id, record.task, record.attempt), commit)
         elif line.last is not None and line.last.ref:
             commit = self._fetched(self._name("kept", record))
             ref = attempt_ref(self._run_id, record.task, record.attempt)
-            KeptRefs(self._git).set_ref(ref, commit)
+            refs = KeptRefs(self._git)
+            refs.set_ref(ref, commit)
+            tree = refs.tree_of(commit)
+            # Not as the machine says: what a ref of the person's holds would be pushed for the next attempt.
+            line = replace(line, last=KeptAttempt(tree, refs.tree_of(f"{commit}~1") or tree, ref))
+        elif line.last is not None:  # it changed nothing
+            tree = KeptRefs(self._git).tree_of(record.base)
+            line = replace(line, last=KeptAttempt(tree, tree))
         return line
 
-    def find(self, record: LaneRecord) -> ResultLine | None:
-        """The record of an attempt whose coordinator was killed; None if the machine came to no result."""
+    def find(self, record: LaneRecord, patience: float | None = None) -> ResultLine | None:
+        """The record of an attempt that nobody listened to; None if the machine came to no result.
+
+        `patience` is how many seconds the remote may be away, instead of those of the settings.
+        """
         name = self._name("record", record)
+        seconds = self._patience if patience is None else patience
         try:
-            if name not in patiently(lambda: self._repository.refs(name), lambda: self._patience):
+            if name not in patiently(lambda: self._repository.refs(name), lambda: seconds):
                 return None
             return self.take(read_record(self._git, self._fetched(name)), record)
         except TransferFailed as error:

@@ -18,7 +18,10 @@ from samuel.events.loop import CheckRun
 from samuel.loop.attempts import TreeState
 from samuel.loop.fleet.drain import drained
 from samuel.loop.fleet.exchange import Exchange, RemoteAway
+from samuel.loop.fleet.exposed import refuse_exposed
+from samuel.loop.fleet.machine import FleetMachine
 from samuel.loop.fleet.outbox import Inbox
+from samuel.loop.fleet.records import claims_completion
 from samuel.loop.fleet.refusal import MachineRefused
 from samuel.loop.fleet.report_lines import report_of
 from samuel.loop.fleet.rule_files import rule_digests
@@ -42,7 +45,7 @@ from samuel.loop.fleet.wire import (
 from samuel.loop.lanes.attempt import AttemptRequest
 from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.reports import Report
-from samuel.loop.run import AttemptResult, LaneRecord, PlaceState
+from samuel.loop.run import AttemptResult, LaneRecord
 from samuel.loop.stop import RunStopped
 from samuel.loop.workplace import Workplace
 from samuel.places.place import Place, PlaceBroken, PlaceCommand, PlaceLost
@@ -72,21 +75,6 @@ class FleetOptions(NamedTuple):
     accept_unguarded: bool
 
 
-class FleetMachine:
-    """One place, and what came of giving it work."""
-
-    def __init__(self, spec: PlaceSpec, place: Place, lanes: tuple[int, ...]) -> None:
-        self.spec = spec
-        self.place = place
-        self.state = PlaceState(lanes=lanes)
-        self.troubles = 0
-        self.is_busy_checking = False
-
-    @property
-    def name(self) -> str:
-        return self.place.name
-
-
 class Fleet:
     def __init__(
         self,
@@ -105,15 +93,17 @@ class Fleet:
         self.exchange = Exchange(
             project.git, options.directory, settings.remote, shared.run.run_id, settings.patience
         )
+        refuse_exposed(project.git, project.lanes.copy)
         self._rules = rule_digests(project.root)
         self._machines: dict[str, FleetMachine] = {}
         for spec in options.specs:
             place = options.open_place(spec, settings)
+            why = place.problem()  # first: a place may have to look at itself to count its slots
             lanes = tuple(range(first_lane, first_lane + max(place.slots, 0)))
             first_lane += len(lanes)
             machine = FleetMachine(spec, place, lanes)
             self._machines[machine.name] = machine
-            if why := place.problem():
+            if why:
                 self._out(machine, why)
         self._save()
 
@@ -205,19 +195,33 @@ class Fleet:
             timings=self._options.timings,
         )
         sent = replace(self._request(machine, request.base, needed, record.agent), work=work)
-        line = self._ask(machine, sent, _resources(record.agent), lane)
+        try:
+            line = self._ask(machine, sent, _resources(record.agent), lane)
+        except PlaceLost:
+            # The connection may have broken after the push. Nobody saw its checks: they run before it lands.
+            result = self.recovered(record, patience=0.0)
+            if result is None:
+                raise
+            return result, None
         if not isinstance(line, ResultLine):
             raise PlaceBroken(f"`{record.place}` answered an attempt with a line `{type(line).__name__}`")
         return self._taken(line, record)
 
-    def recovered(self, record: LaneRecord) -> AttemptResult | None:
-        """What an attempt came to whose coordinator was killed: then its agent is not paid again."""
+    def recovered(self, record: LaneRecord, patience: float | None = None) -> AttemptResult | None:
+        """What an attempt handed over that nobody listened to: then its agent is not paid again."""
         try:
-            line = self.exchange.find(record)
+            line = self.exchange.find(record, patience)
         except SamuelError as error:
             self._project.warn(f"what became of task `{record.task}` at `{record.place}` is lost: {error.message}")
             return None
-        return self._taken(line, record, fetched=True)[0] if line is not None else None
+        if line is None:
+            return None
+        if not line.result.work and claims_completion(line.result):  # there is nothing that could be checked here
+            self._project.warn(
+                f"the record of task `{record.task}` completes it without any work: it is done again"
+            )
+            return None
+        return self._taken(line, record, fetched=True)[0]
 
     def _taken(
         self, line: ResultLine, record: LaneRecord, *, fetched: bool = False
@@ -234,7 +238,7 @@ class Fleet:
         if settlement.record is not None:
             entry = replace(settlement.record, lane=record.lane, machine=line.machine)
             settlement = replace(settlement, record=entry)
-        if line.last is not None:
+        if line.last is not None and not line.result.work:
             tree = TreeState(attempts={record.task: line.last})
             self._shared.change_active(record.task, tree=tree)
         return replace(line.result, settlement=settlement), line.checks
@@ -285,11 +289,9 @@ class Fleet:
                         inbox.take(line)
                     case _:
                         answer = line
-        except PlaceLost:
+        except (PlaceLost, PlaceBroken):
             if answer is None:
                 raise
-        except PlaceBroken:
-            raise
         except SamuelError as error:  # what it printed makes no sense
             raise PlaceBroken(f"`{machine.name}`: {error.message}", error.hint) from None
         finally:
@@ -336,24 +338,36 @@ class Fleet:
     def worked(self, name: str) -> None:
         """An attempt at this place came to a result, so the place is in order."""
         machine = self._machines.get(name)
-        if machine is None or (machine.state.status == "ready" and not machine.troubles):
+        if machine is None or machine.state.status == "out":  # another slot may have found what lasts
+            return
+        if machine.state.status == "ready" and not machine.troubles:
             return
         machine.troubles = 0
         machine.state = replace(machine.state, status="ready", why="", until=0.0)
         self._save()
 
-    def trouble(self, name: str, error: SamuelError) -> None:
-        """A place could not work: it is tried again later, or gets no more work."""
-        machine = self._machines[name]
+    def trouble(self, name: str, error: SamuelError, began: float | None = None) -> None:
+        """A place could not work: it is tried again later, or gets no more work.
+
+        `began` is when the attempt began. All attempts that one outage ends are one trouble, however many slots
+        the place has.
+        """
+        machine, now = self._machines[name], self._project.clock.now()
         machine.is_busy_checking = False
-        machine.troubles += 1
+        if machine.state.status == "out":
+            return
         lasts = isinstance(error, PlaceBroken) or (isinstance(error, MachineRefused) and error.lasting)
+        if not lasts and began is not None and began < machine.troubled_at:
+            self._project.warn(f"{error.message}; no attempt is counted")
+            return
+        machine.troubled_at = now
+        # A remote that worked before will work again. One that never did is given up like a machine.
+        machine.troubles += not (isinstance(error, RemoteAway) and error.passes and machine.state.machine)
         if lasts or machine.troubles >= MOST_TROUBLES:
             self._out(machine, error.message, error.hint)
         else:
-            seconds = min(self._options.settings.retry * 2 ** (machine.troubles - 1), LONGEST_WAIT)
-            until = self._project.clock.now() + seconds
-            machine.state = replace(machine.state, status="waiting", why=error.message, until=until)
+            seconds = min(self._options.settings.retry * 2 ** max(machine.troubles - 1, 0), LONGEST_WAIT)
+            machine.state = replace(machine.state, status="waiting", why=error.message, until=now + seconds)
             self._project.warn(f"{error.message}; `{name}` is tried again in {seconds:g}s, no attempt is counted")
         self._save()
 

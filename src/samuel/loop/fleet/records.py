@@ -6,7 +6,9 @@ import msgspec
 
 from samuel.decoding import decode_json
 from samuel.errors import SamuelError
+from samuel.events.endings import IterationOutcome
 from samuel.loop.fleet.wire import ResultLine
+from samuel.loop.run import AttemptResult
 from samuel.process.git.git import Git
 
 
@@ -24,3 +26,10 @@ def read_record(git: Git, commit: str) -> ResultLine:
         return decode_json(message.partition(b"\n\n")[2], ResultLine)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise SamuelError(f"the commit {commit[:12]} carries no record of an attempt: {error}") from None
+
+
+def claims_completion(result: AttemptResult) -> bool:
+    """Whether a result says that its task is completed."""
+    settlement = result.settlement
+    statuses = (settlement.row.status, result.cells.status)
+    return settlement.outcome is IterationOutcome.COMPLETED or "completed" in statuses

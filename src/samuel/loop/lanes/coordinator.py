@@ -384,8 +384,8 @@ class LaneLoop(Loop):
             if isinstance(message, PlaceChecked):
                 self._fleet.trouble(message.place, error)
                 return
-            if isinstance(message, AttemptEnded) and (place := self._shared.record(message.task).place):
-                self._fleet.trouble(place, error)
+            if isinstance(message, AttemptEnded) and (record := self._shared.record(message.task)).place:
+                self._fleet.trouble(record.place, error, record.started_at)
                 self._ledger.give_back([message.task])
                 return
         if isinstance(message, LandingEnded | BaseChecked):

@@ -123,7 +123,12 @@ class LandingQueue:
         tip: str,
         green: Sequence[str],
     ) -> LandingEnded:
-        own = [record.result.tree for record in ready if record.result]
+        # What was found on the remote was not seen to pass: whoever may push there can write a record.
+        own = [
+            record.result.tree
+            for record in ready
+            if record.result and (not record.place or self.passed.get(record.task))
+        ]
         trees = (*green, *own)
         return LandingEnded(self._merging.prepare(run, ready, tasks, tip, trees, self._branch.name))
 
