@@ -16,7 +16,7 @@ from places import project
 import samuel
 from samuel.app import App, Overrides
 from samuel.app.lanes import lane_options
-from samuel.app.loop import steps_of
+from samuel.app.loop import ONE_LANE, steps_of
 from samuel.events import AfterIteration
 from samuel.events.endings import IterationOutcome
 from samuel.loop.attempts import NO_TREE
@@ -90,7 +90,7 @@ def _coordinator(scratch: Path) -> Iterator[float]:
         App(_repository(root, checks=""), overrides=Overrides(trust_everything=True)) as app,
     ):
         stop, place = Stop(), app.workplace
-        options = lane_options(app, stop, 1, timings=False)
+        options = lane_options(app, stop, ONE_LANE, timings=False)
         lanes, _ = first_state(place.git, "run-bench", 1, own=False)
         begun = Run(run_id="run-bench", methodology="ralph", agent="scripted", started_at=0.0, max_iterations=99)
         file = RunFile(place.state, place.record, place.disk)
