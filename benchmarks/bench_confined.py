@@ -91,7 +91,7 @@ def _compare(
 
 
 def _reap() -> None:
-    """Collect the processes that bare bwrap left to this one: hundreds of them slow down what is measured later."""
+    """Collect the processes that bare bwrap left to this one: hundreds of them slow down what comes later."""
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
