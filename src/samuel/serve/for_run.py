@@ -29,10 +29,14 @@ def serve_run(root: Path, path: str, installation: str) -> None:
     try:
         _open_once(root)
         with listening(path) as listener:
-            server = Server(listener, path, root, installation, idle=_UNLIMITED)
-            threading.Thread(target=_end_with_loop, daemon=True).start()
-            os.chdir("/")  # nobody has to wait for us to unmount anything
-            server.serve()
+            try:
+                server = Server(listener, path, root, installation, idle=_UNLIMITED)
+                threading.Thread(target=_end_with_loop, daemon=True).start()
+                os.chdir("/")  # nobody has to wait for us to unmount anything
+                server.serve()
+            finally:
+                with suppress(OSError):  # it is ours; a server that was ended before it answers leaves it
+                    os.unlink(path)
     finally:
         # Where the loop was killed. Never all of a directory that a command line names.
         with suppress(OSError):

@@ -15,7 +15,7 @@ class Title(NamedTuple):
     fields: dict[str, Any]
 
 
-_NUMBER = r"\d++(?:\.\d++)*+"  # all of it: `2.2` alone, or `1.5x`, is no `2` or `1` with a title
+_NUMBER = r"\d+(?:\.\d+)*(?!\.?\d)"  # all of it: `2.2` alone, or `1.5x`, is no `2` or `1` with a title
 _ID = re.compile(
     rf"""(?:(?:task|step|item|work\ item|user\ story|story|phase|epic|feature|milestone|issue)\s+)?
     (?:
