@@ -19,7 +19,7 @@ demo: $(INSTALLED)
 test: $(READY) system lint
 	$(PYTEST)
 
-# The tests that `make test` leaves out because they are marked as `full` or `sampled`. CI runs both.
+# The tests that `make test` leaves out because they are marked as `slow` or `sampled`. CI runs both.
 rest: $(READY) system
 	SAMUEL_TESTS=rest $(PYTEST)
 
