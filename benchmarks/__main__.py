@@ -43,7 +43,10 @@ def main(names: list[str]) -> None:
     from measure import Row
 
     rows: list[Row] = []
+    environment = dict(os.environ)
     for name in names or BENCHMARKS:
+        os.environ.clear()  # a benchmark may set a HOME of its own: the next one must not look for its clients there
+        os.environ.update(environment)
         with tempfile.TemporaryDirectory(prefix="samuel-bench-") as scratch:
             for row in importlib.import_module(name).run(Path(scratch)):
                 print(f"{'met   ' if row.met else 'MISSED'}  {row.what}: {row.ratio} (aim {row.aim})", flush=True)
