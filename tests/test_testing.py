@@ -134,6 +134,7 @@ class TestFire:
 
 
 class TestProject:
+    @pytest.mark.slow
     def test_it_closes_what_the_test_left_open(self, tmp_path: Path) -> None:
         project = SamuelProject(tmp_path)
         project.python_hook(

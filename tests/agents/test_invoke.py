@@ -154,6 +154,7 @@ class TestTheOutput:
         assert b"".join(chunks[-2:]).endswith(f"{result}\n".encode())
         log.unlink()
 
+    @pytest.mark.slow
     def test_on_stderr_is_bounded_too(self, desk: Any) -> None:
         done = desk.run(desk.sh("head -c 100000000 /dev/zero >&2; echo last >&2"))
         errors = Path(done.stdout_path).with_suffix(".err")

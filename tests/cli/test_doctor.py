@@ -229,6 +229,7 @@ mount -t tmpfs -o size=$1,nr_inodes=$2 none "$3" && cd "$3" && mkdir project && 
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "files", "level", "what"),
     [

@@ -126,6 +126,7 @@ def test_everything_is_listed_with_the_reason(clone: SamuelProject) -> None:
         assert "samuel trust" in handlers[name].reason
 
 
+@pytest.mark.slow
 def test_trusting_everything_once_is_not_remembered(
     clone: SamuelProject, canary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -142,6 +142,7 @@ def test_data_of_context_extra_is_visible_in_the_rendered_template(samuel_projec
     assert '- python: {"N": 1, "Venv": ".venv"}' in prompt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "template",
     [

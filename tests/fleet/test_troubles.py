@@ -73,6 +73,7 @@ def test_remote_that_never_worked_is_given_up(coordinator: Fleet) -> None:
     assert coordinator.problem(PLACE) == "no route"
 
 
+@pytest.mark.slow
 def test_remote_that_worked_is_waited_for(coordinator: Fleet) -> None:
     coordinator.checked(PLACE, ReadyLine("m1", "1", "/clone"))
     for _ in range(MOST_TROUBLES):

@@ -82,6 +82,7 @@ def answers(project: LaneProject) -> list[HookAnswer]:
     return [HookAnswer(*json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
 
 
+@pytest.mark.slow
 def test_each_lane_is_answered_by_a_server_of_its_own_for_its_own_root(guarded: LaneProject) -> None:
     guarded.samuel("run", "start", "--yes", "--parallel", "2", installed=True)
     calls = answers(guarded)
@@ -95,6 +96,7 @@ def test_each_lane_is_answered_by_a_server_of_its_own_for_its_own_root(guarded: 
     assert not any(os.path.exists(os.path.dirname(call.socket)) for call in calls)
 
 
+@pytest.mark.slow
 def test_the_server_ends_when_the_loop_is_killed_and_calls_go_on_without_it(guarded: LaneProject) -> None:
     for name in ("wait", "again"):
         (guarded.outside / name).touch()

@@ -36,6 +36,7 @@ def warnings(loop: LoopProject) -> list[str]:
 class TestHooksInARun:
     """Hooks that take part in a whole run of the loop."""
 
+    @pytest.mark.slow
     def test_samuel_toml_overrides_handler_order(self, loop: LoopProject) -> None:
         loop.configure("", '[hooks."context.task".order]\nlate = 50\n')
         loop.tasks("1")
@@ -83,6 +84,7 @@ class TestHooksInARun:
         line = "[hooks.warning] after:agent.invoke plugin=sick hook=sick failed: headache"
         assert loop.progress().count(line) == 1
 
+    @pytest.mark.slow
     def test_a_plugin_reads_the_whole_context_and_the_template_its_namespace(self, loop: LoopProject) -> None:
         loop.configure("", "[guardrails]\nmax_file_lines = 300\n")
         loop.tasks("1")
@@ -163,6 +165,7 @@ class TestAgentTimeout:
 
 
 class TestPinned:
+    @pytest.mark.slow
     def test_samuel_toml_edited_between_iterations_does_not_change_the_run(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["touch pinned-$(ls work-* | wc -l)"]')
         loop.tasks("1", "2", "3", "4")
@@ -342,6 +345,7 @@ class TestGit:
     def dirty(self, loop: LoopProject) -> str:
         return subprocess.run(["git", "status", "-s"], cwd=loop.root, capture_output=True, text=True).stdout
 
+    @pytest.mark.slow
     def test_changes_of_earlier_attempts_are_part_of_the_commit(self, loop: LoopProject) -> None:
         """The commit is the tree that the checks passed on."""
         loop.agent(
@@ -354,6 +358,7 @@ class TestGit:
         assert self.log(loop.root)[:3] == ["1 Task 1", "first", "good"]
         assert self.dirty(loop) == ""
 
+    @pytest.mark.slow
     def test_an_agent_may_commit_its_work_itself(self, loop: LoopProject) -> None:
         commit = 'git add -A; git commit -qm "by hand"; samuel run done 1 --commit $(git rev-parse HEAD)\n'
         loop.agent(f"if [ $SAMUEL_TASK_ID = 1 ]; then touch mine; {commit}else\n{GOOD}fi\n")
@@ -367,6 +372,7 @@ class TestGit:
         ]
         assert all(len(task.commit_sha) == 40 for task in loop.store.load())
 
+    @pytest.mark.slow
     def test_work_on_a_file_that_the_first_checks_formatted_is_committed(self, loop: LoopProject) -> None:
         (loop.root / "code").write_text("line   \n")
         subprocess.run(["git", "add", "-A"], cwd=loop.root, check=True)

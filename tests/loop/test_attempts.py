@@ -182,6 +182,7 @@ class TestTasks:
         git(night.root, "gc", "-q", "--prune=now")
         assert Trees(Git(night.root, ENV), night.own).content(run.state.verified, "app.py") == b"a person's\n"
 
+    @pytest.mark.slow
     def test_trees_survive_garbage_collection(self, night: Night, run: Attempts, git: Plain) -> None:
         night["untracked.txt"] = "a person's\n"
         run.begin()
@@ -419,6 +420,7 @@ class TestKill:
         assert ref is not None
         assert ref.tree == tree  # not what a half-restored work tree looks like
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("saved", ["before", "after"])
     @pytest.mark.parametrize("step", range(1, 4))
     @pytest.mark.sampled(every=3)

@@ -60,6 +60,7 @@ def test_without_a_handler_no_baseline_is_reported(counted: LoopProject) -> None
     assert (baselines(counted), runs_of_the_check(counted)) == ([], 0)
 
 
+@pytest.mark.slow
 def test_a_green_check_runs_once_before_the_first_task_and_once_for_each(counted: LoopProject) -> None:
     counted.tasks("1", "2")
     run = counted.run()
@@ -76,6 +77,7 @@ def test_an_accepted_failure_does_not_count_against_a_task(counted: LoopProject)
     assert [(report.accepted, len(report.failing)) for report in baselines(counted)] == [(True, 1)]
 
 
+@pytest.mark.slow
 def test_a_failure_that_a_task_has_put_right_counts_for_the_next_one(counted: LoopProject) -> None:
     counted.configure(f'{CHECK}\nbaseline = "accept"\nmax_task_attempts = 1')
     counted.tasks("1", "2")

@@ -24,6 +24,7 @@ def outcomes(loop: LoopProject) -> list[str]:
     return [report.outcome for report in loop.reports if isinstance(report, IterationSettled)]
 
 
+@pytest.mark.slow
 def test_a_clean_exit_with_changes_completes_the_task_when_the_checks_pass(editor: LoopProject) -> None:
     editor.tasks("1", "2")
     run = editor.run(agent="editor")

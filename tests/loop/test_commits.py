@@ -195,6 +195,7 @@ class TestAfterASandboxedAgent:
         assert not (loop.root / ".git").exists()
         assert not (loop.root / "made").exists()
 
+    @pytest.mark.slow
     def test_a_sandboxed_agent_cannot_make_a_repository_in_a_project_without_one(self, loop: LoopProject) -> None:
         (loop.root / ".git").rename(loop.root.parent / "elsewhere.git")
         loop.agent(f"git init -q . && touch made || :\n{GOOD}")

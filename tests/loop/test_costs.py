@@ -57,6 +57,7 @@ class TestQuestions:
         questions = [report.question for report in loop.reports if isinstance(report, QuestionAsked)]
         assert questions == ["tabs or spaces?"]
 
+    @pytest.mark.slow
     def test_other_tasks_go_on_without_what_the_parked_one_left(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         loop.agent(f'if [ "$SAMUEL_TASK_ID" = 1 ]; then\n{self.ASKS}else\ntest ! -e half.txt\n{GOOD}fi\n')
@@ -89,6 +90,7 @@ class TestTrouble:
         assert [wait.agent for wait in waits] == ["speaker"]
         assert clock.now() >= waits[0].until >= START + 60
 
+    @pytest.mark.slow
     def test_the_second_agent_takes_over_and_the_first_one_comes_back_after_its_reset(
         self, limited: LoopProject, clock: FakeClock
     ) -> None:
@@ -148,6 +150,7 @@ class TestStopRequest:
 class TestFailuresInARow:
     SETTINGS = "max_task_attempts = 2\nmax_consecutive_failures = 2"
 
+    @pytest.mark.slow
     def test_tasks_that_were_given_up_count_and_not_their_attempts(self, loop: LoopProject) -> None:
         loop.configure(self.SETTINGS)
         loop.tasks("1", "2", "3")
@@ -156,6 +159,7 @@ class TestFailuresInARow:
         assert (run.exit_reason, run.iterations_run, run.consec_fails) == ("consecutive_failures", 4, 2)
         assert loop.statuses() == {"1": "blocked", "2": "blocked", "3": "pending"}
 
+    @pytest.mark.slow
     def test_a_completed_task_ends_the_row(self, loop: LoopProject) -> None:
         loop.configure(self.SETTINGS)
         loop.tasks("1", "2", "3")
@@ -174,6 +178,7 @@ class TestBudgets:
         loop.tasks("1", "2")
         return loop
 
+    @pytest.mark.slow
     def test_a_run_that_a_budget_ended_goes_on_as_the_same_run(self, spender: LoopProject) -> None:
         first = run_with(spender, "speaker")
         assert (first.exit_reason, outcomes(spender)) == ("budget", ["completed"])
@@ -189,6 +194,7 @@ class TestBudgets:
         second = run_with(spender, "speaker")
         assert (second.run_id, second.exit_reason, second.iterations_run) == (first.run_id, "budget", 1)
 
+    @pytest.mark.slow
     def test_its_iterations_are_counted_from_where_it_goes_on(self, spender: LoopProject) -> None:
         run_with(spender, "speaker")
         run = run_with(spender, "speaker", most=1, added=AddedBudget(tokens=100))

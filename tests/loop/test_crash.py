@@ -342,6 +342,7 @@ def test_a_run_killed_at_a_write_fsync_or_rename_resumes(
         check_the_end(root)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(MOMENT_PARTS))
 def test_a_run_killed_at_random_moments_resumes(
     part: int, initial_project: Path, fast_samuel: Path, tmp_path: Path

@@ -110,6 +110,7 @@ class TestChecks:
         assert (run.exit_reason, outcomes(place)) == ("max_iterations", ["completed"])
         assert place.statuses() == {"1": "completed", "2": "pending", "3": "pending"}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("place", "command"),
         in_both_places(
@@ -201,6 +202,7 @@ class TestOtherMethodologies:
         with loop.open(methodology="ralph") as app:
             assert app.loop(Stop()).run(1, ["mine"]).exit_reason == "queue_empty"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("place", "command"),
         in_both_places(
@@ -240,6 +242,7 @@ class TestOtherMethodologies:
 
 
 class TestAgents:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("place", "edit", "named"),
         in_both_places(

@@ -56,6 +56,7 @@ def test_an_iteration_that_is_added_again_counts_once_and_the_last_record_counts
     ]
 
 
+@pytest.mark.slow
 def test_a_line_that_a_kill_cut_short_is_skipped_and_the_next_one_is_whole(
     history: History, tmp_path: Path
 ) -> None:

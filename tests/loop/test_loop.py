@@ -67,6 +67,7 @@ class TestToDone:
             *("after:agent.invoke", "quality.check", "after:iteration", "after:loop"),
         ]
 
+    @pytest.mark.slow
     def test_a_claim_alone_completes_nothing(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["test ! -f wrong"]\nmax_task_attempts = 2\nmax_consecutive_failures = 9')
         loop.tasks("1")
@@ -116,6 +117,7 @@ class TestToDone:
         assert outcomes(loop) == ["incomplete"]
         assert loop.statuses() == {"1": "pending"}
 
+    @pytest.mark.slow
     def test_a_task_that_the_agent_skips_with_a_reason_is_not_a_failure(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
         loop.agent(

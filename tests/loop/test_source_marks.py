@@ -54,6 +54,7 @@ def warnings(loop: LoopProject) -> list[str]:
     return [report.text for report in loop.reports if isinstance(report, LoopWarning)]
 
 
+@pytest.mark.slow
 def test_the_box_of_a_completed_task_is_ticked_in_the_commit_of_its_task(loop: LoopProject) -> None:
     loop.configure("commit = true")
     bring(loop)
@@ -68,6 +69,7 @@ def test_the_box_of_a_completed_task_is_ticked_in_the_commit_of_its_task(loop: L
     assert origins(loop).load().unwritten == ()
 
 
+@pytest.mark.slow
 def test_a_file_with_changes_of_a_person_is_marked_and_not_committed(loop: LoopProject) -> None:
     loop.configure("commit = true")
     bring(loop, commit=False)
@@ -76,6 +78,7 @@ def test_a_file_with_changes_of_a_person_is_marked_and_not_committed(loop: LoopP
     assert git(loop, "status", "--porcelain", "plan.md") == "?? plan.md\n"
 
 
+@pytest.mark.slow
 def test_a_failed_task_is_not_marked_and_a_box_that_its_agent_ticked_is_put_back(loop: LoopProject) -> None:
     loop.configure("max_task_attempts = 1\nmax_consecutive_failures = 9\nquality_checks = ['test ! -e bad']")
     bring(loop)
@@ -189,6 +192,7 @@ exec {git} "$@"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_run_that_is_killed_between_the_mark_and_the_commit_commits_both(
     tmp_path: Path, fast_samuel: Path, when: str

@@ -71,6 +71,7 @@ def test_a_state_directory_that_an_agent_replaced_is_moved_aside(
     assert list(away.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "what",
     [

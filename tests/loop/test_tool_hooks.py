@@ -186,6 +186,7 @@ def test_an_agent_cannot_weaken_a_guard_while_it_works(guarded: GuardedLoop, cha
     assert any("changed during the run" in why for why in guarded.failures)
 
 
+@pytest.mark.slow
 def test_no_server_but_the_one_of_the_run_answers_for_its_agent(
     guarded: GuardedLoop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -194,6 +195,7 @@ def test_no_server_but_the_one_of_the_run_answers_for_its_agent(
     assert (tmp_path / "seen.txt").read_text() == "off\n"
 
 
+@pytest.mark.slow
 def test_calls_that_the_server_of_the_run_answers_are_recorded_and_counted_like_others(
     guarded: GuardedLoop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -256,6 +258,7 @@ def test_an_agent_without_hooks_is_refused_for_a_guard_it_cannot_honour(guarded:
     assert "the agent `mine` cannot honour the guard `guard` (PreAbilityCall)" in guarded.failures[0]
 
 
+@pytest.mark.slow
 def test_an_unguarded_agent_that_was_accepted_is_named_in_the_report(guarded: GuardedLoop) -> None:
     guarded.configure('unguarded = "accept"')
     run = guarded.run("rm victim.txt", DONE)
@@ -301,6 +304,7 @@ def test_run_start_refuses_before_an_agent_is_paid(guarded: GuardedLoop, monkeyp
     assert not (guarded.loop.root / ".samuel/run/logs").exists()
 
 
+@pytest.mark.slow
 def test_a_project_cannot_accept_that_a_guard_of_the_user_does_not_hold(guarded: GuardedLoop) -> None:
     guarded.configure('unguarded = "accept"')
     own = guarded.loop.project.user.home / ".samuel/hooks"

@@ -7,6 +7,7 @@ from tests.night.conftest import MakeNight
 from tests.night.project import do
 
 
+@pytest.mark.slow
 def test_a_night_without_trouble_completes_its_tasks_in_their_own_commits(night: MakeNight) -> None:
     project = night("One", "Two", settings="commit = true")
     project.dirty_files()

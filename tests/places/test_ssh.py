@@ -50,6 +50,7 @@ class TestSshPlace(PlaceContract):
             list(SshPlace(place_spec("ssh:m1:1"), str(program), 60.0).start(command("lines", "1")).lines())
         assert "the same version" in error.value.hint
 
+    @pytest.mark.slow
     def test_server_that_is_away_is_a_lost_place(self, machines: SshMachines) -> None:
         machines.stop()
         try:

@@ -149,6 +149,7 @@ def test_agent_invoke_without_exec_is_refused_at_install(
     assert not (root / ".samuel/plugins/org@agent").exists()
 
 
+@pytest.mark.slow
 def test_agent_invoke_without_exec_is_refused_at_every_call(
     samuel: Callable[..., Ran], root: Path, origin: Callable[..., Any]
 ) -> None:

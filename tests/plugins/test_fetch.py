@@ -152,6 +152,7 @@ class TestWhatIsWritten:
             os.umask(before)
         assert stat.S_IMODE(os.stat(into / "hooks/run").st_mode) == 0o755
 
+    @pytest.mark.slow
     def test_more_blobs_than_one_batch_are_written(self, get, origin):
         sizes = {"a": 5 << 20, "b": 4 << 20, "c": 1}
         origin("org/repo", {name: name * size for name, size in sizes.items()})

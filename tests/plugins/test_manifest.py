@@ -513,6 +513,7 @@ def test_ten_thousand_hooks_are_one_problem(refused: Refused, text: str) -> None
     )
 
 
+@pytest.mark.slow
 def test_ten_thousand_of_anything_else_is_one_problem(refused: Refused) -> None:
     listed = ", ".join(f"'e{n}'" for n in range(10_000))
     problem = "F:5: it provides 10000 hooks; at most 1000 are allowed"

@@ -175,6 +175,7 @@ def test_a_broken_required_plugin_is_refused(add, plugin, origin, store):
     assert titles(store) == []
 
 
+@pytest.mark.slow
 def test_an_endless_chain_of_requirements_is_refused(add, tmp_path):
     """Each requires one that is not there yet; there is always another."""
     for number in range(105):

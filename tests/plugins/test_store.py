@@ -565,6 +565,7 @@ class TestKilled:
         assert list(shop.trust.load()) == ["plugin:org@repo"]
 
 
+@pytest.mark.slow
 def test_many_adds_at_once_succeed(shop, root, origin):
     """Eight processes: four plugins, and one that five of them want."""
     for number in range(4):

@@ -198,6 +198,7 @@ class TestPinning:
         finally:
             podman("rmi", "--force", old)
 
+    @pytest.mark.slow
     def test_image_of_a_registry_is_pinned_by_its_digest(
         self, busybox_image: str, podman: Callable[..., str]
     ) -> None:
@@ -240,6 +241,7 @@ class TestPinning:
         with pytest.raises(NotRunnable, match=says):
             engine.pin(image, host=os.environ)
 
+    @pytest.mark.slow
     def test_a_build_that_fails_is_quoted(
         self, busybox_image: str, podman: Callable[..., str], name: str, tmp_path: Path
     ) -> None:

@@ -200,6 +200,7 @@ print("fine")
         done = say(code)
         assert (done.stdout, done.stderr) == (b"fine\n", b"")
 
+    @pytest.mark.slow
     def test_multiprocessing_works_in_a_python_hook(self, say: Callable[..., Finished]) -> None:
         code = """
 import multiprocessing

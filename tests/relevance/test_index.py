@@ -119,6 +119,7 @@ def test_a_megabyte_is_searched_by_its_beginning_and_its_end(index: TextIndex) -
     assert ids(index, f"{noise}\nSearch the logs.") == ["logs"]
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_different_words_is_searched(index: TextIndex) -> None:
     letters = random.Random(1)
     noise = " ".join("".join(letters.choices(string.ascii_lowercase, k=7)) for _ in range(130_000))

@@ -369,6 +369,7 @@ def test_a_worker_sees_what_is_there_now(place: Place) -> None:
     assert place.result(hook) == {"docs": "another"}
 
 
+@pytest.mark.slow
 def test_a_worker_never_comes_to_write_what_was_protected_later(place: Place) -> None:
     body = "open('samuel.toml', 'w' if os.path.exists('samuel.toml') else 'r').write('changed')"
     hook = function(package(place.root, write=(".",)), f"try:\n    {body}\nexcept FileNotFoundError:\n    pass")

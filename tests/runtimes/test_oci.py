@@ -30,7 +30,7 @@ from .images import MEMORY, another_samuel, containers, do, done, handler, packa
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugins" / "oci-long-files"
 
 
-@pytest.mark.sampled(every=2)  # the contract is tried completely with other runtimes
+@pytest.mark.sampled(every=4)  # the contract is tried completely with other runtimes
 class _Contract(RuntimeContract):
     timeout = 60.0
     serve = False
@@ -66,6 +66,7 @@ class TestAKeptContainer(_Contract):
     serve = True
 
 
+@pytest.mark.slow
 def test_a_call_knows_what_it_is_about(runtime: OciRuntime, root: Path, hook_image: str) -> None:
     _, output = done(do(runtime, package(root, hook_image), "env"))
     variables = {line for line in output.splitlines() if line.startswith("SAMUEL_")}
@@ -93,6 +94,7 @@ class TestAtTheDeadline:
 
 
 class TestOneThatIsKept:
+    @pytest.mark.slow
     def test_answers_many_calls(self, runtime: OciRuntime, root: Path, hook_image: str) -> None:
         plugin = package(root, hook_image, serve=True)
         names = {done(do(runtime, plugin, "hostname"))[1] for _ in range(20)}
@@ -248,6 +250,7 @@ class TestWhatIsNotStarted:
         assert reply.outcome is Outcome.NOT_STARTED
         assert "Cannot connect to the Docker daemon" in reply.message
 
+    @pytest.mark.slow
     def test_a_program_that_the_image_does_not_have(
         self, runtime: OciRuntime, root: Path, busybox_image: str, serve: bool
     ) -> None:

@@ -48,6 +48,7 @@ class TestWhatIsInside:
             reply = runtime.call(handler("digest", package(root, hook_image, serve=serve)), payload, 60.0)
             assert reply.result == {"digest": hashlib.sha256(text.encode()).hexdigest()}
 
+    @pytest.mark.slow
     def test_nothing_can_be_written_but_tmp_and_the_plugin_s_own_data(self, shell: Shell, root: Path) -> None:
         data = root / ".samuel" / "run" / "plugins" / "org@plugin"
         script = f"""
@@ -64,6 +65,7 @@ class TestWhatIsInside:
         assert not (root.parent / "new").exists()
         assert shell(f"cat {data}/kept")[1] == "kept"
 
+    @pytest.mark.slow
     def test_no_rights_and_none_to_get(self, shell: Shell) -> None:
         _, output = shell("grep -E '^(Cap(Eff|Prm|Bnd)|NoNewPrivs|Seccomp):' /proc/self/status")
         values = dict(line.split(":\t") for line in output.splitlines())
@@ -107,6 +109,7 @@ class TestWhatIsInside:
         assert reply.outcome is Outcome.CRASHED or done(reply)[0] != 0
         assert done(do(runtime, plugin, "echo fine")) == (0, "fine")
 
+    @pytest.mark.slow
     def test_no_more_processes_than_the_limit(
         self, runtime: OciRuntime, root: Path, hook_image: str, serve: bool
     ) -> None:
@@ -118,6 +121,7 @@ class TestWhatIsInside:
 
 
 class TestTheProject:
+    @pytest.mark.slow
     def test_is_not_there_without_a_grant(self, shell: Shell, root: Path) -> None:
         _, output = shell(
             f"cat {root}/src/a.py; ls -A {root}; echo evil > {root}/src/a.py; echo evil > {root}/new"
@@ -139,6 +143,7 @@ class TestTheProject:
         assert sorted(os.listdir(root / "docs")) == ["b.md"]
         assert (root / "docs" / "b.md").read_text() == "mine\n"
 
+    @pytest.mark.slow
     def test_can_be_written_where_that_is_granted(self, shell: Shell, root: Path) -> None:
         script = "echo one > docs/new; echo two > made/here/x; echo evil > src/a.py; cat docs/b.md"
         _, output = shell(script, write=("docs", "made/here/"))
@@ -148,6 +153,7 @@ class TestTheProject:
         assert (root / "src" / "a.py").read_text() == "mine\n"
         assert (root / "docs" / "new").stat().st_uid == os.geteuid()
 
+    @pytest.mark.slow
     def test_as_a_whole_is_writable_but_for_what_runs_later(self, shell: Shell, root: Path) -> None:
         protected = (".git/config", ".git/hooks/pre-commit", ".samuel/hooks/guard", "samuel.toml")
         before = {name: (root / name).read_bytes() for name in protected}

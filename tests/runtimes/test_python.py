@@ -114,6 +114,7 @@ def lives(child: int) -> bool:
     return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
 
+@pytest.mark.slow
 def test_a_worker_stays_warm(runtime: PythonRuntime, tmp_path: Path) -> None:
     assert len({pid(runtime, of(tmp_path, "who")) for _ in range(3)}) == 1
 
@@ -161,6 +162,7 @@ def test_after_a_kill_there_is_a_new_worker(runtime: PythonRuntime, tmp_path: Pa
     assert pid(runtime, of(tmp_path, "who")) != before
 
 
+@pytest.mark.slow
 def test_an_exception_does_not_cost_the_worker(runtime: PythonRuntime, tmp_path: Path) -> None:
     before = pid(runtime, of(tmp_path, "who"))
     assert runtime.call(of(tmp_path, "crash"), event(), 10.0).outcome is Outcome.CRASHED
@@ -180,6 +182,7 @@ def test_a_worker_that_died_while_it_was_idle_is_not_the_next_calls_fault(
     assert pid(runtime, of(tmp_path, "who")) != before
 
 
+@pytest.mark.slow
 def test_it_runs_in_the_project_and_shadows_nothing(runtime: PythonRuntime, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('shadowed')")
     (tmp_path / "beside.py").write_text("VALUE = 3")

@@ -186,6 +186,7 @@ def test_a_granted_path_that_was_replaced_is_seen_by_the_next_call(launched: Lau
     assert launched.sh("true").outcome is Outcome.REFUSED
 
 
+@pytest.mark.slow
 def test_calls_that_come_while_launchers_are_busy_are_not_held_up(launched: Launched) -> None:
     hang = script(launched.of, "#!/bin/sh\nread line < out/pipe\n", "hang")
     quick = script(launched.of, "#!/bin/sh\ntrue\n", "quick")

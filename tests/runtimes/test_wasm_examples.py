@@ -103,11 +103,12 @@ def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return rebuild
 
 
-@pytest.fixture(params=["committed", "rebuilt"])
+@pytest.fixture(params=["committed", pytest.param("rebuilt", marks=pytest.mark.slow)])
 def example(request: pytest.FixtureRequest, rebuilt: Callable[[str], Path]) -> Callable[[str], Path]:
     return rebuilt if request.param == "rebuilt" else lambda name: EXAMPLES / name
 
 
+@pytest.mark.slow
 def test_the_example_in_c_lists_open_points(samuel_project: SamuelProject, example: Callable[[str], Path]) -> None:
     samuel_project.plugin(example("wasm-c"))
     source = random.Random()
@@ -131,6 +132,7 @@ def test_the_example_in_c_uses_configured_marks(
             assert app.fire("context.extra", **payload).result["extras"] == open_points(payload, "HACK x"), payload
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=2)  # to build it takes as long as a hundred other tests
 def test_the_example_in_zig_finds_pointless_checks(
     samuel_project: SamuelProject, example: Callable[[str], Path]

@@ -198,6 +198,7 @@ def test_a_module_that_calls_exit_has_crashed(do: Do) -> None:
         assert reply.message == f"it called exit({code}) instead of returning"
 
 
+@pytest.mark.slow
 def test_no_amount_of_printing_takes_more_than_its_time_or_its_room(do: Do, patiently: Any) -> None:
     reply = patiently(lambda seconds: do("flood", timeout=seconds), lambda reply: reply.stderr)
     assert reply.outcome is Outcome.TIMED_OUT

@@ -59,6 +59,7 @@ def _state(served: ServedProject, **variables: str) -> dict[str, Any]:
     return state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "variables",
     [{}, {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}, {"SECRET_TOKEN": "s3cret", "LANG": "C"}],

@@ -103,6 +103,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("trust_everything", [False, True], ids=["agreed", "everything"])
 def test_a_change_by_the_agent_denies_as_it_does_without_the_server(
@@ -129,6 +130,7 @@ OF_EACH_CALL = ("SAMUEL_CALL=", "SAMUEL_EVENT_ID=", "SAMUEL_DEADLINE=")
 FILES = ("samuel.toml", "guard.py", "helper.txt")
 
 
+@pytest.mark.slow
 def test_variables_that_a_client_sets_do_not_reach_the_hooks(project: SamuelProject) -> None:
     project.hook("show", '#!/bin/sh\n[ "$1" = hook ] && echo PreAbilityCall && exit\nenv > "$PWD/variables.txt"\n')
     with agent_in_run(project) as agent:
@@ -143,6 +145,7 @@ def test_variables_that_a_client_sets_do_not_reach_the_hooks(project: SamuelProj
         assert not any("planted" in line for line in variables[0])
 
 
+@pytest.mark.slow
 def test_variables_that_decide_and_that_the_launcher_does_not_set_make_a_call_cold(agent: AgentInRun) -> None:
     answer = agent.warm(payload("rm victim.txt"), PYTHONDONTWRITEBYTECODE="1")
     assert b"the victim stays" in answer.out
@@ -166,6 +169,7 @@ class Impostor:
         connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(answer, "utf-8")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", ["native", "python"])
 @pytest.mark.parametrize("server_lives", [True, False], ids=["beside the server", "after it was killed"])
 def test_an_impostor_at_the_path_is_not_asked(agent: AgentInRun, client: str, server_lives: bool) -> None:
@@ -178,6 +182,7 @@ def test_an_impostor_at_the_path_is_not_asked(agent: AgentInRun, client: str, se
     assert impostor.questions == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", ["native", "python"])
 def test_the_time_when_a_process_started_is_compared_and_not_only_its_number(
     agent: AgentInRun, client: str
@@ -193,6 +198,7 @@ def test_the_time_when_a_process_started_is_compared_and_not_only_its_number(
     assert agent.status.calls == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", ["native", "python"])
 def test_a_number_of_another_process_is_not_asked_even_if_it_listens(agent: AgentInRun, client: str) -> None:
     def own(line: str) -> str:
@@ -213,6 +219,7 @@ def test_a_number_of_another_process_is_not_asked_even_if_it_listens(agent: Agen
 # Faults
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_server_that_is_killed_before_a_call_is_done_without(agent: AgentInRun, client: str) -> None:
     os.kill(agent.pid, signal.SIGKILL)
@@ -223,6 +230,7 @@ def test_a_server_that_is_killed_before_a_call_is_done_without(agent: AgentInRun
     assert agent.calls_of_guard() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("then", [signal.SIGKILL, None], ids=["killed", "stopped for good"])
 def test_a_server_that_stops_before_it_takes_a_call_is_done_without(
     agent: AgentInRun, then: signal.Signals | None
@@ -248,6 +256,7 @@ def test_a_server_that_is_killed_while_a_handler_runs_denies_and_calls_no_handle
     assert agent.calls_of_guard() == 1
 
 
+@pytest.mark.slow
 def test_a_handler_that_hangs_holds_up_no_other_call(agent: AgentInRun) -> None:
     hanging = agent.started(payload("hang"))
     eventually(agent.calls_of_guard, "the guard was not called")
@@ -263,6 +272,7 @@ def test_a_handler_that_hangs_holds_up_no_other_call(agent: AgentInRun) -> None:
 # Its life
 
 
+@pytest.mark.slow
 def test_the_server_ends_with_the_agent_and_leaves_nothing(project: SamuelProject) -> None:
     with agent_in_run(project) as agent:
         pid, path = agent.pid, agent.socket
@@ -302,6 +312,7 @@ def test_the_socket_is_in_a_directory_that_nobody_else_can_enter(agent: AgentInR
     assert os.stat(agent.socket).st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 def test_a_server_of_a_run_that_somebody_else_starts_removes_nothing(
     project: SamuelProject, tmp_path: Path
 ) -> None:

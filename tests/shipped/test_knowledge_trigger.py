@@ -29,6 +29,7 @@ def say(samuel_project: SamuelProject, enable: Callable[..., None]) -> Callable[
     return fire
 
 
+@pytest.mark.slow
 def test_knowledge_trigger_turns_a_known_phrase_into_an_intent(say: Callable[..., dict[str, Any]]) -> None:
     assert say("Before I commit, what checks should I run?") == {
         "new_intent": {

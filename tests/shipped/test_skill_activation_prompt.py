@@ -62,6 +62,7 @@ def test_skill_activation_suggests_a_low_level_ability_without_a_type(say: Calla
     ]
 
 
+@pytest.mark.slow
 def test_skill_activation_suggests_nothing_of_another_environment(say: Callable[..., dict[str, Any]]) -> None:
     assert "suggested_abilities" in say("run the billing regression tests", environment="dev")
     assert "suggested_abilities" not in say("run the billing regression tests", environment="prod")
@@ -99,6 +100,7 @@ def _equal(key: str) -> str:
     return f"operation_key: {key}\nsummary: Prints the sales report.\n{how}"
 
 
+@pytest.mark.slow
 def test_an_ability_that_would_refuse_to_run_is_not_suggested(
     say: Callable[..., dict[str, Any]], put: Callable[..., None]
 ) -> None:

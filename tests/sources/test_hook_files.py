@@ -352,6 +352,7 @@ class TestKeepingItsPlace:
             return {"decision": "allow"}
         """
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "breaking", ["import samuel\nraise RuntimeError\n", "import samuel\n", "def\nsamuel\n"]
     )

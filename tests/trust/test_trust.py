@@ -114,6 +114,7 @@ class TestPermit:
         assert digest_file(str(hooks / "dangling")) == ""
         assert "not trusted" in permitting(root)(handler(hooks / "a"))
 
+    @pytest.mark.slow
     def test_a_directory_with_too_many_files_cannot_be_trusted(self, hooks: Path) -> None:
         for number in range(MOST_FILES + 1):
             (hooks / f"f{number}").touch()
@@ -159,6 +160,7 @@ class TestStore:
         with pytest.raises(ConfigError, match=r"key\.json.*agreed"):
             store.load()
 
+    @pytest.mark.slow
     def test_processes_that_agree_at_the_same_time_lose_no_agreement(self, tmp_path: Path) -> None:
         code = (
             "import sys; from pathlib import Path; from samuel.trust.store import TrustStore\n"

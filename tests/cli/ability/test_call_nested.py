@@ -44,6 +44,7 @@ class TestNested:
             in (shop.root / ".system/implement" / by_id["whole"]["key"] / "tool_call.md").read_text()
         )
 
+    @pytest.mark.slow
     def test_an_ability_may_call_only_what_it_lists(self, samuel, shop):
         shop.script("other", "print(1)")
         flow(shop, "whole", "other", CALL.format("text.repeat"))
@@ -138,6 +139,7 @@ class TestKilled:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
+    @pytest.mark.slow
     def test_while_it_runs_the_record_says_by_whom(self, samuel, empty, running):
         record, key = empty.record(), empty.keys[0]
         assert (record["status"], record["pid"]) == ("running", running.pid)
@@ -147,6 +149,7 @@ class TestKilled:
             assert (refused.code, refused.err.splitlines()[0]) == (1, f"error: `{key}` is running now")
         assert empty.record() == record
 
+    @pytest.mark.slow
     def test_the_next_command_says_that_it_was_killed_and_ends_what_it_left(self, samuel, empty, running):
         (first,) = empty.keys
         (script,) = _carrying(first)
@@ -175,6 +178,7 @@ class TestKilled:
         assert (event["status"], event["output_summary"]) == ("failure", "interrupted")
         assert not _alive(script)
 
+    @pytest.mark.slow
     def test_ability_list_calls_marks_a_killed_call(self, samuel, empty, running):
         assert samuel("ability", "list", "--calls", "--json").json["data"][0]["status"] == "running"
         running.send_signal(signal.SIGKILL)
@@ -199,6 +203,7 @@ def test_what_ends_a_call_ends_the_calls_within_it(samuel, empty):
     assert not _alive(script)
 
 
+@pytest.mark.slow
 def test_a_call_that_is_left_behind_ends_with_the_one_that_made_it(samuel, empty):
     empty.script("slow", "import time\nopen('begun', 'w')\ntime.sleep(5432168)")
     flow(empty, "whole", "slow", "samuel ability call slow &\nuntil [ -e begun ]; do sleep 0.1; done\necho 1")
@@ -314,6 +319,7 @@ OUTPUTimplementation:
 
 
 class TestTrustEverything:
+    @pytest.mark.slow
     def test_it_reaches_the_abilities_that_an_ability_calls(self, samuel, shop, monkeypatch):
         flow(shop, "whole", "text.repeat", CALL.format("text.repeat"))
         monkeypatch.setenv("SAMUEL_TRUST", "all")

@@ -124,6 +124,7 @@ def test_hooks_of_a_fresh_clone_are_not_run_by_hooks_fire(samuel, project, guard
     assert not (project / "canary").exists()
 
 
+@pytest.mark.slow
 def test_one_that_never_worked_is_not_passed_over_in_silence(samuel, put):
     put(".samuel/hooks/guard.py", "import samuel (\n")
     samuel("trust", "--yes")

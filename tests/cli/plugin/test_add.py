@@ -118,6 +118,7 @@ class TestConsent:
         assert (code, screen.endswith(CHECKS)) == (0, True)
         assert "\x1b[3" not in screen  # no colours
 
+    @pytest.mark.slow
     def test_plugin_add_non_interactive_does_not_ask_on_a_terminal(self, on_terminal, project, checks):
         code, _ = on_terminal("plugin", "add", "org/checks", "--non-interactive", typed="y\n")
         assert code == 1

@@ -67,6 +67,7 @@ def test_disabled_plugin_is_named_and_gone_by_agreement(samuel, watch) -> None:
     assert "`samuel plugin enable org/watch` turns it on" in samuel("hooks", "list").err
 
 
+@pytest.mark.slow
 def test_fresh_clone_refuses_the_guards_of_its_missing_plugins(
     samuel, watch, project: Path, machine: Path
 ) -> None:

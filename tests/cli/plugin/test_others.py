@@ -100,6 +100,7 @@ class TestInstall:
         shutil.rmtree(machine / "state")
         checks.push({"samuel-plugin.toml": manifest("9.0.0")})
 
+    @pytest.mark.slow
     def test_plugin_install_installs_what_is_locked(self, samuel, project, cloned):
         ran = samuel("plugin", "install")
         assert (ran.code, "installing needs your consent" in ran.err) == (1, True)
@@ -113,6 +114,7 @@ class TestInstall:
         assert {call["outcome"] for call in fired} == {"ok"}
         assert len(fired) == 4
 
+    @pytest.mark.slow
     def test_plugin_install_again_changes_nothing(self, samuel, cloned):
         samuel("plugin", "install", "--yes")
         ran = samuel("plugin", "install")
@@ -185,6 +187,7 @@ class TestUpdate:
         assert [call["outcome"] for call in samuel("hooks", "fire", "quality.check").json["chain"]] == ["ok", "ok"]
         assert samuel("plugin", "update", "--yes", "--non-interactive").code == 0
 
+    @pytest.mark.slow
     def test_bad_source_of_one_does_not_stop_the_others(self, samuel, tmp_path, checks, plain):
         samuel("plugin", "add", "org/checks", "org/plain", "--yes")
         shutil.rmtree(tmp_path / "origins/org/checks.git", ignore_errors=True)

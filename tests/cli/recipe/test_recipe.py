@@ -98,6 +98,7 @@ class TestDryRun:
         assert not (project / "made.txt").exists()
         assert samuel("hooks", "log", "--json").json["data"] == []
 
+    @pytest.mark.slow
     def test_recipe_run_dry_run_prints_json(self, samuel, kitchen):
         ran = samuel("recipe", "run", "review", "--arg", "branch=x", "--agent", "codex", "--dry-run", "--json")
         assert ran.json["data"] == {"recipe": "review", "agent": "codex", "prompt": "Review x against main.\n"}
@@ -122,6 +123,7 @@ class TestArguments:
         assert says in ran.err
         assert not (project / "made.txt").exists()
 
+    @pytest.mark.slow
     def test_a_name_in_the_text_that_is_undefined(self, samuel, kitchen, put):
         put(".samuel/recipes/odd.md", "---\ndescription: x\n---\none\n{{ two }}\n")
         ran = samuel("recipe", "run", "odd", "--dry-run")
@@ -137,6 +139,7 @@ class TestRun:
         assert "`samuel recipe run --yes`" in ran.err
         assert not (project / "made.txt").exists()
 
+    @pytest.mark.slow
     def test_the_agents_words_and_how_it_ended(self, samuel, kitchen):
         assert samuel("recipe", "run", "review", "--arg", "branch=x", "--yes") == (
             0,
@@ -144,6 +147,7 @@ class TestRun:
             f"review: the agent ended with exit code 0; changed: made.txt\nwarning: {NOTE}\n",
         )
 
+    @pytest.mark.slow
     def test_recipe_run_prints_the_result_of_the_agent_as_json(self, samuel, kitchen):
         samuel("trust", "--yes")
         ran = samuel("recipe", "run", "review", "--arg", "branch=x", "--json")
@@ -162,6 +166,7 @@ class TestRun:
             "stopped": "",
         }
 
+    @pytest.mark.slow
     def test_recipe_run_exits_with_1_when_the_agent_fails(self, samuel, kitchen, put):
         put("agent.sh", "#!/bin/sh\nexit 3\n", 0o755)
         ran = samuel("recipe", "run", "review", "--arg", "branch=x", "--yes")
@@ -183,6 +188,7 @@ class TestRun:
             "not on a Friday",
         )
 
+    @pytest.mark.slow
     def test_an_agent_that_is_not_there(self, samuel, kitchen):
         ran = samuel("recipe", "run", "review", "--arg", "branch=x", "--agent", "nobody")
         assert (ran.code, ran.err.splitlines()[0]) == (2, "error: there is no agent `nobody`")
@@ -205,6 +211,7 @@ class TestRun:
         assert end_file.exists()
         assert not os.path.exists(f"/proc/{(project / 'pid').read_text().strip()}")
 
+    @pytest.mark.slow
     def test_what_was_fired_is_in_the_journal_under_its_name(self, samuel, kitchen, project):
         samuel("recipe", "run", "review", "--arg", "branch=x", "--yes")
         lines = [

@@ -29,6 +29,7 @@ def test_required_checks_refuse_a_run_without_any_before_an_agent_starts(samuel,
     assert not (workshop.root / "work-1").exists()
 
 
+@pytest.mark.slow
 def test_required_checks_let_a_run_with_checks_start(samuel, workshop):
     workshop.configure(GREEN)
     assert samuel("run", "start", "--yes", "--require-checks", "--iterations", "1").code == 0

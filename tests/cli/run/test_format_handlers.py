@@ -86,6 +86,7 @@ def test_an_executable_hook_gets_the_source_and_its_tasks_are_read(samuel, hook,
     assert payload["path"] == str(project / "notes.txt")
 
 
+@pytest.mark.slow
 def test_a_python_hook_reads_tasks_for_init_and_sync(samuel, put, notes, store):
     put(".samuel/hooks/todo.py", PYTHON_HOOK.format(format="todo"))
     assert samuel("trust", "--yes").code == 0

@@ -360,6 +360,7 @@ def test_run_status_names_what_waits_for_a_person(samuel, past):
     assert (data["unverified"], data["blocked"]) == (["3"], [{"id": "2", "why": "`make test` failed"}])
 
 
+@pytest.mark.slow
 def test_two_runs_do_not_write_over_each_others_logs(samuel, workshop: Workshop):
     workshop.configure(CONFIG.replace("test ! -f wrong", "true"))
     workshop.agent('echo "$SAMUEL_RUN_ID"\n')

@@ -101,6 +101,7 @@ def test_pilot_needs_no_prd_and_works_on_the_tasks_it_found(samuel, fresh):
     assert "Enqueue at most 2 tasks" in prompt
 
 
+@pytest.mark.slow
 def test_pilot_options_apply_to_one_run_and_leave_samuel_toml_unchanged(samuel, fresh):
     before = (fresh.root / "samuel.toml").read_bytes()
     samuel("run", "pilot", "--yes", "--focus", "x", "--discover-interval", "1", "--iterations", "2")

@@ -68,6 +68,7 @@ def test_run_restore_json_has_the_ref_and_the_paths(samuel, failed):
     assert (failed / "app.py").read_text() == "first try\n"
 
 
+@pytest.mark.slow
 def test_run_restore_refuses_to_overwrite_what_changed_since(samuel, failed):
     (failed / "app.py").write_text("edited\n")
     assert samuel("run", "restore", "2") == (
@@ -119,6 +120,7 @@ def test_run_restore_is_refused_while_a_run_is_under_way(samuel, failed):
     assert (failed / "app.py").read_text() == "app\n"
 
 
+@pytest.mark.slow
 def test_files_that_were_restored_are_the_persons_in_the_next_run(samuel, failed):
     samuel("run", "restore", "2")
     record = paths.User.from_environment().record(failed / ".samuel/run")

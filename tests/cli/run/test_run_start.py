@@ -92,6 +92,7 @@ def test_run_start_json_has_the_result_of_the_run(samuel, workshop):
     assert (status["running"], [task["id"] for task in status["blocked"]]) == (False, ["2"])
 
 
+@pytest.mark.slow
 def test_run_status_prints_counts_and_the_last_run(samuel, workshop):
     assert samuel("run", "status") == (0, "STATUS   TASKS\npending  2\n", "")
     samuel("run", "start", "--yes")
@@ -145,6 +146,7 @@ class TestBefore:
         workshop.store.path.unlink()
         assert samuel("run", "start", "--yes").err.startswith("error: there are no tasks yet: ")
 
+    @pytest.mark.slow
     def test_run_start_is_refused_while_commands_are_not_trusted(self, samuel, workshop):
         ran = samuel("run", "start")
         assert (ran.code, ran.out) == (1, "")
@@ -226,6 +228,7 @@ class TestSeeing:
         assert "working" not in samuel("run", "start", "--iterations", "1").out
         assert "[hooks.timing] quality.check default" in (workshop.root / ".samuel/run/progress.md").read_text()
 
+    @pytest.mark.slow
     def test_the_output_of_the_agent_is_kept_in_the_logs(self, samuel, workshop):
         samuel("run", "start", "--yes")
         logs = workshop.root / ".samuel/run/logs"
@@ -236,6 +239,7 @@ class TestSeeing:
         lines = [json.loads(line) for line in (logs / "agent.jsonl").read_text().splitlines()]
         assert [(line["iteration"], line["exit_code"]) for line in lines] == [(1, 0), (2, 0)]
 
+    @pytest.mark.slow
     def test_profile_ends_with_a_table(self, samuel, workshop, put):
         put(".samuel/hooks/slow", "#!/bin/sh\n[ $1 = hook ] && echo context.extra || sleep 0.06\n", 0o755)
         ran = samuel("run", "start", "--yes", "--profile")
@@ -248,6 +252,7 @@ class TestSeeing:
         totals = [float(row.split()[5]) for row in rows]
         assert totals == sorted(totals, reverse=True)
 
+    @pytest.mark.slow
     def test_profile_is_part_of_the_json_result(self, samuel, workshop):
         rows = samuel("run", "start", "--yes", "--profile", "--json").json["data"]["profile"]
         assert {"event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow"} == set(rows[0])

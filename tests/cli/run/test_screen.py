@@ -28,6 +28,7 @@ def without_defaults(*but: str) -> str:
     return "".join(f'[hooks."{event}"]\nhandlers = []\n' for event in names.LOOP if event not in but)
 
 
+@pytest.mark.slow
 def test_headers_counts_and_the_end_are_shown_without_any_built_in(samuel, workshop, put):
     put(".samuel/hooks/robot", AGENT, 0o755)
     put(".samuel/hooks/says", prompt_hook("Do it."), 0o755)
@@ -64,6 +65,7 @@ def test_an_iteration_that_is_stopped_before_its_gate_has_a_header(samuel, works
     assert re.findall("^iteration .*", out, re.MULTILINE) == ["iteration 1/2: 1 One", "iteration 2/2: 1 One"]
 
 
+@pytest.mark.slow
 def test_a_discovery_has_a_header(samuel, workshop):
     workshop.configure(PILOT)
     workshop.agent(FINDS.format(GOOD))
@@ -118,6 +120,7 @@ class TestReplacements:
         assert warning.startswith(self.SAME_ORDER)
 
 
+@pytest.mark.slow
 def test_the_json_result_of_a_run_has_the_warnings_of_its_hooks(samuel, workshop, put):
     put(".samuel/hooks/sick", "#!/bin/sh\n[ $1 = hook ] && echo context.extra || exit 3\n", 0o755)
     warnings = samuel("run", "start", "--yes", "--json").json["warnings"]

@@ -89,11 +89,13 @@ def test_a_dry_run_records_no_session(samuel, hooked):
     assert [task.title for task in hooked.store.load()] == ["One", "Two"]
 
 
+@pytest.mark.slow
 def test_a_session_without_hook_results_is_not_recorded(samuel, workshop):
     assert samuel("run", "start", "--yes").code == 0
     assert sessions(workshop.root) == []
 
 
+@pytest.mark.slow
 def test_a_session_that_cannot_be_recorded_does_not_end_the_run(samuel, hooked):
     write(hooked.root, ".samuel/run/sessions", "in the way")
     ran = samuel("run", "start", "--yes")

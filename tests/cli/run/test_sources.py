@@ -94,6 +94,7 @@ def test_two_formats_that_fit_need_the_option(samuel, put):
     assert answer["data"]["why"] == "you said so"
 
 
+@pytest.mark.slow
 def test_a_person_on_a_terminal_chooses_between_two_formats_that_fit(on_terminal, put, samuel):
     put("plan.md", "## Tasks\n### Pricing engine\n- [ ] store\n### Totals page\n- [ ] add\n")
     code, screen = on_terminal("run", "init", "--from", "plan.md", typed="7\n2\ny\n")
@@ -115,6 +116,7 @@ def {name}(event):
 """
 
 
+@pytest.mark.slow
 def test_a_person_on_a_terminal_chooses_between_the_formats_of_two_hooks(on_terminal, put, samuel):
     for name in ("minutes", "protocol"):
         put(f".samuel/hooks/{name}.py", TWO_READERS.format(name=name))

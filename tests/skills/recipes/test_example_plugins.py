@@ -56,6 +56,7 @@ class TestCodeReview:
         assert "must name a tag" in deploy.prompt(context, {"environment": "production"})
         assert "must name a tag" not in deploy.prompt(context, {"environment": "staging"})
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("tool", "tool_input", "reason"),
         [
@@ -113,6 +114,7 @@ class TestCodeReview:
         assert not (reviewed.root / ".samuel/run/plugins/code-review/reviews.log").exists()
 
 
+@pytest.mark.slow
 def test_notes_has_no_manifest_and_works(kitchen: Any) -> None:
     kitchen.project.plugin(EXAMPLES / "notes", "acme@notes")
     kitchen.agent('echo "Done."; echo "NOTE: the \\"old\\" option is gone"\n')

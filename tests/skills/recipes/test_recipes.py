@@ -156,6 +156,7 @@ arguments:
 ---
 """
 
+    @pytest.mark.slow
     def test_a_recipe_renders_arguments_in_both_spellings_and_the_context(self, tmp_path: Path) -> None:
         text = self.ARGUMENTS + "{{ branch }} {{.base}} {{ n + 1 }} of {{ Project.Name }}\n"
         assert read(tmp_path, text).prompt(CONTEXT, {"branch": "x"}) == "x main 3 of demo\n"

@@ -234,6 +234,7 @@ class TestWhoMayStopIt:
         assert payloads(recorder)[-1]["event"] == "SessionEnd"
         assert not (kitchen.root / "made.txt").exists()
 
+    @pytest.mark.slow
     def test_an_interrupted_recipe_still_fires_the_end_of_the_session(self, kitchen: Any) -> None:
         kitchen.recipe("review", REVIEW)
 
