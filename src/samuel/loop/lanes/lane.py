@@ -19,6 +19,7 @@ from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.protect import Protected
 from samuel.loop.reports import Watch
 from samuel.loop.run_files import RunFiles
+from samuel.loop.source_marks import SourceMarks
 from samuel.loop.steps import Steps
 from samuel.loop.stop import Stop
 from samuel.loop.workplace import Workplace
@@ -159,6 +160,7 @@ class Lane:
     def give(self, tasks: Tasks) -> None:
         """Give the lane a task list of its own, and what was learned so far."""
         self.place.tasks.replace_all(tasks)
+        SourceMarks(self.project).tell_lane(self.place)
         for name in (background.FILE, self.project.progress.name):
             target = self.place.state / name
             with suppress(FileNotFoundError):
