@@ -59,6 +59,7 @@ from samuel.loop.source_marks import SourceMarks
 from samuel.loop.steps import Steps
 from samuel.loop.stop import RunStopped, Stop
 from samuel.loop.workplace import Workplace
+from samuel.prompts import progress
 
 TICK = 1.0  # seconds after which a request to stop and the end of a wait are seen
 
@@ -100,6 +101,8 @@ class LaneLoop(Loop):
 
     def _work(self, run: Run) -> ExitReason:
         run = self._recover(run)  # of a run that had no lanes
+        # Now, because nobody writes to it: in lanes, agents have a copy of their own.
+        progress.rotate(self._place.progress, self._place.state / "archive", self._place.disk)
         if run.lanes is UNSET:
             lanes, why = first_state(
                 self._place.git, run.run_id, self._options.lanes, own=self._options.own_branch

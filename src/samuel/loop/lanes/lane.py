@@ -27,7 +27,7 @@ from samuel.loop.worktree import ProjectFiles
 from samuel.paths import VOLATILE_DIRS, Project
 from samuel.process.git import worktrees
 from samuel.process.git.trees import Trees
-from samuel.prompts import background
+from samuel.prompts import background, progress
 from samuel.tasks.task import Tasks
 from samuel.trust import commands
 
@@ -166,7 +166,10 @@ class Lane:
             with suppress(FileNotFoundError):
                 if target.is_symlink():  # an agent may have put it there
                     target.unlink()
-                atomic.write_bytes(target, (self.project.state / name).read_bytes(), durable=False)
+                content = (self.project.state / name).read_bytes()
+                if name == self.project.progress.name:
+                    content = progress.newest(content)  # else it is rotated here, and new notes are not recognised
+                atomic.write_bytes(target, content, durable=False)
 
     def _mirror(self) -> bool:
         """Make the rules those of the project; whether a file was written for that."""
