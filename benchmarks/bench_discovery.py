@@ -67,4 +67,4 @@ def run(scratch: Path) -> Iterator[Row]:
 def discovered(app: App) -> tuple[Handler, ...]:
     """All that discovery does when a project is opened, trust included."""
     app.permit = Permit(app.paths.root, app.trust.pin())
-    return discover(app.discovery_context())
+    return discover(app.discovery.context())

@@ -29,7 +29,8 @@ from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.lanes.settling import Settled
 from samuel.loop.protect import Protected
 from samuel.loop.reports import ignore_reports
-from samuel.loop.run import AttemptResult, LaneRecord, Run, RunFile, Settlement, TaskCells
+from samuel.loop.run import AttemptResult, LaneRecord, Run, Settlement, TaskCells
+from samuel.loop.run_file import RunFile
 from samuel.loop.run_files import RunFiles
 from samuel.loop.run_history import RunHistoryWriter
 from samuel.loop.spending import Spending

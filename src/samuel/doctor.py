@@ -190,11 +190,13 @@ def _client_hooks(app: App) -> Iterator[Finding]:
 
 def _environment(app: App) -> Iterator[Finding]:
     """Is the environment set and known, if hooks or abilities depend on it?"""
-    hooks = [read.hook for read in app.yaml_files.look(app.paths.root) if read.hook and read.hook.environments]
+    hooks = [
+        read.hook for read in app.discovery.yaml_files.look(app.paths.root) if read.hook and read.hook.environments
+    ]
     abilities = [
         ability for ability in registry.load(app.paths.root, app.user.cache).abilities if ability.environments
     ]
-    if app.environment and not app.environment_here.is_known:
+    if app.environment and not app.discovery.environment_here.is_known:
         what = f"no hook, ability or setting names the environment `{app.environment}`"
         yield Finding("warning", f"{what}; guards for other environments are in force", HOW)
     elif not app.environment and (hooks or abilities):

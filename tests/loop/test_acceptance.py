@@ -18,7 +18,7 @@ from samuel.app import Machine
 from samuel.clock import FakeClock
 from samuel.files.atomic import Disk
 from samuel.loop.reports import IterationFailed, IterationSettled, LoopWarning, TaskFileUnreadable
-from samuel.loop.run import RunFile
+from samuel.loop.run_file import RunFile
 from samuel.loop.stop import Stop
 from samuel.testing import Recorder
 

@@ -22,7 +22,8 @@ import pytest
 from tests.length import FULL, at_length
 
 from samuel.loop.history import History, RunHistory
-from samuel.loop.run import Run, RunFile
+from samuel.loop.run import Run
+from samuel.loop.run_file import RunFile
 from samuel.paths import User
 from samuel.tasks.store import TaskStore
 
@@ -108,7 +109,7 @@ import os, signal, subprocess, sys
 from pathlib import Path
 from samuel.app import App, Machine, Overrides
 from samuel.files.atomic import Disk
-from samuel.loop.run import RunFile
+from samuel.loop.run_file import RunFile
 from samuel.loop.stop import Stop
 from samuel.paths import User
 from samuel.tasks.store import TaskStore

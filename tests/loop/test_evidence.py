@@ -17,7 +17,7 @@ from tests.length import sample
 
 import samuel
 from samuel.loop.reports import IterationSettled, LoopWarning
-from samuel.loop.run import RunFile
+from samuel.loop.run_file import RunFile
 from samuel.loop.stop import Stop
 from samuel.tasks.rights import asker
 from samuel.tasks.store import TaskStore

@@ -14,7 +14,7 @@ from samuel.errors import Locked
 from samuel.events import names
 from samuel.files.lock import held
 from samuel.loop.reports import IterationSettled, Report, TaskFileUnreadable
-from samuel.loop.run import RunFile
+from samuel.loop.run_file import RunFile
 from samuel.loop.stop import Stop
 from samuel.tasks.task import Task
 from samuel.testing import Recorder

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from samuel.errors import ConfigError
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.loop.run import UNCHANGED, Run, RunFile, Settlement, TaskCells
+from samuel.loop.run import UNCHANGED, Run, Settlement, TaskCells
+from samuel.loop.run_file import RunFile
 from samuel.tasks.task import Task
 
 RUN = Run(run_id="run-1", methodology="ralph", agent="x", started_at=0, max_iterations=5)

@@ -20,7 +20,7 @@ from samuel.loop.budgets import BudgetMeter
 from samuel.loop.lanes.coordinator import LaneLoop
 from samuel.loop.loop import Loop
 from samuel.loop.reports import HandlerMessage, Watch, ignore_reports
-from samuel.loop.run import RunFile
+from samuel.loop.run_file import RunFile
 from samuel.loop.steps import Steps
 from samuel.loop.stop import Stop
 from samuel.loop.tool_hooks import ToolHooks

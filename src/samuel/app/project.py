@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from samuel import paths
 from samuel.app.chains import Chains
 from samuel.app.combined_sink import CombinedSink
+from samuel.app.discovery import HandlerDiscovery
 from samuel.app.embedding import embedded, payload
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.pinned_run import PinnedRun, pin_of
@@ -34,9 +35,8 @@ from samuel.loop.defaults import built_in
 from samuel.process.environment import clean
 from samuel.process.live import enclosing
 from samuel.runtimes.table import Runtimes, Setting
-from samuel.sources.index import HookIndex
 from samuel.trust.permit import Permit
-from samuel.trust.repository import index_name, trust_key
+from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
@@ -49,10 +49,6 @@ if TYPE_CHECKING:
     from samuel.loop.workplace import Workplace
     from samuel.prompts.prompt_context import PromptContext
     from samuel.sessions.recorder import SessionRecorder
-    from samuel.sources.client_hooks.places import HookPlace
-    from samuel.sources.discover import DiscoveryContext
-    from samuel.sources.environment import Environment
-    from samuel.sources.yaml_cache import YamlHookCache
 
 
 DEPTH = "SAMUEL_DEPTH"  # how many Samuels are around this one, each started by something that the next one ran
@@ -93,7 +89,7 @@ class App:
         self.user, self.clock = machine.user, machine.clock
         self.warnings: list[str] = []
         self.warn = warn or self.warnings.append
-        self._watch, self._disk, self._fresh, self.lane = watch, machine.disk, fresh, lane
+        self._watch, self._disk, self.lane = watch, machine.disk, lane
         self.embedded_handlers, self.own_sinks = tuple(handlers), tuple(sinks)  # for the lanes of a run
         self._configure(overrides)
         self._pin_trust(overrides.trust_everything)
@@ -125,7 +121,8 @@ class App:
         try:
             own = built_in(lambda: self.workplace, self.config.chosen(self.methodology))
             proving = self._proving()
-            self.handlers = self._discover([*own, *embedded(self.embedded_handlers), *proving])
+            self.discovery = HandlerDiscovery(self, self._runtimes, fresh=fresh)
+            self.handlers = self.discovery.handlers([*own, *embedded(self.embedded_handlers), *proving])
             self.chains = Chains(self.handlers, self.config, self.methodology, self.trust.removed_names)
             for name in self.plugins.missing:
                 self.warn(f"samuel.lock names `{name}`, which is not installed; run `samuel plugin install`")
@@ -310,109 +307,6 @@ class App:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    @cached_property
-    def index(self) -> HookIndex:
-        """What the places of hooks held when they were last looked through."""
-        both = (self.paths.root, self.user.home)
-        return HookIndex(
-            self.user.state / "index" / index_name(self.paths.root),
-            [base / place for base in both for place in paths.HOOK_DIRS],
-            [
-                self.paths.root / paths.YAML_HOOKS,
-                *(place.path for places in self.hook_places for place in places),
-                *(base / place for base in both for place in paths.PLUGIN_DIRS),
-            ],
-            self.paths.root,
-            f"{self.trust_stamp} {self.plugins.stamp} {self.environment} {self._named_by_settings} "
-            f"{self.hook_places}",
-            fresh=self._fresh,
-        )
-
-    @cached_property
-    def hook_places(self) -> tuple[list[HookPlace], list[HookPlace]]:
-        """The files with hooks of other agents that are imported: the project's, and the user's."""
-        if not self.config.import_hooks and not self.personal.import_hooks:
-            return [], []
-        from samuel.sources.client_hooks.places import project_places, user_places
-
-        return (
-            project_places(self.paths.root, self.config.import_hooks),
-            user_places(self.user.home, self.personal.import_hooks),
-        )
-
-    def _discover(self, own: list[Handler]) -> tuple[Handler, ...]:
-        if not self.config.distributions and (indexed := self.index.recall(self.permit)) is not None:
-            return (*indexed, *own)
-        from samuel.sources.discover import discover
-
-        return discover(self.discovery_context(), own)
-
-    @cached_property
-    def yaml_files(self) -> YamlHookCache:
-        """What is known of `.system/hooks/`."""
-        from samuel.shipped.table import SHIPPED_HOOKS
-        from samuel.sources.yaml_cache import YamlHookCache
-
-        return YamlHookCache(SHIPPED_HOOKS, self.user.state / "yaml" / trust_key(self.paths.root))
-
-    @property
-    def _named_by_settings(self) -> tuple[str, ...]:
-        return tuple(filter(None, (self.config.environment, self.personal.environment)))
-
-    @cached_property
-    def environment_here(self) -> Environment:
-        """Where this is, and what here has a name for it."""
-        from samuel.sources.environment import Environment
-
-        root = self.paths.root
-
-        def of_hooks() -> list[str]:
-            hooks = (read.hook for read in self.yaml_files.look(root))
-            return [name for hook in hooks if hook for name in hook.environments]
-
-        def of_abilities() -> list[str]:
-            from samuel.abilities import registry  # slow to read, and hardly ever needed
-
-            abilities = registry.load(root, self.user.cache).abilities
-            return [name for ability in abilities for name in ability.environments]
-
-        return Environment(self.environment, self._named_by_settings, of_hooks, of_abilities)
-
-    def discovery_context(self) -> DiscoveryContext:
-        """What discovery looks at, for this project and this user."""
-        from samuel.sources.client_hooks.find import ClientHooks
-        from samuel.sources.client_hooks.last_trusted import LastTrusted
-        from samuel.sources.declarations import DeclarationCache
-        from samuel.sources.discover import DiscoveryContext
-        from samuel.sources.yaml_hooks import YamlHooks
-
-        def answers(key: str, root: Path) -> DeclarationCache:
-            file = self.user.state / "declarations" / key
-            return DeclarationCache(file, str(root), self.variables, self.user.cache, self._runtimes.python)
-
-        return DiscoveryContext(
-            root=self.paths.root,
-            home=self.user.home,
-            distributions=self.config.distributions,
-            plugins=lambda: self.plugins.of_project,
-            missing_plugins=lambda: self.plugins.missing_entries,
-            user_plugins=lambda: self.plugins.of_user,
-            plugin_settings=self.config.plugins,
-            environments=self.user.environments,
-            yaml_hooks=YamlHooks(self.paths.root, self.environment_here, self.yaml_files, self.permit),
-            client_hooks=ClientHooks(
-                self.paths.root,
-                *self.hook_places,
-                LastTrusted(self.user.state / "client-hooks" / trust_key(self.paths.root)),
-                self.permit,
-            ),
-            permit=self.permit,
-            python=self._runtimes.python,
-            project_answers=answers(trust_key(self.paths.root), self.paths.root),
-            user_answers=answers("user", self.user.home),
-            hook_index=self.index,
-        )
 
 
 def _depth() -> int:

@@ -5,9 +5,9 @@ Writing is in `samuel.config.edit`, which is not imported here: few commands wri
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from samuel.config.absent import is_absent
 from samuel.config.duration import format_duration, parse_duration
 from samuel.config.model import (
     DEFAULT,
@@ -26,12 +26,8 @@ from samuel.config.personal import Personal, environment, load_personal
 
 def load(file: Path) -> Config:
     """The configuration in `file`; the defaults if there is no such file; ConfigError with all of its problems."""
-    try:
-        os.lstat(file)
-    except FileNotFoundError:
+    if is_absent(file):
         return Config()
-    except OSError:
-        pass  # the reader says what is wrong
     from samuel.config.project_file import load as read  # the parser of TOML files, and what checks their values
 
     return read(file)

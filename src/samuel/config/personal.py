@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from samuel.config.absent import is_absent
 from samuel.config.model import Config
 
 if TYPE_CHECKING:
@@ -53,12 +54,8 @@ def environment(personal: Personal, config: Config) -> str:
 
 def load_personal(file: Path) -> Personal:
     """The preferences in `file`; the defaults if there is no such file; ConfigError with all of its problems."""
-    try:
-        os.lstat(file)
-    except FileNotFoundError:
+    if is_absent(file):
         return Personal()
-    except OSError:
-        pass  # the reader says what is wrong
     from samuel.config import kinds  # the parser of TOML files, and what checks their values
     from samuel.config.lines import TomlLines
     from samuel.config.reader import ProblemReport

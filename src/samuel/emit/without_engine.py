@@ -212,7 +212,7 @@ def deciding(root: Path) -> dict[str, Any]:
 
 def remember(app: App, environment: str, before: Mapping[str, Any]) -> None:
     """Keep what is needed to answer without the engine, if the answer depends on nothing but files."""
-    watched = app.index.watched_files
+    watched = app.discovery.index.watched_files
     if watched is None or not is_settled(app):
         return
     root, home = str(app.paths.root), str(app.user.home)

@@ -62,6 +62,8 @@ class AttemptTree:
         if self.changes is not None:
             return
         self.changes = self._files.attempts.observe(_paths(changed))
+        if self._place.lane is not None:
+            self._take_back_marks(self.changes)
         if self.changes.person:
             named = ", ".join(f"`{file_name(path)}`" for path in self.changes.person[:MAX_NAMED])
             left = "is left as it is, without a commit" if self._place.settings.commit else "is left as it is"
@@ -69,6 +71,19 @@ class AttemptTree:
             self._place.warn(
                 f"the agent changed what you had changed before the run; that {left}: {named}; {before}"
             )
+
+    def _take_back_marks(self, changes: AttemptChanges) -> None:
+        """Take back the boxes that the agent ticked in the source of the tasks.
+
+        Agents in several lanes tick boxes in lines beside each other, and git could not merge that.
+        """
+        trees, verified = self._files.trees, self.state.verified
+        paths = [change.path for change in changes.changes]
+        marked = SourceMarks(self._place).only_marked(paths, trees, verified)
+        if trees is not None and marked:
+            for problem in trees.put(verified, marked):
+                self._place.warn(problem)
+            self.changes = self._files.attempts.observe(marked)
 
     def observe_checks(self, changed: Sequence[str] | None) -> None:
         """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored.

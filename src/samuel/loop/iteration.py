@@ -36,12 +36,13 @@ from samuel.loop.availability import TROUBLE
 from samuel.loop.checks.judgement import Judgement, checked
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
+from samuel.loop.limits import reason_without_task
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted
 from samuel.loop.run import MAX_FAILURE, Run, Settlement, TaskCells
 from samuel.loop.run_files import RunFiles
 from samuel.loop.settlements import Settlements
 from samuel.loop.steps import NOTHING_GENERATED, Steps
-from samuel.loop.stop import AgentTrouble, IterationEnded, RunStopped, reason_without_task
+from samuel.loop.stop import AgentTrouble, IterationEnded, RunStopped
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectState, RepositoryLost
 from samuel.process.git.git import GitFailed

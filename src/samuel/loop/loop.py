@@ -25,6 +25,7 @@ from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
 from samuel.loop.checks import baseline
 from samuel.loop.evidence import restore
 from samuel.loop.iteration import Iteration
+from samuel.loop.limits import RunLimits
 from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.questions import asked_question
 from samuel.loop.reports import (
@@ -37,23 +38,22 @@ from samuel.loop.reports import (
     RunStarted,
     WaitStarted,
 )
-from samuel.loop.run import Run, RunFile, Settlement, own_branch_of
+from samuel.loop.run import Run, Settlement, own_branch_of
+from samuel.loop.run_file import RunFile
 from samuel.loop.run_files import RunFiles
 from samuel.loop.run_history import RunHistoryWriter
 from samuel.loop.settle import apply
 from samuel.loop.spending import Spending
 from samuel.loop.steps import ProgressNote, Steps
-from samuel.loop.stop import IterationEnded, RunStopped, Stop, reason_without_task
+from samuel.loop.stop import IterationEnded, RunStopped, Stop
 from samuel.loop.workplace import Workplace
 from samuel.printable import file_name
 from samuel.process.git.git import GitFailed
 from samuel.process.live import registered
 from samuel.process.tree import end_leftovers
-from samuel.tasks.queue import next_task
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
-MAX_EMPTY_DISCOVERIES = 2  # in a row
 WAIT_STEP = 1.0  # seconds of a wait after which a request to stop is seen
 
 
@@ -67,6 +67,7 @@ class Loop:
         self._history = RunHistoryWriter(place)
         self._spending = Spending(place.meter, self._history.history, place.clock.now)
         self._file = RunFile(place.state, place.record, place.disk)
+        self._limits = RunLimits(place, stop, self._spending, self._file.save)
 
     def run(self, max_iterations: int, agents: Sequence[str], added_budget: AddedBudget = NOTHING_ADDED) -> Run:
         """Work until there is a reason to end. The kernel holds the lock, so it is never left behind."""
@@ -112,7 +113,7 @@ class Loop:
         try:
             self._report_start(run)
             self._steps.fire(run, BeforeLoop(prd_path=str(self._place.prd), max_iterations=1))
-            task, _ = self._next_task()
+            task, _ = self._limits.next_task(self._files.tasks.load())
             data["task"] = task.id if task else ""
             data |= Iteration(self._place, self._steps, self._files, run, task, lambda run: run).dry_run()
         except IterationEnded as ended:
@@ -133,8 +134,8 @@ class Loop:
             return ExitReason.STRICT_FAILURE
         run = self._file.save(replace(run, plugins=dict(fired.context.get("Plugins", {}))))
         while True:
-            task, no_task = self._next_task()
-            if reason := self._reason_to_end(run, no_task):
+            task, no_task = self._limits.next_task(self._files.tasks.load())
+            if reason := self._limits.reason_to_end(run, no_task):
                 return reason
             if not run.baseline_done:
                 run = self._check_baseline(run)
@@ -167,7 +168,7 @@ class Loop:
         """Wait until an agent can be tried again, or a stop is requested. A run that is killed waits on."""
         self._place.watch(WaitStarted(choice.agent, choice.until, choice.why))
         while not self._stop.requested and (left := choice.until - self._place.clock.now()) > 0:
-            if self._out_of_time(run):
+            if self._limits.out_of_time(run):
                 return
             self._place.clock.sleep(min(left, WAIT_STEP))
 
@@ -184,40 +185,6 @@ class Loop:
             run = self._announce(run, Settlement(stopped.outcome, failed=False))
             return self._note_end(run, stopped.exit_reason, stopped.why), stopped.exit_reason
         return self._recover(self._file.save(replace(iteration.run, settlement=settlement))), None
-
-    # Reasons to end
-
-    def _reason_to_end(self, run: Run, no_task: ExitReason | None) -> ExitReason | None:
-        """Why to end here: a request, the work is done, a limit, or `no_task` that could be worked on."""
-        settings = self._place.settings
-        if self._stop.requested:
-            return ExitReason.INTERRUPTED
-        if no_task is ExitReason.QUEUE_EMPTY:
-            return no_task
-        if run.counted_iterations >= run.max_iterations:
-            return ExitReason.MAX_ITERATIONS
-        if run.consec_fails >= settings.max_consecutive_failures:
-            return ExitReason.CONSECUTIVE_FAILURES
-        if self._out_of_time(run):
-            return ExitReason.BUDGET
-        if hit := self._spending.used_up(run):
-            self._file.save(replace(run, budget_hit=hit))
-            return ExitReason.BUDGET
-        if run.empty_discoveries >= MAX_EMPTY_DISCOVERIES:
-            return ExitReason.DISCOVERY_EXHAUSTED
-        return no_task
-
-    def _out_of_time(self, run: Run) -> bool:
-        limit = self._place.settings.max_duration
-        return limit is not None and self._place.clock.now() - run.started_at >= limit
-
-    def _next_task(self) -> tuple[Task | None, ExitReason | None]:
-        """The next task, or why there is none. Pilot mode goes on without a task: it looks for more."""
-        tasks = self._files.tasks.load()
-        task = next_task(tasks)
-        if task is not None or self._place.settings.pilot.enabled:
-            return task, None
-        return None, reason_without_task(tasks)
 
     # Beginning, going on, ending
 

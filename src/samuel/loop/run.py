@@ -1,28 +1,19 @@
-"""What a run knows of itself, on disk: enough to go on after being killed at any instruction.
+"""What a run knows of itself: enough to go on after being killed at any instruction.
 
 `run.json` changes in one atomic write at a time. What an iteration decides about its task is written here first,
 as the thing that is about to be done, then into the task file, then struck here. A run that finds it undone does
 it again: applying the same settlement twice gives the same task file.
-
-An agent can write `run.json`. So each change is written to a record in the user's state directory first, where a
-sandboxed agent cannot write, and a run is resumed from the record alone.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from samuel.decoding import decode_json
-from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.files import atomic
-from samuel.files.atomic import DISK, Disk
-from samuel.files.inside import read_inside
 from samuel.loop.attempt_record import AttemptRecord
 from samuel.loop.attempts import NO_TREE, TreeState
 from samuel.loop.availability import AgentWait
@@ -30,9 +21,7 @@ from samuel.loop.budgets import NOTHING_ADDED, AddedBudget, BudgetHit, add_usage
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, TaskStatus, Verified
 
-FILE = "run.json"
 MAX_FAILURE = 4000  # characters of a failure that the next attempt gets to read
-LIMIT = 64 * 1024 * 1024
 
 TreeAction = Literal["", "complete", "keep", "put_away"]
 """What happens to the work tree: it is the new verified tree, or the attempt is kept in a ref, and put away."""
@@ -306,101 +295,3 @@ def own_branch_of(run: Run) -> str:
     """The branch of the run's own that has landed work; "" if the work is on the branch of its user."""
     lanes = run.lanes
     return lanes.branch if lanes is not UNSET and lanes.landed and lanes.branch != lanes.from_branch else ""
-
-
-class Resumable(NamedTuple):
-    """The last run of a state directory, as the next start finds it."""
-
-    run: Run | None
-    notes: tuple[str, ...] = ()
-    """Where run.json and the record disagree, and what was done about it."""
-
-
-class RunFile:
-    """`run.json` of a state directory, and its record in the user's state directory; None keeps no record."""
-
-    def __init__(self, directory: Path, record: Path | None = None, disk: Disk = DISK) -> None:
-        self._file = directory / FILE
-        self._record = record / FILE if record else None
-        self._disk = disk
-        self.last_saved: Run | None = None
-        self.problem = ""  # why the last save is not in the record
-
-    def load(self) -> Run | None:
-        """The last run: from its record, or from `run.json` where there is no record."""
-        return self._load_record() or self._load_file()
-
-    def resumable(self) -> Resumable:
-        """The last run, as far as its record confirms it."""
-        recorded = self._load_record()
-        if recorded is None:
-            return self._without_record(self._load_file())
-        try:
-            in_file = self._load_file()
-        except ConfigError:
-            in_file = None
-        if not recorded.over and not _may_be_older(in_file, recorded):
-            note = f"`{self._file.name}` is not what run {recorded.run_id} wrote; its record is used instead"
-            return Resumable(recorded, (note,))
-        return Resumable(recorded)
-
-    def save(self, run: Run) -> Run:
-        # Not flushed to the platters: a power cut may forget that an iteration was counted, never a task, and this
-        # is written several times an iteration.
-        data = msgspec.json.encode(run)
-        if self._record is not None:
-            try:
-                self._record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                atomic.write_bytes(self._record, data, 0o600, durable=False, disk=self._disk)
-            except OSError as error:  # a home that is read-only, say
-                self.problem = f"cannot write `{self._record}`: {error.strerror}"
-        atomic.write_bytes(self._file, data, durable=False, disk=self._disk)
-        self.last_saved = run
-        return run
-
-    def forget(self) -> None:
-        if self._record is not None:
-            self._record.unlink(missing_ok=True)
-        self._file.unlink(missing_ok=True)
-
-    def _without_record(self, in_file: Run | None) -> Resumable:
-        """Nothing confirms the file, so a run that it calls unfinished is not resumed and decides nothing."""
-        if in_file is None or (in_file.over and in_file.settlement is None and in_file.unannounced is None):
-            return Resumable(in_file)
-        decision = ", and what it decided about its task is dropped" if in_file.settlement is not None else ""
-        note = (
-            f"run {in_file.run_id} has no record in the user's state directory, so it is not resumed{decision}; "
-            "its tasks in progress are pending again"
-        )
-        exit_reason = in_file.exit_reason or ExitReason.ERROR
-        ended = replace(in_file, settlement=None, unannounced=None, exit_reason=exit_reason)
-        return Resumable(ended, (note,))
-
-    def _load_record(self) -> Run | None:
-        if self._record is None:
-            return None
-        try:
-            return decode_json(self._record.read_bytes(), Run)
-        except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
-            return None
-
-    def _load_file(self) -> Run | None:
-        try:
-            data = read_inside(self._file.parent, FILE, limit=LIMIT)
-            return decode_json(data, Run)
-        except FileNotFoundError:
-            return None
-        except (OSError, SamuelError, UnicodeDecodeError, msgspec.MsgspecError) as error:
-            hint = "move it away; the tasks are in prd.toon and stay as they are"
-            raise ConfigError([Problem(f"cannot be read: {error}", str(self._file), 0, hint)]) from None
-
-
-def _may_be_older(in_file: Run | None, recorded: Run) -> bool:
-    """Whether `run.json` is the record, or what the run wrote before it was killed between the two writes."""
-    return (
-        in_file is not None
-        and in_file.run_id == recorded.run_id
-        and not in_file.over
-        and in_file.iterations_run in (recorded.iterations_run, recorded.iterations_run - 1)
-        and in_file.settlement in (None, recorded.settlement, recorded.unannounced)
-    )

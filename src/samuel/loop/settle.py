@@ -88,15 +88,19 @@ def _commit(place: Workplace, run: Run, settlement: Settlement, marked: Sequence
         return ""
 
 
-def commit_task(place: Workplace, run: Run, settlement: Settlement, marked: Sequence[str] = ()) -> str:
+def commit_task(
+    place: Workplace, run: Run, settlement: Settlement, marked: Sequence[str] = (), *, again: bool = True
+) -> str:
     """Commit what the checks passed on, and nothing that was dirty before the run; the sha, or "" for none.
 
-    `marked` are the files in which the task is marked as completed. Raises SamuelError.
+    `marked` are the files in which the task is marked as completed. `again`: a run that was killed may have made
+    the same commit already. Raises SamuelError.
     """
     mark = f"{TRAILER}: {run.run_id}/{run.iteration}"
-    head, body = place.git.head_message()
-    if mark in body:
-        return head  # a run killed right after it had committed
+    if again:
+        head, body = place.git.head_message()
+        if mark in body:
+            return head
     to_commit = {*(settlement.commit or ()), *marked}
     left = [entry for entry in place.git.status().entries if entry.path in to_commit]
     if not left:

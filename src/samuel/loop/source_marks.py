@@ -1,20 +1,24 @@
 """The source of the tasks during a run: completed tasks are marked there, and marks of an agent count as nothing.
 
 A mark is written when a settlement is carried out, before its commit, so that the ticked box is in the commit of
-its task. A run that was killed in between writes it again when it resumes.
+its task. A run that was killed in between writes it again when it resumes. A run with lanes writes them at its
+end: in the commit that lands they would make another tree of it than the checks passed on.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec.structs import replace
 
 from samuel.errors import SamuelError
 from samuel.loop.run_files import RunFiles, private_directory
 from samuel.loop.workplace import Workplace
 from samuel.process.git.trees import Trees
 from samuel.tasks.formats.source import TaskSource
-from samuel.tasks.origin import OriginFile, TaskOrigin
+from samuel.tasks.origin import OriginFile, Origins, TaskOrigin
 from samuel.tasks.write_back import only_marks, write_back
 
 
@@ -57,3 +61,17 @@ class SourceMarks:
     def _below_root(self, file: str) -> str:
         path = os.path.relpath(os.path.realpath(file), os.path.realpath(self._place.root))
         return "" if path.startswith("..") else path
+
+    def tell_lane(self, lane: Workplace) -> None:
+        """Let a lane know the sources, as files of its own, so that marks of its agent count as nothing there.
+
+        Nothing is written back from a lane.
+        """
+        origins, file = self._file.load(), OriginFile(private_directory(lane), lane.disk)
+        own = Origins(tuple(self._in_lane(origin, lane.root) for origin in origins.origins))
+        if own != file.load():
+            file.save(own)
+
+    def _in_lane(self, origin: TaskOrigin, root: Path) -> TaskOrigin:
+        files = tuple(str(root / path) for path in map(self._below_root, origin.files) if path)
+        return replace(origin, files=files, write_back=False)

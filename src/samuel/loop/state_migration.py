@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from samuel.files.lock import held
-from samuel.loop.run import RunFile
+from samuel.loop.run_file import RunFile
 from samuel.tasks.store import WAIT
 
 SHARED = ("journal", "plugins", "quarantine", "state.lock", "run.lock", "move.lock", ".gitignore")

@@ -4,17 +4,6 @@ from __future__ import annotations
 
 from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.tasks.queue import MET
-from samuel.tasks.task import Tasks
-
-
-def reason_without_task(tasks: Tasks) -> ExitReason:
-    """Why a run ends when no task can be worked on."""
-    if all(task.status in MET for task in tasks):
-        return ExitReason.QUEUE_EMPTY
-    waiting = any(task.status == "waiting" for task in tasks)
-    return ExitReason.WAITING if waiting else ExitReason.TASKS_BLOCKED
-
 
 _OUTCOMES = {
     EndingKind.LIMITED: IterationOutcome.LIMITED,

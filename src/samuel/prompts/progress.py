@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,16 +121,28 @@ def rotate(path: Path, archive_dir: Path, disk: atomic.Disk = atomic.DISK) -> Pa
             lines = file.read().splitlines(keepends=True)
     except FileNotFoundError:
         return None
-    if len(lines) <= ROTATE_PAST:
+    cut = _first_to_stay(lines)
+    if not cut:
         return None
-    cut = len(lines) - KEPT_LINES
-    cut = next((number for number in range(cut, len(lines)) if _HEADING.match(lines[number])), cut)
     old = b"".join(lines[:cut])
     archive_dir.mkdir(parents=True, exist_ok=True)
     archive = next(file for file in _archives(archive_dir) if _may_hold(file, old))
     atomic.write_bytes(archive, old, disk=disk)
     atomic.write_bytes(path, b"".join(lines[cut:]), disk=disk)
     return archive
+
+
+def newest(content: bytes) -> bytes:
+    """What a rotation would leave of the file."""
+    lines = content.splitlines(keepends=True)
+    return b"".join(lines[_first_to_stay(lines) :])
+
+
+def _first_to_stay(lines: Sequence[bytes]) -> int:
+    if len(lines) <= ROTATE_PAST:
+        return 0
+    cut = len(lines) - KEPT_LINES
+    return next((number for number in range(cut, len(lines)) if _HEADING.match(lines[number])), cut)
 
 
 def context(path: Path, budget: int = BUDGET) -> str:

@@ -50,7 +50,7 @@ class OpenProject:
         self.retired = False
         self._warnings = len(self.app.warnings)
         self._directories: Mapping[str, int] = directories
-        watched_files = self.app.index.watched_files
+        watched_files = self.app.discovery.index.watched_files
         proving = bool(decided_by[str(self.app.user.state / paths.CANARIES)])
         self._files: Mapping[str, Any] | None = None  # it depends on more than files
         if watched_files is not None and not self.app.config.distributions and not proving:

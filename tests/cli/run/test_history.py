@@ -14,7 +14,8 @@ from samuel.agents.process_files import log_path
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
 from samuel.loop.history import History
-from samuel.loop.run import Run, RunFile
+from samuel.loop.run import Run
+from samuel.loop.run_file import RunFile
 from samuel.paths import User
 from samuel.process.live import registered
 from samuel.tasks.store import TaskStore

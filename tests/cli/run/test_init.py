@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from samuel.files.lock import held
-from samuel.loop.run import Run, RunFile
+from samuel.loop.run import Run
+from samuel.loop.run_file import RunFile
 from samuel.tasks.store import TaskStore
 
 PRD = "# Shop\n\n## Tasks\n- [ ] 1 One\n- [ ] 2 Two\n"

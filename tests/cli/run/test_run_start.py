@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from samuel.loop.run import RunFile
+from samuel.loop.run_file import RunFile
 from samuel.tasks.task import Task
 
 from .conftest import CONFIG, GOOD, steady

@@ -37,7 +37,7 @@ def list_(here: CommandContext, event: str | None, shipped: bool, environment: s
         if shipped:
             rows = [
                 row
-                for row in listed(app.yaml_files.look(app.paths.root))
+                for row in listed(app.discovery.yaml_files.look(app.paths.root))
                 if not event_name or event_name in row["event"].split(", ")
             ]
             table = OutputTable(SHIPPED_COLUMNS, [[row[column] for column in SHIPPED_COLUMNS] for row in rows])

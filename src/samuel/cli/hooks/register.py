@@ -22,7 +22,9 @@ def register(here: CommandContext, environment: str) -> int:
         samuel hooks register --env dev
     """
     with here.open(environment=environment) as app:
-        hooks_by_event = registration(app.yaml_files.look(app.paths.root), app.environment_here, app.paths.root)
+        hooks_by_event = registration(
+            app.discovery.yaml_files.look(app.paths.root), app.discovery.environment_here, app.paths.root
+        )
         idle = {handler.file: handler for handler in app.handlers if handler.file and handler.status in IDLE}
     here.out.warn(
         *(f"`{handler.name}` is {handler.status}: {handler.reason}" for handler in idle.values()), *app.warnings

@@ -71,13 +71,13 @@ def _switch(here: CommandContext, id: str, *, on: bool, environment: str = "") -
             pass
     else:
         warnings.append(f"`{read.file}` is not trusted yet; `samuel trust` shows it and asks")
-    if on and (idle := app.environment_here.inactive(read.hook) or read.hook.unconfigured(read.file)):
+    if on and (idle := app.discovery.environment_here.inactive(read.hook) or read.hook.unconfigured(read.file)):
         warnings.append(f"`{id}` does not run here: {idle}")
     return here.out.answer(data, f"{state} `{id}` in {read.file}", warnings=warnings)
 
 
 def _named(app: App, id: str) -> YamlHookFile:
-    reads = app.yaml_files.look(app.paths.root)
+    reads = app.discovery.yaml_files.look(app.paths.root)
     matching = [read for read in reads if read.hook and read.hook.id == id]
     if len(matching) > 1:
         files = " and ".join(f"`{read.file}`" for read in matching)

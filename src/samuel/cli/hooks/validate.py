@@ -29,7 +29,7 @@ def validate(here: CommandContext, environment: str) -> int:
     """
     with here.open(environment=environment) as app:
         states = {handler.file: handler for handler in app.handlers}
-        reads = app.yaml_files.look(app.paths.root)
+        reads = app.discovery.yaml_files.look(app.paths.root)
         examined = [_examined(read, states[read.file], app.paths.root) for read in reads if read.file in states]
     rows = [tuple(str(hook[column]) or "-" for column in COLUMNS) for hook in examined]
     problems = [str(Problem(**problem)) for hook in examined for problem in hook["problems"]]

@@ -14,7 +14,7 @@ from samuel.cli.lazy import CommandEntry, LazyGroup
 from samuel.config.model import Config
 from samuel.errors import UsageError
 from samuel.files.inside import refuse_links
-from samuel.loop.run import RunFile
+from samuel.loop.run_file import RunFile
 from samuel.loop.state_migration import move_state
 from samuel.nearest import did_you_mean
 from samuel.process.live import all_enclosing

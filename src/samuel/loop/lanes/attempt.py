@@ -116,7 +116,8 @@ def _commit(place: Workplace, files: RunFiles, run: Run, settlement: Settlement)
     if head.read_text(errors="replace").startswith("ref:"):  # an agent made a branch: ours must not move it
         worktrees.write(place.git, "checkout", "--quiet", "--detach")
     with sealed_for_commit(place, files.tasks, run):
-        return commit_task(place, run, settlement) or place.git.head()
+        # A killed attempt begins anew, so only an agent could have made a commit with this mark before.
+        return commit_task(place, run, settlement, again=False) or place.git.head()
 
 
 def _held(place: Workplace, run: Run, settlement: Settlement, commit: str, base: str) -> str:

@@ -14,13 +14,14 @@ from samuel.journal.segments import oldest_first
 from samuel.loop.workplace import Workplace
 from samuel.paths import Project
 
+USAGE_LOG = "agent.jsonl"
 LIMIT = 64 * 1024 * 1024
 
 
 def collect(
     lane: Workplace, project: Workplace, journal: Path, run_id: str, iteration: int, progress_size: int
 ) -> None:
-    """Move the logs and the prompt of an iteration, and append its notes and its journal to the project's."""
+    """Move the logs and the prompt of an iteration, and append its notes, usage and journal to the project's."""
     name = label(iteration, "", run_id)
     for folder in (LOGS, PROMPTS):
         _move(lane.state / folder, project.state / folder, Path(name))
@@ -28,6 +29,9 @@ def collect(
         notes = read_inside(lane.state, lane.progress.name, limit=LIMIT)[progress_size:]
         if notes.strip():
             project.append(project.progress, notes if notes.endswith(b"\n") else notes + b"\n")
+    with suppress(OSError, SamuelError):
+        project.append(project.logs / USAGE_LOG, read_inside(lane.logs, USAGE_LOG, limit=LIMIT))
+        (lane.logs / USAGE_LOG).unlink()
     _collect_journal(Project(lane.root).journal, journal)
 
 

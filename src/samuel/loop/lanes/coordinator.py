@@ -24,7 +24,6 @@ from samuel.loop.availability import choose
 from samuel.loop.checks import baseline
 from samuel.loop.fleet.fleet import TROUBLE, Fleet, FleetOptions
 from samuel.loop.lanes import person_tree
-from samuel.loop.lanes.attempt import AttemptRequest, work
 from samuel.loop.lanes.branch import Branch, first_state
 from samuel.loop.lanes.landing import LandingQueue
 from samuel.loop.lanes.lane import LANDING, Lane, OpenLane
@@ -33,11 +32,9 @@ from samuel.loop.lanes.merging import Merging
 from samuel.loop.lanes.picking import pick
 from samuel.loop.lanes.recovery import resume
 from samuel.loop.lanes.run_state import SharedRun
-from samuel.loop.lanes.settling import (
-    LONE_AFTER,
-    Settled,
-)
+from samuel.loop.lanes.settling import Settled
 from samuel.loop.lanes.shared_limits import may_start
+from samuel.loop.lanes.starting import AttemptStarter
 from samuel.loop.lanes.threads import (
     AttemptEnded,
     BaseChecked,
@@ -46,6 +43,7 @@ from samuel.loop.lanes.threads import (
     Message,
     PlaceChecked,
 )
+from samuel.loop.limits import reason_without_task
 from samuel.loop.loop import Loop
 from samuel.loop.reports import (
     AgentChanged,
@@ -56,12 +54,12 @@ from samuel.loop.reports import (
     RunRefused,
     WaitStarted,
 )
-from samuel.loop.run import LaneRecord, LanesState, Run
+from samuel.loop.run import LanesState, Run
 from samuel.loop.source_marks import SourceMarks
 from samuel.loop.steps import Steps
-from samuel.loop.stop import RunStopped, Stop, reason_without_task
+from samuel.loop.stop import RunStopped, Stop
 from samuel.loop.workplace import Workplace
-from samuel.tasks.task import Task
+from samuel.prompts import progress
 
 TICK = 1.0  # seconds after which a request to stop and the end of a wait are seen
 
@@ -103,6 +101,8 @@ class LaneLoop(Loop):
 
     def _work(self, run: Run) -> ExitReason:
         run = self._recover(run)  # of a run that had no lanes
+        # Now, because nobody writes to it: in lanes, agents have a copy of their own.
+        progress.rotate(self._place.progress, self._place.state / "archive", self._place.disk)
         if run.lanes is UNSET:
             lanes, why = first_state(
                 self._place.git, run.run_id, self._options.lanes, own=self._options.own_branch
@@ -180,6 +180,19 @@ class LaneLoop(Loop):
             self._ledger,
             self._threads,
             self._stopped,
+        )
+
+        self._starter = AttemptStarter(
+            self._place,
+            self._files.checks,
+            self._shared,
+            self._branch,
+            self._ledger,
+            self._threads,
+            self._lanes,
+            self._options.lanes,
+            self._fleet,
+            self._stop,
         )
 
     def _watch_of(self, number: int) -> Callable[[Report], None]:
@@ -264,13 +277,13 @@ class LaneLoop(Loop):
             tasks = self._ledger.tasks()
             task = pick(tasks, active)
             no_task = None if task or active else reason_without_task(tasks)
-            if reason := self._reason_to_end(run, no_task):
+            if reason := self._limits.reason_to_end(run, no_task):
                 return reason
             if not self._check_baseline_in_lane():
                 self._note(ExitReason.BASE_BROKEN, baseline.FAILED)
                 return ExitReason.BASE_BROKEN
-            self._check_places()
-            lane = self._free_lane()
+            self._starter.check_places()
+            lane = self._starter.free_lane()
             if lane is None and not active and self._fleet and (why := self._fleet.why_none()):
                 self._note(ExitReason.NO_PLACE, why)
                 return ExitReason.NO_PLACE
@@ -295,72 +308,7 @@ class LaneLoop(Loop):
                 return None
             if choice.agent != run.agent and run.agent in run.waits:
                 self._place.watch(AgentChanged(choice.agent, f"{run.agent}: {run.waits[run.agent].why}"))
-            self._start(lane, task, choice.agent)
-
-    def _check_places(self) -> None:
-        """Ask the places that are new, or were lost, whether they can work."""
-        for name in self._fleet.to_check() if self._fleet else ():
-            self._threads.begin(
-                "check", partial(self._check_place, name, self._branch.tip()), partial(_place_failed, name)
-            )
-
-    def _check_place(self, name: str, base: str) -> PlaceChecked:
-        assert self._fleet is not None
-        return PlaceChecked(name, self._fleet.check(name, base))
-
-    def _free_lane(self) -> int | None:
-        taken = {record.lane for record in self._shared.lanes.active.values()}
-        numbers = (number for number in range(1, self._options.lanes + 1) if number not in taken)
-        lane = next(numbers, None)
-        return self._fleet.free_lane(taken) if lane is None and self._fleet else lane
-
-    def _start(self, lane: int, task: Task, agent: str) -> None:
-        """Give the task to the lane: saved first, then in the task file, then begun."""
-        run, lanes = self._shared.run, self._shared.lanes
-        base = self._branch.tip()
-        number = max(run.iteration, run.iterations_run) + 1
-        if agent in run.waits:
-            self._ledger.probes.add(task.id)
-        record = LaneRecord(
-            lane=lane,
-            iteration=number,
-            task=task.id,
-            attempt=task.attempts + 1,
-            agent=agent,
-            base=base,
-            started_at=self._place.clock.now(),
-            place=self._fleet.place_of(lane) if self._fleet and lane > self._options.lanes else "",
-            exclusive=lanes.conflicts.get(task.id, 0) >= LONE_AFTER,
-        )
-        tasks = self._ledger.take(record)
-        request = AttemptRequest(
-            run=replace(self._shared.run, lanes=UNSET),
-            task=task,
-            tasks=[replace(row, status="pending") if row.id == task.id else row for row in tasks],
-            base=base,
-            base_tree=self._branch.refs.facts(base)[0][0],
-            last_attempts=dict(run.tree.attempts),
-            checks=self._files.checks,
-            fresh=lanes.conflicts.get(task.id, 0) > 0,
-        )
-        self._threads.begin(
-            f"lane-{lane}",
-            lambda: self._attempt(request, record),
-            lambda error: AttemptEnded(task.id, error=error),
-        )
-
-    def _attempt(self, request: AttemptRequest, record: LaneRecord) -> AttemptEnded:
-        task = request.task.id
-        if record.place:
-            assert self._fleet is not None
-            return AttemptEnded(task, *self._fleet.attempt(record.lane, request, record))
-
-        def save(run: Run) -> Run:
-            self._shared.change_active(task, tree=run.tree)
-            return run
-
-        result, runs = work(self._lanes[record.lane], request, self._stop, save)
-        return AttemptEnded(task, result, runs)
+            self._starter.start(lane, task, choice.agent)
 
     # What came of it
 
@@ -410,7 +358,3 @@ class LaneLoop(Loop):
 
     def _note(self, exit_reason: ExitReason, why: str) -> None:
         self._shared.update(lambda run: self._note_end(run, exit_reason, why))
-
-
-def _place_failed(name: str, error: BaseException) -> PlaceChecked:
-    return PlaceChecked(name, error=error)

