@@ -40,7 +40,7 @@ class RayProject(LaneProject):
         self.env |= {name: value for name, value in cluster.variables().items() if name.startswith("RAY_")}
         self.env["RAY_ADDRESS"] = cluster.address
 
-    def start_machine(self, number: int) -> RayNode:
+    def start_machine(self, number: int, *, trusts: bool = True) -> RayNode:
         home = self.home.with_name(f"machine-{number}")
         if not home.exists():
             home.mkdir()
@@ -50,7 +50,7 @@ class RayProject(LaneProject):
             "HOME": str(home),
             "XDG_STATE_HOME": str(home / "state"),
             "XDG_CACHE_HOME": str(home / "cache"),
-            "SAMUEL_TRUST": "all",
+            **({"SAMUEL_TRUST": "all"} if trusts else {}),
         }
         return self.cluster.start_node(number, {"agent": SLOTS, "mine": SLOTS}, variables)
 
@@ -145,6 +145,50 @@ def test_agent_that_no_machine_offers_is_named_and_nothing_starts(project: RayPr
     assert ended(process, project) != 0
     assert "no machine of the Ray cluster offers `other`" in project.screen
     assert project.calls() == []
+
+
+def test_machine_that_refuses_is_named_and_the_others_go_on(project: RayProject) -> None:
+    project.cluster.remove(project.cluster.nodes["127.0.0.5"])
+    project.start_machine(3, trusts=False)
+    project.prepare_ray(6)
+    project.task("any", 'echo "$HOME" >> "$outside/homes"; sleep 1; echo x > "work-$SAMUEL_TASK_ID.txt"')
+
+    checked = project.samuel("fleet", "check", "--place", "ray:auto", "--json", code=1, installed=True).data
+    assert {entry["place"]: entry["code"] for entry in checked} == {
+        "ray:auto/127.0.0.3": "",
+        "ray:auto/127.0.0.4": "",
+        "ray:auto/127.0.0.5": "trust",
+    }
+    process = project.begin()
+    assert ended(process, project) == 0, project.screen
+
+    project.assert_sound(6)
+    assert len(project.calls()) == 6
+    assert "`ray:auto/127.0.0.5` gets no work in this run: `checks:ralph` of" in project.screen
+    assert {home.rpartition("-")[2] for home in (project.outside / "homes").read_text().split()} == {"1", "2"}
+
+
+def test_drained_machine_of_a_cluster_gets_no_new_work(project: RayProject) -> None:
+    project.prepare_ray(12)
+    project.task(
+        "any",
+        'echo "$HOME" >> "$outside/homes"; while [ ! -e "$outside/go" ]; do sleep 0.1; done\n'
+        'echo x > "work-$SAMUEL_TASK_ID.txt"',
+    )
+    process = project.begin()
+    project.wait_for_agents(MACHINES * SLOTS, process)
+    status = {entry["place"]: entry for entry in project.samuel("fleet", "status", "--json").data}
+    assert [len(status[f"ray:auto/127.0.0.{number}"]["tasks"]) for number in (3, 4, 5)] == [SLOTS] * MACHINES
+    project.samuel("fleet", "drain", "127.0.0.4")
+    states = {entry["place"]: entry["state"] for entry in project.samuel("fleet", "status", "--json").data}
+    assert states["ray:auto/127.0.0.4"] == "drained"
+    assert states["ray:auto"] == "ready"
+    (project.outside / "go").touch()
+    assert ended(process, project) == 0, project.screen
+
+    project.assert_sound(12)
+    homes = (project.outside / "homes").read_text().split()
+    assert sum(home.endswith("machine-2") for home in homes) == SLOTS, "what it had before"
 
 
 def test_kills_of_workers_machines_and_the_coordinator_lose_and_double_nothing(project: RayProject) -> None:

@@ -11,8 +11,9 @@ from samuel.app.lanes import fleet_options
 from samuel.config.place_spec import PlaceSpec
 from samuel.errors import SamuelError
 from samuel.loop.fleet.exchange import RemoteAway
-from samuel.loop.fleet.fleet import TROUBLE, Fleet
+from samuel.loop.fleet.fleet import Fleet
 from samuel.loop.fleet.refusal import MachineRefused
+from samuel.loop.fleet.wire import ReadyLine
 from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.reports import Report
 from samuel.loop.run import LanesState, Run
@@ -27,7 +28,7 @@ AT_ONCE = 16
 
 
 class PlaceAnswer(NamedTuple):
-    """What a place answered."""
+    """What a place answered, or one machine of a cluster."""
 
     place: str
     ok: bool
@@ -44,7 +45,9 @@ class PlaceAnswer(NamedTuple):
 
 
 def check_places(app: App, specs: Sequence[PlaceSpec], agent: str) -> list[PlaceAnswer]:
-    """The answers of these places, in the same order. Raises SamuelError if the project cannot use any machine."""
+    """The answers of these places, in the same order; of a cluster, those of its machines.
+
+    Raises SamuelError if the project cannot use any machine."""
     place = app.workplace
     if why := place.refusal(commands.fleet(app.config.fleet)):
         raise SamuelError(why)
@@ -66,21 +69,25 @@ def check_places(app: App, specs: Sequence[PlaceSpec], agent: str) -> list[Place
         except RemoteAway as error:
             return [PlaceAnswer(name, False, "remote", error.message, error.hint) for name in fleet.names]
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            return list(threads.map(lambda name: _answer(fleet, name, head), fleet.names))
+            answers = threads.map(lambda name: _answers(fleet, name, head), fleet.names)
+            return [answer for of_a_place in answers for answer in of_a_place]
     finally:
         with suppress(SamuelError):
             fleet.exchange.remove()
         fleet.close()
 
 
-def _answer(fleet: Fleet, name: str, head: str) -> PlaceAnswer:
+def _answers(fleet: Fleet, name: str, head: str) -> list[PlaceAnswer]:
     if why := fleet.problem(name):
-        return PlaceAnswer(name, False, "place", why)
-    try:
-        ready = fleet.check(name, head)
-    except TROUBLE as error:
-        return PlaceAnswer(name, False, _code(error), error.message, error.hint)
-    return PlaceAnswer(name, True, machine=ready.machine, version=ready.version, clone=ready.directory)
+        return [PlaceAnswer(name, False, "place", why)]
+    answers = fleet.check_each(name, head)
+    return [_answer(fleet.machine_name(name, member), answer) for member, answer in answers]
+
+
+def _answer(name: str, answer: ReadyLine | SamuelError) -> PlaceAnswer:
+    if isinstance(answer, SamuelError):
+        return PlaceAnswer(name, False, _code(answer), answer.message, answer.hint)
+    return PlaceAnswer(name, True, machine=answer.machine, version=answer.version, clone=answer.directory)
 
 
 def _code(error: SamuelError) -> str:
