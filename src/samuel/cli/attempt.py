@@ -98,14 +98,14 @@ def _listened(send: LineWriter, cancel: CancelSwitch, beat: Callable[[], None]) 
 def _answer(request: bytes, send: LineWriter, cancel: CancelSwitch) -> tuple[int, bytes]:
     """Do what is asked for; the exit code, and the last line."""
     from samuel.app.machine_attempt import answer  # most of the package: the machine is heard of before
-    from samuel.loop.fleet.wire import CancelledLine, ReadyLine, ResultLine, line_of
+    from samuel.loop.fleet.wire import CancelledLine, InventoryLine, ReadyLine, ResultLine, line_of
     from samuel.process.tree import own_all_children
 
     own_all_children()
     line = answer(request, lambda line: send(line_of(line)), cancel)
     if isinstance(line, CancelledLine):
         return 130, CANCELLED
-    return 0 if isinstance(line, ResultLine | ReadyLine) else 1, line_of(line)
+    return 0 if isinstance(line, ResultLine | ReadyLine | InventoryLine) else 1, line_of(line)
 
 
 def _request() -> tuple[bytes, bool, bytes]:

@@ -195,7 +195,8 @@ class RayDriver:
                 return RayEnded(attempt.id, "broken", values[0])
             elif kind == ray_task.ENDED:
                 return _how(attempt, *values)
-        return RayEnded(attempt.id, "lost", "the attempt ended without a result")
+        # Ray ends the stream of a task that it cancelled, or raises TaskCancelledError: both are seen.
+        return RayEnded(attempt.id, "cancelled" if attempt.cancelled else "lost", "the attempt has no result")
 
     def _finish(self, attempt: _Attempt, ended: RayEnded) -> None:
         with self._lock:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from typing import TypeVar
 
 from samuel.errors import SamuelError
 from samuel.events.endings import ExitReason
@@ -16,7 +17,6 @@ from samuel.loop.fleet.wire import (
     FileLine,
     HeartbeatLine,
     Line,
-    ReadyLine,
     RefusalLine,
     ReportLine,
     StoppedLine,
@@ -27,15 +27,31 @@ from samuel.loop.stop import RunStopped
 from samuel.loop.workplace import Workplace
 from samuel.places.place import ClusterMachine, Place, PlaceBroken, PlaceCommand, PlaceConnection, PlaceLost
 from samuel.prompts import background
+from samuel.tasks.task import Task
 
 CHECKS_AT_ONCE = 16
 MOST_TEXT = 256 * 1024  # characters of what was learned so far
+T = TypeVar("T")
+L = TypeVar("L", bound=Line)
 _ENDS_RUN = (ExitReason.GATE_STOP, ExitReason.STRICT_FAILURE)
 
 
 def resources_of(agent: str) -> dict[str, float]:
     """What an attempt takes of a machine, and a check too: so what nobody has is named before any task."""
     return {"agent": 1.0, agent: 1.0}
+
+
+def checks_of(tasks: Iterable[Task]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The checks that these tasks bring along: a machine runs them only if its owner agreed."""
+    return tuple((task.id, tuple(task.checks)) for task in tasks if task.checks)
+
+
+def saved_tasks(project: Workplace) -> Sequence[Task]:
+    """The tasks in the file of the project; none if it has none that can be read."""
+    try:
+        return project.tasks.load()
+    except SamuelError:
+        return ()
 
 
 def texts_so_far(project: Workplace) -> dict[str, str]:
@@ -87,23 +103,28 @@ def listen(name: str, connection: PlaceConnection, inbox: Inbox, watch: Callable
     return answer
 
 
-def answers_of(
-    place: Place, command: PlaceCommand, project: Workplace
-) -> list[tuple[str, ReadyLine | SamuelError]]:
-    """What the machines of a cluster answer to a check, by id, or the one machine that the place is."""
+def answers_of(place: Place, ask: Callable[[str], T]) -> list[tuple[str, T | SamuelError]]:
+    """What each machine of a cluster answers, by id, or the one machine that the place is.
 
-    def answer(member: ClusterMachine) -> ReadyLine | SamuelError:
+    `ask` is given the id of the machine. What it raises because of the place or the machine is the answer.
+    """
+
+    def answer(member: ClusterMachine) -> T | SamuelError:
         if member.problem:
             return PlaceBroken(member.problem)
         try:
-            connection = place.start(command._replace(machine=member.id))
-            line = listen(place.name, connection, Inbox(project), lambda report: None)
+            return ask(member.id)
         except (PlaceLost, PlaceBroken, MachineRefused) as error:
             return error
-        if not isinstance(line, ReadyLine):
-            return PlaceBroken(f"`{place.name}` answered a check with a line `{type(line).__name__}`")
-        return line
 
     members = place.machines() or [ClusterMachine("", "", place.slots)]
     with ThreadPoolExecutor(CHECKS_AT_ONCE) as threads:
         return list(zip((member.id for member in members), threads.map(answer, members), strict=True))
+
+
+def ask_for(kind: type[L], place: Place, command: PlaceCommand, project: Workplace) -> L:
+    """The answer to a command that is no attempt. Raises as `listen` does."""
+    line = listen(place.name, place.start(command), Inbox(project), lambda report: None)
+    if not isinstance(line, kind):
+        raise PlaceBroken(f"`{place.name}` answered with a line `{type(line).__name__}`, not `{kind.__name__}`")
+    return line

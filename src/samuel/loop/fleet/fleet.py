@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from samuel.config.model import FleetSettings
-from samuel.config.place_spec import PlaceSpec
 from samuel.errors import SamuelError
 from samuel.events.loop import CheckRun
 from samuel.loop.attempts import TreeState
-from samuel.loop.fleet.conversation import answers_of, listen, resources_of, texts_so_far
+from samuel.loop.fleet.conversation import (
+    L,
+    answers_of,
+    ask_for,
+    checks_of,
+    listen,
+    resources_of,
+    saved_tasks,
+    texts_so_far,
+)
 from samuel.loop.fleet.drain import drained
 from samuel.loop.fleet.exchange import Exchange, RemoteAway
 from samuel.loop.fleet.exposed import refuse_exposed
 from samuel.loop.fleet.machine import FleetMachine, MachineLeftOut
+from samuel.loop.fleet.options import FleetOptions
 from samuel.loop.fleet.outbox import Inbox
 from samuel.loop.fleet.records import claims_completion
 from samuel.loop.fleet.refusal import MachineRefused
@@ -27,8 +33,10 @@ from samuel.loop.fleet.rule_files import rule_digests
 from samuel.loop.fleet.wire import (
     COMMAND,
     PROTOCOL,
+    InventoryLine,
     Line,
     MachineRequest,
+    PruneRequest,
     ReadyLine,
     ResultLine,
     TaskRequest,
@@ -39,7 +47,7 @@ from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.reports import Report
 from samuel.loop.run import AttemptResult, LaneRecord
 from samuel.loop.workplace import Workplace
-from samuel.places.place import Place, PlaceBroken, PlaceCommand, PlaceLost
+from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
 from samuel.version import __version__
 
 MOST_TROUBLES = 5  # in a row; then a place gets no more work
@@ -47,19 +55,6 @@ LONGEST_WAIT = 300.0  # seconds
 ROOM = 256_000_000  # bytes that must be free on a machine
 TROUBLE = (PlaceLost, PlaceBroken, MachineRefused, MachineLeftOut, RemoteAway)
 """What costs no attempt: a place, or the way to it, is at fault."""
-
-
-class FleetOptions(NamedTuple):
-    """How a run uses other machines."""
-
-    specs: tuple[PlaceSpec, ...]
-    settings: FleetSettings
-    open_place: Callable[[PlaceSpec, FleetSettings], Place]
-    directory: Path
-    """Where the coordinator keeps its transfers."""
-    environment: str
-    timings: bool
-    accept_unguarded: bool
 
 
 class Fleet:
@@ -174,8 +169,31 @@ class Fleet:
             needed = self.exchange.publish(base)
         except RemoteAway as error:
             return [("", error)]
-        request = line_of(self._request(machine, base, needed, agent))
-        return answers_of(machine.place, PlaceCommand((COMMAND,), request, resources_of(agent)), self._project)
+        request = replace(
+            self._request(machine, base, needed, agent), task_checks=checks_of(saved_tasks(self._project))
+        )
+        return answers_of(machine.place, lambda member: self._ask_for(ReadyLine, machine, request, member))
+
+    def prune_each(
+        self, name: str, runs: tuple[str, ...], choose: Callable[[InventoryLine], PruneRequest]
+    ) -> list[tuple[str, InventoryLine | SamuelError]]:
+        """Let machines remove what earlier attempts left, as far as `choose` says when it is given the list of it.
+
+        The answers are as those of `check_each`.
+        """
+        machine = self._machines[name]
+        request = self._request(machine, "", {}, self._shared.run.agent)
+
+        def prune(member: str) -> InventoryLine:
+            listing = replace(request, prune=PruneRequest(runs=runs))
+            chosen = choose(self._ask_for(InventoryLine, machine, listing, member))
+            return self._ask_for(InventoryLine, machine, replace(request, prune=chosen), member)
+
+        return answers_of(machine.place, prune)
+
+    def _ask_for(self, kind: type[L], machine: FleetMachine, request: MachineRequest, member: str) -> L:
+        command = PlaceCommand((COMMAND,), line_of(request), resources_of(request.agent), member)
+        return ask_for(kind, machine.place, command, self._project)
 
     def machine_name(self, name: str, member: str) -> str:
         """What people call a machine of the cluster `name`, or the place itself."""
@@ -199,7 +217,8 @@ class Fleet:
             texts=texts_so_far(self._project),
             timings=self._options.timings,
         )
-        sent = replace(self._request(machine, request.base, needed, record.agent), work=work)
+        sent = self._request(machine, request.base, needed, record.agent)
+        sent = replace(sent, work=work, task_checks=checks_of(request.tasks))
         avoided = machine.avoided(self._drained(), self._project.clock.now())
         command = PlaceCommand((COMMAND,), line_of(sent), resources_of(record.agent), avoided=avoided)
         try:

@@ -19,7 +19,7 @@ class MachineLeftOut(SamuelError):
     """One machine of a cluster cannot work. It gets no work, and the others go on; it costs no attempt."""
 
 
-class LeftOut(NamedTuple):
+class AvoidedUntil(NamedTuple):
     """Why a machine of a cluster gets no work, and until when."""
 
     why: str
@@ -36,7 +36,7 @@ class FleetMachine:
         self.troubles = 0  # in a row
         self.troubled_at = 0.0  # what began before the last trouble is lost by the same one
         self.is_busy_checking = False
-        self.left_out: dict[str, LeftOut] = {}
+        self.left_out: dict[str, AvoidedUntil] = {}
         """The machines of a cluster that refused, by id: one that is started anew has another."""
 
     @property
@@ -74,7 +74,7 @@ class FleetMachine:
     def leave_out(self, id: str, error: MachineRefused | PlaceBroken, now: float) -> MachineLeftOut:
         """Give a machine of a cluster no work, for a while if what it lacks may come; what to say about it."""
         lasts = isinstance(error, PlaceBroken) or error.lasting
-        self.left_out[id] = LeftOut(error.message, math.inf if lasts else now + LEFT_OUT_FOR)
+        self.left_out[id] = AvoidedUntil(error.message, math.inf if lasts else now + LEFT_OUT_FOR)
         duration = "in this run" if lasts else f"for {LEFT_OUT_FOR:g}s"
         what = f"`{self.name}/{self.member_name(id)}` gets no work {duration}: {error.message}"
         return MachineLeftOut(what, error.hint)
