@@ -191,6 +191,64 @@ def test_drained_machine_of_a_cluster_gets_no_new_work(project: RayProject) -> N
     assert sum(home.endswith("machine-2") for home in homes) == SLOTS, "what it had before"
 
 
+def frozen_machine(project: RayProject) -> tuple[RayNode, Callable[[], None]]:
+    """The machine that has an agent, frozen, and a function that lets it go on."""
+    nodes = [node for address, node in project.cluster.nodes.items() if address != "127.0.0.2"]
+    node = next(node for node in nodes if node.workers())
+    return node, node.freeze()
+
+
+def test_machine_frozen_for_half_a_minute_keeps_its_attempt(project: RayProject) -> None:
+    project.prepare_ray(1)
+    project.task("1", 'sleep 3; echo 1 > "work-1.txt"')
+    process = project.begin()
+    assert project.wait_for_agents(1, process)
+    _, thaw = frozen_machine(project)
+    time.sleep(30)
+    thaw()
+    assert ended(process, project) == 0, project.screen
+    project.assert_sound(1)
+    assert len(project.calls()) == 1, "its agent was not started anew"
+    assert "no attempt is counted" not in project.screen
+
+
+def test_machine_frozen_for_two_minutes_loses_its_task_to_another_one(project: RayProject) -> None:
+    project.prepare_ray(2)
+    late = 'if [ ! -e "$outside/frozen" ]; then sleep 2; echo late > late.txt; fi'
+    project.task("1", f'{late}; echo 1 > "work-1.txt"')
+    # It keeps the run alive until the machine goes on.
+    project.task("2", 'while [ ! -e "$outside/thawed" ]; do sleep 0.1; done; sleep 10; echo 2 > "work-2.txt"')
+    process = project.begin()
+    assert project.wait_for_agents(2, process)
+    (project.outside / "frozen").touch()
+    before = time.monotonic()
+    _, thaw = frozen_machine(project)
+    wait_until(lambda: len(project.calls()) >= 3, "another agent for what the machine had", 115)
+    time.sleep(max(0.0, before + 120 - time.monotonic()))
+    thaw()
+    (project.outside / "thawed").touch()
+    assert ended(process, project) == 0, project.screen
+    project.assert_sound(2)
+    assert {project.row(task)["attempts"] for task in ("1", "2")} == {0}, "nobody is to blame"
+    wait_until(lambda: project.agents() == [], "the end of the agents of the frozen machine", 180)
+
+
+def test_remote_that_is_away_for_half_a_minute_loses_nothing(project: RayProject) -> None:
+    project.prepare_ray(2)
+    away = project.bare.with_name("away.git")
+    project.write("samuel.toml", (project.root / "samuel.toml").read_text().replace('patience = "20s"\n', ""))
+    project.git("commit", "-qam", "The patience that runs have by default")
+    project.git("push", "-q", "origin", "main")
+    project.task("1", f'mv {project.bare} {away}; echo 1 > "work-1.txt"')
+    process = project.begin()
+    wait_until(away.exists, "the first agent", PATIENCE)
+    time.sleep(30)
+    away.rename(project.bare)
+    assert ended(process, project) == 0, project.screen
+    project.assert_sound(2)
+    assert len(project.calls()) == 2, "no agent was paid twice"
+
+
 def test_kills_of_workers_machines_and_the_coordinator_lose_and_double_nothing(project: RayProject) -> None:
     tasks, kills = 30, 0
     project.prepare_ray(tasks)
