@@ -53,6 +53,7 @@ def check_request(fleet: FleetProject) -> bytes:
     return line_of(request)
 
 
+@pytest.mark.slow
 def test_request_that_is_redirected_from_a_file_is_answered(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=("m1",))
     file = fleet.outside / "request.json"

@@ -20,7 +20,7 @@ from tests.places.contract import assert_gone, wait_for
 from samuel.loop.fleet.records import record_message
 from samuel.loop.fleet.wire import ResultLine, read_line
 
-TASKS = at_length(6, 60)
+TASKS = at_length(3, 60)
 WORK = 'echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"'
 
 
@@ -112,6 +112,7 @@ def test_interrupt_ends_the_agents_on_all_machines(fleet: FleetProject) -> None:
     assert set(fleet.statuses().values()) == {"pending"}
 
 
+@pytest.mark.slow
 def test_killed_coordinator_does_not_pay_again_for_work_that_was_handed_over(fleet: FleetProject) -> None:
     fleet.prepare_fleet(2, machines=("m1", "m2"))
     fleet.task("1", WORK)
@@ -236,6 +237,7 @@ def test_remote_that_is_away_for_a_while_loses_nothing(fleet: FleetProject) -> N
     assert len(fleet.calls()) == 1
 
 
+@pytest.mark.slow
 def test_machine_of_another_protocol_gets_no_work(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=("m1", "m2"))
     other = fleet.machines.home("m1") / "bin" / "samuel"
@@ -253,6 +255,7 @@ def test_machine_of_another_protocol_gets_no_work(fleet: FleetProject) -> None:
     assert {call.task for call in fleet.calls()} == {"1"}
 
 
+@pytest.mark.slow
 def test_nothing_is_claimed_where_no_machine_trusts_the_project(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=("m1",), trusted=False)
 
@@ -307,6 +310,7 @@ def test_remote_with_a_password_in_its_url_is_refused(fleet: FleetProject) -> No
     assert "hunter2" not in ran.screen
 
 
+@pytest.mark.slow
 def test_rules_that_are_not_committed_are_named(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=("m1",))
     with (fleet.root / "samuel.toml").open("a") as file:
@@ -318,6 +322,7 @@ def test_rules_that_are_not_committed_are_named(fleet: FleetProject) -> None:
     assert fleet.calls() == []
 
 
+@pytest.mark.slow
 def test_copied_file_that_git_does_not_ignore_is_refused(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, '\n[lanes]\ncopy = [".env"]\n', machines=())
     fleet.write(".env", "KEY=1\n")

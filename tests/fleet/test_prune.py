@@ -27,6 +27,7 @@ def pruned(fleet: FleetProject, name: str = "m1", code: int = 0) -> dict[str, An
     return {entry["place"]: entry for entry in answers}
 
 
+@pytest.mark.slow
 def test_refs_and_lanes_of_a_finished_run_are_removed_and_the_next_run_makes_new_ones(fleet: FleetProject) -> None:
     fleet.prepare_fleet(2, machines=("m1",))
     # The first attempt at the second task fails: what it left is in a ref of the machine and of the coordinator.
@@ -139,6 +140,7 @@ def test_remote_loses_the_refs_of_a_run_that_ended_early_but_not_those_that_nobo
     assert fleet.remote_refs() == [*left, *others]
 
 
+@pytest.mark.slow
 def test_place_that_cannot_be_reached_is_named(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=())
     answers = pruned(fleet, code=1)

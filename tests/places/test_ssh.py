@@ -26,6 +26,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory, fast_samuel: Path) -> Ite
         yield machines
 
 
+@pytest.mark.sampled(every=4)
 class TestSshPlace(PlaceContract):
     @pytest.fixture(autouse=True)
     def _ssh(self, machines: SshMachines, monkeypatch: pytest.MonkeyPatch) -> None:
