@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+from samuel.process import procfs
+
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 KEYGEN = shutil.which("ssh-keygen")
 
@@ -160,6 +162,12 @@ class SshMachines:
     def attempts(self, name: str) -> list[int]:
         """The processes of `samuel attempt` on a machine: the guard and the one that it guards."""
         return [pid for pid in self.processes(name) if b"attempt" in _command(pid).split(b"\0")]
+
+    def sessions(self, name: str) -> list[int]:
+        """The processes of sshd that hold the connections of a machine."""
+        sshd = self._process.pid if self._process is not None else 0
+        above = {parent for pid in self.processes(name) for parent in procfs.ancestors(pid)}
+        return [pid for pid in procfs.with_descendants([sshd]) if pid in above and pid != sshd] if sshd else []
 
     def signal(self, name: str, number: signal.Signals) -> None:
         for pid in self.processes(name):

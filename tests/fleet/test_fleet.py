@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from tests.fleet.project import CLONE, FleetProject
+from tests.lanes.project import INSTALLED
 from tests.length import at_length
 from tests.places.contract import assert_gone, wait_for
 
 from samuel.loop.fleet.records import record_message
 from samuel.loop.fleet.wire import ResultLine, read_line
 
-TASKS = at_length(6, 60)
+TASKS = at_length(3, 60)
 WORK = 'echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"'
 
 
@@ -111,6 +112,7 @@ def test_interrupt_ends_the_agents_on_all_machines(fleet: FleetProject) -> None:
     assert set(fleet.statuses().values()) == {"pending"}
 
 
+@pytest.mark.slow
 def test_killed_coordinator_does_not_pay_again_for_work_that_was_handed_over(fleet: FleetProject) -> None:
     fleet.prepare_fleet(2, machines=("m1", "m2"))
     fleet.task("1", WORK)
@@ -235,6 +237,7 @@ def test_remote_that_is_away_for_a_while_loses_nothing(fleet: FleetProject) -> N
     assert len(fleet.calls()) == 1
 
 
+@pytest.mark.slow
 def test_machine_of_another_protocol_gets_no_work(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=("m1", "m2"))
     other = fleet.machines.home("m1") / "bin" / "samuel"
@@ -252,6 +255,7 @@ def test_machine_of_another_protocol_gets_no_work(fleet: FleetProject) -> None:
     assert {call.task for call in fleet.calls()} == {"1"}
 
 
+@pytest.mark.slow
 def test_nothing_is_claimed_where_no_machine_trusts_the_project(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=("m1",), trusted=False)
 
@@ -306,6 +310,7 @@ def test_remote_with_a_password_in_its_url_is_refused(fleet: FleetProject) -> No
     assert "hunter2" not in ran.screen
 
 
+@pytest.mark.slow
 def test_rules_that_are_not_committed_are_named(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, machines=("m1",))
     with (fleet.root / "samuel.toml").open("a") as file:
@@ -317,6 +322,7 @@ def test_rules_that_are_not_committed_are_named(fleet: FleetProject) -> None:
     assert fleet.calls() == []
 
 
+@pytest.mark.slow
 def test_copied_file_that_git_does_not_ignore_is_refused(fleet: FleetProject) -> None:
     fleet.prepare_fleet(1, '\n[lanes]\ncopy = [".env"]\n', machines=())
     fleet.write(".env", "KEY=1\n")
@@ -374,6 +380,126 @@ def test_drained_machine_gets_no_new_work_and_status_shows_it(fleet: FleetProjec
 
     fleet.assert_sound(3)
     assert sorted((fleet.outside / "machines").read_text().split()) == ["m1", "m2", "m2"]
+
+
+@pytest.mark.slow
+def test_drained_machine_gets_work_again_when_that_is_undone(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(4, machines=("m1", "m2"))
+    hold = f"while [ ! -e {fleet.outside}/go-$SAMUEL_TASK_ID ]; do sleep 0.05; done"
+    fleet.task("any", f'echo "$SAMUEL_TASK_ID $SAMUEL_MACHINE" >> {fleet.outside}/machines\n{hold}\n{WORK}')
+
+    def machines() -> dict[str, str]:
+        file = fleet.outside / "machines"
+        words = file.read_text().split() if file.exists() else []
+        return dict(zip(words[::2], words[1::2], strict=False))
+
+    with fleet.running(*fleet.places(names=("m1", "m2")), lanes=0) as process:
+        fleet.wait_for(lambda: len(machines()) == 2, process)
+        on_m1, on_m2 = (next(task for task, name in machines().items() if name == m) for m in ("m1", "m2"))
+        drained = fleet.samuel("fleet", "drain", "ssh:m1", "--json").data
+        assert drained == {"place": "ssh:m1", "drained": ["ssh:m1"]}
+        (fleet.outside / f"go-{on_m1}").touch()
+        (fleet.outside / f"go-{on_m2}").touch()
+        fleet.wait_for(lambda: len(machines()) == 3, process)
+        assert machines()["3"] == "m2"
+        assert fleet.samuel("fleet", "drain", "m1", "--undo", "--json").data["drained"] == []
+        states = {entry["place"]: entry["state"] for entry in fleet.samuel("fleet", "status", "--json").data}
+        assert states == {"ssh:m1": "ready", "ssh:m2": "ready"}
+        fleet.wait_for(lambda: len(machines()) == 4, process)
+        assert machines()["4"] == "m1"
+        for task in ("3", "4"):
+            (fleet.outside / f"go-{task}").touch()
+        assert process.wait(120) == 0, fleet.screen
+    fleet.assert_sound(4)
+
+
+@pytest.mark.slow
+def test_run_whose_last_machine_is_drained_ends_with_its_tasks_pending(fleet: FleetProject) -> None:
+    fleet.prepare_fleet(2, machines=("m1",))
+    fleet.task("any", f"while [ ! -e {fleet.outside}/go ]; do sleep 0.05; done\n{WORK}")
+    with fleet.running(*fleet.places(names=("m1",)), lanes=0) as process:
+        fleet.wait_for(lambda: len(fleet.calls()) == 1, process)
+        assert "the run has no place `m9`" in fleet.samuel("fleet", "drain", "m9", code=2).screen
+        fleet.samuel("fleet", "drain", "m1")
+        (fleet.outside / "go").touch()
+        assert process.wait(120) == 1, fleet.screen
+    assert sorted(fleet.statuses().values()) == ["completed", "pending"]
+    assert fleet.samuel("run", "status", "--json").data["exit_reason"] == "no_place"
+
+
+def another_coordinator(fleet: FleetProject, base: Path) -> FleetProject:
+    """Somebody else's clone of the project, with a home of its own; it uses the same machines."""
+    home = base / "home"
+    home.mkdir(parents=True)
+    other = FleetProject(base, fleet._program.parent, home, fleet.machines)
+    other.root.rmdir()
+    fleet.git("clone", "-q", str(fleet.bare), str(other.root))
+    other.git("config", "user.name", "Another Person")
+    other.git("config", "user.email", "other@example.org")
+    other.git("tag", "begin")
+    other.bare = fleet.bare
+    other.samuel("trust", "--yes")
+    other.samuel("run", "init", "--prd", "prd.md", "--yes")
+    return other
+
+
+def trusted_clone(fleet: FleetProject) -> None:
+    """Let the first machine trust the clone that Samuel keeps there."""
+    command = fleet.samuel("fleet", "check", "--place", "ssh:m1:1", "--json", code=1).data[0]["hint"].split("`")[1]
+    fleet.on_machine("m1", *command.split(), "--yes")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("same_rules", [True, False], ids=["same rules", "other rules"])
+def test_two_runs_share_the_clone_of_a_machine(fleet: FleetProject, tmp_path: Path, *, same_rules: bool) -> None:
+    fleet.prepare_fleet(1, machines=())
+    trusted_clone(fleet)
+    other = another_coordinator(fleet, tmp_path / "other")
+    if not same_rules:
+        other.write("check.sh", "test ! -e broken\n# stricter\n")
+        other.write("samuel.toml", (other.root / "samuel.toml").read_text() + "\n# other\n")
+        other.git("commit", "-qam", "Other rules")
+    hold = f"touch {fleet.outside}/begun; while [ ! -e {fleet.outside}/go ]; do sleep 0.05; done"
+    fleet.task("1", f"{hold}\n{WORK}")
+    other.task("1", WORK)
+    # The agent that is committed notes its calls beside the first project.
+    with fleet.running("--place", "ssh:m1:1", lanes=0) as first:
+        fleet.wait_for((fleet.outside / "begun").exists, first)
+        with other.running("--place", "ssh:m1:1", lanes=0) as second:
+            if same_rules:
+                other.wait_for(lambda: len(fleet.calls()) == 2, second)
+            else:
+                other.wait_for(lambda: "by other rules" in other.screen, second)
+                assert len(fleet.calls()) == 1, "it waits for the end of the first run"
+            (fleet.outside / "go").touch()
+            assert first.wait(120) == 0, fleet.screen
+            assert second.wait(120) == 0, other.screen
+    fleet.assert_sound(1)
+    assert other.landed() == ["1"]
+    assert len(fleet.calls()) == 2
+    assert "no attempt is counted" not in fleet.screen
+
+
+@pytest.mark.slow
+def test_display_that_is_blocked_for_longer_than_a_machine_may_be_silent_loses_none(
+    fleet: FleetProject,
+) -> None:
+    settings = '\n[fleet]\nsilence = "2s"\n'
+    fleet.prepare_fleet(1, settings, machines=("m1",))
+    lines = 'i=0; while [ $i -lt 4000 ]; do i=$((i+1)); echo "line $i of the agent, and some more text"; done'
+    fleet.task("1", f"{lines}; sleep 1; {lines}; {WORK}")
+    command = [*INSTALLED, "run", "start", "--yes", "-v", *fleet.places(names=("m1",))]
+    with subprocess.Popen(
+        command, cwd=fleet.root, env=fleet.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        wait_for(lambda: len(fleet.calls()) == 1)
+        time.sleep(8)  # nobody reads: the pipe is full, and the coordinator waits in the middle of a line
+        assert process.stdout
+        screen = process.stdout.read().decode()
+        assert process.wait(120) == 0, screen
+    fleet.assert_sound(1)
+    assert len(fleet.calls()) == 1
+    assert "nothing was heard" not in screen
 
 
 @pytest.mark.slow

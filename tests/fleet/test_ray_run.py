@@ -40,7 +40,7 @@ class RayProject(LaneProject):
         self.env |= {name: value for name, value in cluster.variables().items() if name.startswith("RAY_")}
         self.env["RAY_ADDRESS"] = cluster.address
 
-    def start_machine(self, number: int) -> RayNode:
+    def start_machine(self, number: int, *, trusts: bool = True) -> RayNode:
         home = self.home.with_name(f"machine-{number}")
         if not home.exists():
             home.mkdir()
@@ -50,7 +50,7 @@ class RayProject(LaneProject):
             "HOME": str(home),
             "XDG_STATE_HOME": str(home / "state"),
             "XDG_CACHE_HOME": str(home / "cache"),
-            "SAMUEL_TRUST": "all",
+            **({"SAMUEL_TRUST": "all"} if trusts else {}),
         }
         return self.cluster.start_node(number, {"agent": SLOTS, "mine": SLOTS}, variables)
 
@@ -145,6 +145,108 @@ def test_agent_that_no_machine_offers_is_named_and_nothing_starts(project: RayPr
     assert ended(process, project) != 0
     assert "no machine of the Ray cluster offers `other`" in project.screen
     assert project.calls() == []
+
+
+def test_machine_that_refuses_is_named_and_the_others_go_on(project: RayProject) -> None:
+    project.cluster.remove(project.cluster.nodes["127.0.0.5"])
+    project.start_machine(3, trusts=False)
+    project.prepare_ray(6)
+    project.task("any", 'echo "$HOME" >> "$outside/homes"; sleep 1; echo x > "work-$SAMUEL_TASK_ID.txt"')
+
+    checked = project.samuel("fleet", "check", "--place", "ray:auto", "--json", code=1, installed=True).data
+    assert {entry["place"]: entry["code"] for entry in checked} == {
+        "ray:auto/127.0.0.3": "",
+        "ray:auto/127.0.0.4": "",
+        "ray:auto/127.0.0.5": "trust",
+    }
+    process = project.begin()
+    assert ended(process, project) == 0, project.screen
+
+    project.assert_sound(6)
+    assert len(project.calls()) == 6
+    assert "`ray:auto/127.0.0.5` gets no work in this run: `checks:ralph` of" in project.screen
+    assert {home.rpartition("-")[2] for home in (project.outside / "homes").read_text().split()} == {"1", "2"}
+
+
+def test_drained_machine_of_a_cluster_gets_no_new_work(project: RayProject) -> None:
+    project.prepare_ray(12)
+    project.task(
+        "any",
+        'echo "$HOME" >> "$outside/homes"; while [ ! -e "$outside/go" ]; do sleep 0.1; done\n'
+        'echo x > "work-$SAMUEL_TASK_ID.txt"',
+    )
+    process = project.begin()
+    project.wait_for_agents(MACHINES * SLOTS, process)
+    status = {entry["place"]: entry for entry in project.samuel("fleet", "status", "--json").data}
+    assert [len(status[f"ray:auto/127.0.0.{number}"]["tasks"]) for number in (3, 4, 5)] == [SLOTS] * MACHINES
+    project.samuel("fleet", "drain", "127.0.0.4")
+    states = {entry["place"]: entry["state"] for entry in project.samuel("fleet", "status", "--json").data}
+    assert states["ray:auto/127.0.0.4"] == "drained"
+    assert states["ray:auto"] == "ready"
+    (project.outside / "go").touch()
+    assert ended(process, project) == 0, project.screen
+
+    project.assert_sound(12)
+    homes = (project.outside / "homes").read_text().split()
+    assert sum(home.endswith("machine-2") for home in homes) == SLOTS, "what it had before"
+
+
+def frozen_machine(project: RayProject) -> tuple[RayNode, Callable[[], None]]:
+    """The machine that has an agent, frozen, and a function that lets it go on."""
+    nodes = [node for address, node in project.cluster.nodes.items() if address != "127.0.0.2"]
+    node = next(node for node in nodes if node.workers())
+    return node, node.freeze()
+
+
+def test_machine_frozen_for_half_a_minute_keeps_its_attempt(project: RayProject) -> None:
+    project.prepare_ray(1)
+    project.task("1", 'sleep 3; echo 1 > "work-1.txt"')
+    process = project.begin()
+    assert project.wait_for_agents(1, process)
+    _, thaw = frozen_machine(project)
+    time.sleep(30)
+    thaw()
+    assert ended(process, project) == 0, project.screen
+    project.assert_sound(1)
+    assert len(project.calls()) == 1, "its agent was not started anew"
+    assert "no attempt is counted" not in project.screen
+
+
+def test_machine_frozen_for_two_minutes_loses_its_task_to_another_one(project: RayProject) -> None:
+    project.prepare_ray(2)
+    late = 'if [ ! -e "$outside/frozen" ]; then sleep 2; echo late > late.txt; fi'
+    project.task("1", f'{late}; echo 1 > "work-1.txt"')
+    # It keeps the run alive until the machine goes on.
+    project.task("2", 'while [ ! -e "$outside/thawed" ]; do sleep 0.1; done; sleep 10; echo 2 > "work-2.txt"')
+    process = project.begin()
+    assert project.wait_for_agents(2, process)
+    (project.outside / "frozen").touch()
+    before = time.monotonic()
+    _, thaw = frozen_machine(project)
+    wait_until(lambda: len(project.calls()) >= 3, "another agent for what the machine had", 115)
+    time.sleep(max(0.0, before + 120 - time.monotonic()))
+    thaw()
+    (project.outside / "thawed").touch()
+    assert ended(process, project) == 0, project.screen
+    project.assert_sound(2)
+    assert {project.row(task)["attempts"] for task in ("1", "2")} == {0}, "nobody is to blame"
+    wait_until(lambda: project.agents() == [], "the end of the agents of the frozen machine", 180)
+
+
+def test_remote_that_is_away_for_half_a_minute_loses_nothing(project: RayProject) -> None:
+    project.prepare_ray(2)
+    away = project.bare.with_name("away.git")
+    project.write("samuel.toml", (project.root / "samuel.toml").read_text().replace('patience = "20s"\n', ""))
+    project.git("commit", "-qam", "The patience that runs have by default")
+    project.git("push", "-q", "origin", "main")
+    project.task("1", f'mv {project.bare} {away}; echo 1 > "work-1.txt"')
+    process = project.begin()
+    wait_until(away.exists, "the first agent", PATIENCE)
+    time.sleep(30)
+    away.rename(project.bare)
+    assert ended(process, project) == 0, project.screen
+    project.assert_sound(2)
+    assert len(project.calls()) == 2, "no agent was paid twice"
 
 
 def test_kills_of_workers_machines_and_the_coordinator_lose_and_double_nothing(project: RayProject) -> None:

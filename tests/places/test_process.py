@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,6 +28,18 @@ class TestProcessPlace(PlaceContract):
         quiet = ProcessPlace("process", 1, (str(tmp_path / "program"),), dict(os.environ), silence=0.5)
         with pytest.raises(PlaceLost, match="nothing was heard"):
             freeze(quiet, tmp_path)
+
+    def test_reader_that_is_slow_does_not_make_a_machine_silent(self, tmp_path: Path) -> None:
+        program = tmp_path / "steady"
+        program.write_text("#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done\n")
+        program.chmod(0o755)
+        place = ProcessPlace("process", 1, (str(program),), dict(os.environ), silence=0.5)
+        lines = []
+        for line in place.start(command()).lines():
+            lines.append(int(line))
+            if len(lines) == 2:
+                time.sleep(1.2)
+        assert lines == list(range(1, 9))
 
 
 def freeze(place: Place, directory: Path) -> None:

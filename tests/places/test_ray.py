@@ -322,12 +322,48 @@ def test_auto_finds_the_cluster_of_this_machine(cluster: RayCluster, monkeypatch
 def test_machine_with_the_subreaper_option_is_refused(cluster: RayCluster) -> None:
     option = "RAY_kill_child_processes_on_worker_exit_with_raylet_subreaper"
     with removed_afterwards(cluster, 4, {"agent": 1}, {option: "true"}):
-        place = RayPlace(cluster.address, LIMITS)
+        place = RayPlace(cluster.address, LIMITS, program=SHELL)
         try:
-            assert "`127.0.0.6`: exit codes do not arrive" in place.problem()
-            assert f"without {option}" in place.problem()
+            assert place.problem() == "", "the others can work"
+            problems = {machine.name: machine.problem for machine in place.machines() if machine.problem}
+            assert list(problems) == ["127.0.0.6"]
+            assert problems["127.0.0.6"].startswith("exit codes do not arrive")
+            assert f"without {option}" in problems["127.0.0.6"]
+            assert place.slots == 6
+            readers = [Reader(place.start(command("echo $HOME; sleep 1"))) for _ in range(12)]
+            assert [reader.end() for reader in readers] == [None] * 12
+            assert not any(b"127.0.0.6" in line for reader in readers for line in reader.lines)
         finally:
             place.close()
+
+
+def test_machine_with_the_subreaper_option_alone_is_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    option = "RAY_kill_child_processes_on_worker_exit_with_raylet_subreaper"
+    with running(tmp_path, monkeypatch) as cluster:
+        cluster.start_node(1, {"agent": 1}, {option: "true"})
+        place = RayPlace(cluster.address, LIMITS)
+        try:
+            assert "has no machine that can run attempts:\n`127.0.0.3`: exit codes do not" in place.problem()
+            with pytest.raises(PlaceLost, match="offers `agent`"):
+                place.start(command("echo never"))
+        finally:
+            place.close()
+
+
+def test_command_goes_to_the_machine_that_it_names_and_to_none_that_it_avoids(place: RayPlace) -> None:
+    ids = {machine.name: machine.id for machine in place.machines()}
+    for name, id in ids.items():
+        connection = place.start(command("echo $HOME")._replace(machine=id))
+        assert [line.decode().rpartition("-")[2] for line in connection.lines()] == [name]
+        assert connection.machine == id
+    away = (ids["127.0.0.3"], ids["127.0.0.5"])
+    readers = [Reader(place.start(command("echo $HOME")._replace(avoided=away))) for _ in range(8)]
+    assert [reader.end() for reader in readers] == [None] * 8
+    assert {line.decode().rpartition("-")[2] for reader in readers for line in reader.lines} == {"127.0.0.4"}
+    with pytest.raises(PlaceLost, match="no machine of the Ray cluster offers `agent`"):
+        place.start(command("echo never")._replace(avoided=tuple(ids.values())))
 
 
 def test_killed_machine_is_lost_and_leaves_nothing(place: RayPlace, cluster: RayCluster, marked: Marked) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.fleet.machines import SshMachines, ssh_machines
-from tests.places.contract import PlaceContract, command
+from tests.places.contract import PROGRAM, PlaceContract, assert_gone, command, staying
 
 from samuel.config.place_spec import place_spec
 from samuel.errors import SamuelError
 from samuel.places.place import Place, PlaceBroken, PlaceLost
 from samuel.places.ssh import SshPlace, quoted_program
+from samuel.process import procfs
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +26,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory, fast_samuel: Path) -> Ite
         yield machines
 
 
+@pytest.mark.sampled(every=4)
 class TestSshPlace(PlaceContract):
     @pytest.fixture(autouse=True)
     def _ssh(self, machines: SshMachines, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,6 +53,37 @@ class TestSshPlace(PlaceContract):
         with pytest.raises(PlaceBroken, match="exit code 2: Error: No such command") as error:
             list(SshPlace(place_spec("ssh:m1:1"), str(program), 60.0).start(command("lines", "1")).lines())
         assert "the same version" in error.value.hint
+
+    @pytest.mark.slow
+    def test_end_of_one_command_ends_no_other_where_the_user_shares_connections(
+        self, machines: SshMachines, tmp_path: Path
+    ) -> None:
+        config = machines.directory / "config"
+        before = config.read_text()
+        sockets = Path(tempfile.mkdtemp(prefix="s", dir="/tmp"))  # the path of a socket is short
+        shared = f"ControlMaster auto\n  ControlPath {sockets}/%C\n  ControlPersist 5\n"
+        config.write_text(f"{before}Host *\n  {shared}")
+        program = tmp_path / "program"
+        program.write_text(PROGRAM)
+        program.chmod(0o755)
+        place = SshPlace(place_spec("ssh:m1:2"), str(program), 60.0)
+        directories = [tmp_path / name for name in ("first", "second")]
+        try:
+            for directory in directories:
+                directory.mkdir()
+            with (
+                staying(place, directories[0]) as (first, first_pids),
+                staying(place, directories[1]) as (second, second_pids),
+            ):
+                assert list(sockets.iterdir()) == [], "no command of Samuel's is the master of others"
+                first.cancel()
+                assert_gone(first_pids)
+                assert not any((stat := procfs.stat(pid)) is None or stat.dead for pid in second_pids)
+                second.cancel()
+            assert_gone(second_pids)
+        finally:
+            config.write_text(before)
+            shutil.rmtree(sockets)
 
     @pytest.mark.slow
     def test_server_that_is_away_is_a_lost_place(self, machines: SshMachines) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from samuel.app.lanes import fleet_options
 from samuel.config.place_spec import PlaceSpec
 from samuel.errors import SamuelError
 from samuel.loop.fleet.exchange import RemoteAway
-from samuel.loop.fleet.fleet import TROUBLE, Fleet
+from samuel.loop.fleet.fleet import Fleet
 from samuel.loop.fleet.refusal import MachineRefused
+from samuel.loop.fleet.wire import ReadyLine
 from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.reports import Report
 from samuel.loop.run import LanesState, Run
@@ -23,11 +24,13 @@ from samuel.trust import commands
 if TYPE_CHECKING:
     from samuel.app.project import App
 
-AT_ONCE = 16
+AT_ONCE = 16  # places
+
+T = TypeVar("T")
 
 
 class PlaceAnswer(NamedTuple):
-    """What a place answered."""
+    """What a place answered, or one machine of a cluster."""
 
     place: str
     ok: bool
@@ -44,7 +47,34 @@ class PlaceAnswer(NamedTuple):
 
 
 def check_places(app: App, specs: Sequence[PlaceSpec], agent: str) -> list[PlaceAnswer]:
-    """The answers of these places, in the same order. Raises SamuelError if the project cannot use any machine."""
+    """The answers of these places, in the same order; of a cluster, those of its machines.
+
+    Raises SamuelError if the project cannot use any machine.
+    """
+    with fleet_without_a_run(app, specs, agent) as (fleet, head):
+        try:
+            try:
+                fleet.exchange.publish(head)  # once: each place would wait for the remote as long
+            except RemoteAway as error:
+                return [PlaceAnswer(name, False, "remote", error.message, error.hint) for name in fleet.names]
+            return of_all_places(fleet, lambda name: _answers(fleet, name, head))
+        finally:
+            with suppress(SamuelError):
+                fleet.exchange.remove()
+
+
+def of_all_places(fleet: Fleet, answers_of_place: Callable[[str], list[T]]) -> list[T]:
+    """What all places answer, asked at once."""
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        return [answer for answers in threads.map(answers_of_place, fleet.names) for answer in answers]
+
+
+@contextmanager
+def fleet_without_a_run(app: App, specs: Sequence[PlaceSpec], agent: str) -> Iterator[tuple[Fleet, str]]:
+    """The machines of these places, and the commit that is checked out here.
+
+    Raises SamuelError if the project cannot use any machine.
+    """
     place = app.workplace
     if why := place.refusal(commands.fleet(app.config.fleet)):
         raise SamuelError(why)
@@ -61,29 +91,26 @@ def check_places(app: App, specs: Sequence[PlaceSpec], agent: str) -> list[Place
     shared = SharedRun(run, lambda run: run)
     fleet = Fleet(place, shared, fleet_options(app, specs, timings=False), 1, _ignore)
     try:
-        try:
-            fleet.exchange.publish(head)  # once: each place would wait for the remote as long
-        except RemoteAway as error:
-            return [PlaceAnswer(name, False, "remote", error.message, error.hint) for name in fleet.names]
-        with ThreadPoolExecutor(AT_ONCE) as threads:
-            return list(threads.map(lambda name: _answer(fleet, name, head), fleet.names))
+        yield fleet, head
     finally:
-        with suppress(SamuelError):
-            fleet.exchange.remove()
         fleet.close()
 
 
-def _answer(fleet: Fleet, name: str, head: str) -> PlaceAnswer:
+def _answers(fleet: Fleet, name: str, head: str) -> list[PlaceAnswer]:
     if why := fleet.problem(name):
-        return PlaceAnswer(name, False, "place", why)
-    try:
-        ready = fleet.check(name, head)
-    except TROUBLE as error:
-        return PlaceAnswer(name, False, _code(error), error.message, error.hint)
-    return PlaceAnswer(name, True, machine=ready.machine, version=ready.version, clone=ready.directory)
+        return [PlaceAnswer(name, False, "place", why)]
+    answers = fleet.check_each(name, head)
+    return [_answer(fleet.machine_name(name, member), answer) for member, answer in answers]
 
 
-def _code(error: SamuelError) -> str:
+def _answer(name: str, answer: ReadyLine | SamuelError) -> PlaceAnswer:
+    if isinstance(answer, SamuelError):
+        return PlaceAnswer(name, False, code_of(answer), answer.message, answer.hint)
+    return PlaceAnswer(name, True, machine=answer.machine, version=answer.version, clone=answer.directory)
+
+
+def code_of(error: SamuelError) -> str:
+    """What is missing, in one word."""
     if isinstance(error, MachineRefused):
         return error.code
     if isinstance(error, RemoteAway):

@@ -14,7 +14,7 @@ from samuel.config.place_spec import PlaceSpec
 from samuel.dispatch.record import Fired, HandlerCall, Sink
 from samuel.events import Event
 from samuel.files.atomic import SCRATCH
-from samuel.loop.fleet.fleet import FleetOptions
+from samuel.loop.fleet.options import FleetOptions
 from samuel.loop.lanes.coordinator import LaneOptions
 from samuel.loop.lanes.lane import LaneTools
 from samuel.loop.lanes.listing import lanes_directory

@@ -12,6 +12,7 @@ import msgspec
 
 from samuel.app.loop import steps_of
 from samuel.app.machine_needs import refuse_what_is_missing, require_room
+from samuel.app.machine_prune import MachinePrune
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.project import App
 from samuel.clock import SystemClock
@@ -35,8 +36,10 @@ from samuel.loop.fleet.report_lines import report_line
 from samuel.loop.fleet.wire import (
     PROTOCOL,
     CancelledLine,
+    InventoryLine,
     Line,
     MachineRequest,
+    PruneRequest,
     ReadyLine,
     RefusalLine,
     RequestHead,
@@ -47,7 +50,7 @@ from samuel.loop.fleet.wire import (
 )
 from samuel.loop.lanes.attempt import AttemptRequest, work
 from samuel.loop.lanes.lane import Lane, LaneTools, private_directory
-from samuel.loop.lanes.listing import lanes_directory
+from samuel.loop.lanes.listing import fleet_directory, lanes_directory
 from samuel.loop.protect import Protected
 from samuel.loop.reports import LoopWarning, Report, Watch
 from samuel.loop.run import Run
@@ -123,6 +126,8 @@ class MachineAttempt:
     def answer(self) -> Line:
         request, user = self._request, self._user
         user.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if request.prune is not None:  # before room is asked for: that may be what it is to make
+            return self._prune(request.prune)
         require_room(user.state, request.room)
         clone = FleetClone(user, environment.clean(), request)
         clone.fetch()
@@ -130,10 +135,15 @@ class MachineAttempt:
             refuse_what_is_missing(app, request)
             if request.work is None:
                 return ReadyLine(self._machine, __version__, str(clone.root))
-            directory = lanes_directory(user, clone.root, app.state)
-            directory = directory.with_name(f"{directory.name}-fleet")
+            directory = fleet_directory(lanes_directory(user, clone.root, app.state))
             with self._free_lane(directory) as number, registered(user.live, request.work.run.run_id):
                 return self._work(app, clone, directory, number, request.work)
+
+    def _prune(self, request: PruneRequest) -> Line:
+        if not FleetClone.is_there(self._user, self._request):
+            return InventoryLine(self._machine)
+        clone = FleetClone(self._user, environment.clean(), self._request)
+        return MachinePrune(self._user, clone, request).answer(self._machine)
 
     def _open(self, root: Path) -> App:
         request, config = self._request, load_config(root / "samuel.toml")

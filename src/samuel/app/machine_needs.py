@@ -16,6 +16,8 @@ from samuel.process.git.git import GitFailed
 from samuel.process.git.landing import OLDEST
 from samuel.process.git.worktrees import version
 from samuel.trust.commands import task_checks, texts
+from samuel.trust.repository import trust_key
+from samuel.trust.requested_checks import remember_requested
 
 if TYPE_CHECKING:
     from samuel.app.project import App
@@ -66,8 +68,9 @@ def _refuse_untrusted(app: App, request: MachineRequest) -> None:
     """What comes with the repository runs here only if it was agreed to here."""
     root = app.paths.root
     hint = f"on this machine, `samuel -C {root} trust` shows it and asks"
-    work = request.work
-    own_checks = task_checks(app.methodology, ((task.id, task.checks) for task in work.tasks)) if work else None
+    own_checks = task_checks(app.methodology, request.task_checks)
+    if own_checks:
+        remember_requested(app.user.state, trust_key(root), app.methodology, request.task_checks)
     names = (f"checks:{app.methodology}", f"checks:{app.methodology}:tasks", f"agent:{request.agent}", "lanes")
     for name, digest, _ in (*texts(app.config), *([own_checks] if own_checks else [])):
         if name in names and app.permit.text(name, digest):

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 
@@ -15,6 +17,11 @@ from samuel.process.guard import guarded
 
 READ = 1 << 20
 HEARTBEAT = b'{"line":"heartbeat"}\n'  # as `wire.HeartbeatLine`, which takes long to import
+CANCELLED = b'{"line":"cancelled"}\n'  # as `wire.CancelledLine`
+INPUT_ENDED = (
+    "samuel attempt: cancelled, because standard input ended, or said something after the request\n"
+    "  keep it open until the answer has come, or redirect it from a file\n"
+)
 
 
 @click.command()
@@ -23,7 +30,9 @@ def attempt(here: CommandContext) -> int:
     """Do one attempt at a task for a coordinator on another machine.
 
     `samuel run start --place ssh:HOST:SLOTS` starts this on HOST; people need not. It reads one request from its
-    standard input and prints lines of JSON. When its input ends, it ends its agent and itself.
+    standard input, one line of JSON, and prints lines of JSON, the last of which is the answer. When its input
+    ends, nobody waits for the answer any more: it ends its agent and itself, with exit code 130. A request that is
+    redirected from a file is done to its end; Ctrl-C ends it.
 
     \b
         samuel attempt < request.json
@@ -64,42 +73,58 @@ def _attempt() -> int:
 
     with handled_by(interrupt, signal.SIGINT, *END):
         try:
-            request, rest = _request()
-            if rest:
-                return 130  # whatever follows a request cancels it
-            threading.Thread(target=_watch_input, daemon=True).start()
-            threading.Thread(target=beat, daemon=True).start()
-            code, line = _answer(request, send, cancel)
+            code, line = _listened(send, cancel, beat)
         except KeyboardInterrupt:
-            return 130
+            code, line = 130, CANCELLED
         cancel.is_shielded = True
         is_over.set()
         send(line)
     return code
 
 
+def _listened(send: LineWriter, cancel: CancelSwitch, beat: Callable[[], None]) -> tuple[int, bytes]:
+    """Read the request and do it, while somebody waits for it; the exit code, and the last line."""
+    request, is_whole, rest = _request()
+    is_file = stat.S_ISREG(os.fstat(0).st_mode)  # its end says nothing about who waits
+    if rest.strip() or (request and not is_whole and not is_file):
+        _say_why()
+        raise KeyboardInterrupt
+    if is_whole and not is_file:
+        threading.Thread(target=_watch_input, daemon=True).start()
+    threading.Thread(target=beat, daemon=True).start()
+    return _answer(request, send, cancel)
+
+
 def _answer(request: bytes, send: LineWriter, cancel: CancelSwitch) -> tuple[int, bytes]:
     """Do what is asked for; the exit code, and the last line."""
     from samuel.app.machine_attempt import answer  # most of the package: the machine is heard of before
-    from samuel.loop.fleet.wire import ReadyLine, ResultLine, line_of
+    from samuel.loop.fleet.wire import CancelledLine, InventoryLine, ReadyLine, ResultLine, line_of
     from samuel.process.tree import own_all_children
 
     own_all_children()
     line = answer(request, lambda line: send(line_of(line)), cancel)
-    return 0 if isinstance(line, ResultLine | ReadyLine) else 1, line_of(line)
+    if isinstance(line, CancelledLine):
+        return 130, CANCELLED
+    return 0 if isinstance(line, ResultLine | ReadyLine | InventoryLine) else 1, line_of(line)
 
 
-def _request() -> tuple[bytes, bytes]:
-    """The first line of the input, and what came after it."""
+def _request() -> tuple[bytes, bool, bytes]:
+    """The first line of the input, whether it is whole, and what came after it."""
     data = bytearray()
     while b"\n" not in data[-READ:] and (chunk := os.read(0, READ)):
         data += chunk
-    line, _, rest = data.partition(b"\n")
-    return bytes(line), bytes(rest)
+    line, line_break, rest = data.partition(b"\n")
+    return bytes(line), bool(line_break), bytes(rest)
 
 
 def _watch_input() -> None:
     """Interrupt this process when its input ends, or says anything: then nobody waits for it any more."""
     with suppress(OSError):
         os.read(0, READ)
+    _say_why()
     os.kill(os.getpid(), signal.SIGINT)
+
+
+def _say_why() -> None:
+    with suppress(OSError):
+        os.write(2, INPUT_ENDED.encode())

@@ -31,6 +31,7 @@ from samuel.tasks.store import TaskStore
 from samuel.trust import commands
 from samuel.trust.items import TrustItem, review, show
 from samuel.trust.repository import trust_key
+from samuel.trust.requested_checks import requested_checks
 from samuel.trust.store import TrustStore
 
 PENDING = ("new", "changed", "gone")
@@ -70,11 +71,13 @@ class Consent:
     def _task_checks(self, settings: Config) -> list[commands.CommandText]:
         """The commands that the tasks of each methodology bring along."""
         texts = []
+        requested = requested_checks(self._state, self._key)
         for name in settings.names:
             state = paths.Project(self.root).state(name, several=settings.has_several_methodologies)
             try:
                 tasks = TaskStore(state, paths.User.from_environment().record(state)).load()
             except SamuelError:  # no tasks, or none that a run could use either
+                texts.append(commands.task_checks(name, requested.get(name, ())))
                 continue
             texts.append(commands.task_checks(name, ((task.id, task.checks) for task in tasks)))
         return [text for text in texts if text]

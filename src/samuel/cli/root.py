@@ -17,7 +17,9 @@ COMMANDS = {
     "attempt": CommandEntry(
         "samuel.cli.attempt:attempt", "Do one attempt at a task for a coordinator on another machine."
     ),
-    "fleet": CommandEntry("samuel.cli.fleet:fleet", "Check, show and drain the machines on which agents work."),
+    "fleet": CommandEntry(
+        "samuel.cli.fleet:fleet", "Check, show, drain and prune the machines on which agents work."
+    ),
     "sync": CommandEntry("samuel.cli.sync:sync", "Write AGENTS.md and copy it to the files other agents read."),
     "hooks": CommandEntry("samuel.cli.hooks:hooks", "List, explain, test and write hooks."),
     "bridge": CommandEntry("samuel.cli.bridge:bridge", "Connect the hooks of coding agents to Samuel."),

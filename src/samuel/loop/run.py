@@ -112,6 +112,8 @@ class LaneRecord(msgspec.Struct, frozen=True, kw_only=True):
     result: AttemptResult | None = None  # None until it is decided
     place: str = ""
     """The place on other machines where it runs; "" for a lane of this one."""
+    machine: str = ""
+    """Which machine of a cluster runs it, when that is known."""
     question: str = ""
     """The id of the question whether it may land, if a handler of `before:land` refused it."""
     approved: bool = False
@@ -128,6 +130,15 @@ class LandingRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a person's work tree is brought along."""
 
 
+class MachineState(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine of a cluster, as the coordinator knows it."""
+
+    name: str
+    slots: int
+    why: str = ""
+    """Why it gets no work; "" if it does."""
+
+
 class PlaceState(msgspec.Struct, frozen=True, kw_only=True):
     """A place on other machines, as the coordinator knows it."""
 
@@ -142,6 +153,8 @@ class PlaceState(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
     directory: str = ""
     """The clone that it works in."""
+    machines: tuple[MachineState, ...] = ()
+    """Those of a cluster."""
 
 
 class LanesState(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ has succeeded when its record says so and its work ref exists.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from samuel.errors import SamuelError
@@ -30,10 +30,29 @@ class PlaceCommand(NamedTuple):
     """What the command reads from its standard input: one line of JSON."""
     resources: Mapping[str, float]
     """What the attempt needs of the machine, for example `{"agent": 1, "claude": 1}`."""
+    machine: str = ""
+    """The id of the only machine of a cluster that may run it; "" for any."""
+    avoided: Collection[str] = ()
+    """The ids of the machines of a cluster that may not."""
+
+
+class ClusterMachine(NamedTuple):
+    """One of the machines among which a place chooses."""
+
+    id: str
+    name: str
+    """What people call it: its address."""
+    slots: int
+    problem: str = ""
+    """Why it cannot run attempts; "" if it can."""
 
 
 class PlaceConnection(Protocol):
     """A command under way at a place."""
+
+    @property
+    def machine(self) -> str:
+        """The id of the machine of a cluster that runs it; "" until that is known, and where there is one only."""
 
     def lines(self) -> Iterator[bytes]:
         """The lines that the command prints, in order and as they come; it ends with the command.
@@ -56,6 +75,9 @@ class Place(Protocol):
 
     def resources(self) -> Mapping[str, float] | None:
         """What the place offers as a whole; None if it does not count anything but slots."""
+
+    def machines(self) -> Sequence[ClusterMachine]:
+        """The machines among which the place chooses, those that live; () if it is one machine itself."""
 
     def problem(self) -> str:
         """Why the place cannot take work now, and what to do about it; "" if it can."""

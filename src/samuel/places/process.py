@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from samuel.errors import SamuelError
-from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
+from samuel.places.place import ClusterMachine, PlaceBroken, PlaceCommand, PlaceLost
 from samuel.printable import safe
 from samuel.process import spawn
 from samuel.process.reason import NotRunnable
@@ -30,6 +30,8 @@ JudgeEnd = Callable[[int, str], SamuelError | None]
 
 class ProcessConnection:
     """A command under way, whose input stays open until it is cancelled or has ended."""
+
+    machine = ""  # there is one only
 
     def __init__(
         self, process: subprocess.Popen[bytes], request: bytes, judge: JudgeEnd, silence: float | None, name: str
@@ -219,6 +221,9 @@ class ProcessPlace:
 
     def resources(self) -> Mapping[str, float] | None:
         return None
+
+    def machines(self) -> Sequence[ClusterMachine]:
+        return ()
 
     def problem(self) -> str:
         return ""

@@ -19,20 +19,9 @@ import msgspec
 
 from samuel.config.model import FleetSettings
 from samuel.decoding import json_decoder
+from samuel.places import ray_messages as messages
 from samuel.places import ray_resources
-from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
-from samuel.places.ray_messages import (
-    FromDriver,
-    RayCancel,
-    RayEnded,
-    RayLimits,
-    RayLines,
-    RayOffer,
-    RayRefused,
-    RaySettings,
-    RayStart,
-    ToDriver,
-)
+from samuel.places.place import ClusterMachine, PlaceBroken, PlaceCommand, PlaceLost
 from samuel.places.ray_resources import AGENT, RayMachine
 from samuel.process.spawn import start
 from samuel.process.tree import end
@@ -48,7 +37,7 @@ def open_ray_place(address: str, program: str, silence: float) -> RayPlace:
 
     The Python that Ray runs in has it, too, so the usual name stands for that one: it is not always on PATH.
     """
-    limits = RayLimits(head=silence, silence=silence)
+    limits = messages.RayLimits(head=silence, silence=silence)
     return RayPlace(address, limits, program=() if program == FleetSettings.program else (program,))
 
 
@@ -56,12 +45,12 @@ class RayPlace:
     """One cluster. The constructor connects; what went wrong is the answer of `problem`."""
 
     def __init__(
-        self, address: str = "auto", limits: RayLimits | None = None, *, program: Sequence[str] = ()
+        self, address: str = "auto", limits: messages.RayLimits | None = None, *, program: Sequence[str] = ()
     ) -> None:
         """`program` is started on the machines in place of their own `samuel`."""
         self.name = f"ray:{address}"
         self.slots = 0
-        self._settings = RaySettings(address, limits or RayLimits(), tuple(program))
+        self._settings = messages.RaySettings(address, limits or messages.RayLimits(), tuple(program))
         self._lock = threading.Lock()
         self._driver: _DriverProcess | None = None
         self._connect()
@@ -70,7 +59,8 @@ class RayPlace:
         driver = self._connect()
         offered = ray_resources.declared(ray_resources.offer(driver.machines))
         needed = ray_resources.demand(command.resources, offered)
-        if driver.refused is None and (problem := ray_resources.missing(needed, driver.machines)):
+        usable = ray_resources.candidates(driver.machines, command.machine, command.avoided)
+        if driver.refused is None and (problem := ray_resources.missing(needed, usable)):
             raise PlaceLost(problem, _what_to_declare(needed))
         return driver.run(command)
 
@@ -82,9 +72,19 @@ class RayPlace:
         driver = self._connect()
         if driver.refused is not None:
             return driver.refused.why
-        if not self.slots:
-            return f"no machine of `{self.name}` offers `{AGENT}`\n{_what_to_declare({AGENT: 1})}"
-        return ""
+        if self.slots:
+            return ""
+        if problems := [f"`{machine.name}`: {machine.problem}" for machine in self.machines() if machine.problem]:
+            return f"`{self.name}` has no machine that can run attempts:\n" + "\n".join(problems)
+        return f"no machine of `{self.name}` offers `{AGENT}`\n{_what_to_declare({AGENT: 1})}"
+
+    def machines(self) -> Sequence[ClusterMachine]:
+        driver = self._driver
+        return [
+            ClusterMachine(machine.id, machine.address, machine.slots, machine.problem)
+            for machine in (driver.machines if driver is not None else ())
+            if machine.slots or (machine.alive and machine.problem)
+        ]
 
     def close(self) -> None:
         with self._lock:
@@ -119,13 +119,14 @@ class RayConnection:
         self._id = id
         self._driver = driver
         self._cancelled = False
-        self.messages: queue.SimpleQueue[RayLines | RayEnded] = queue.SimpleQueue()
+        self.machine = ""
+        self.received: queue.SimpleQueue[messages.RayLines | messages.RayEnded] = queue.SimpleQueue()
         self.over = threading.Event()
 
     def lines(self) -> Iterator[bytes]:
-        while isinstance(message := self._next(), RayLines):
+        while isinstance(message := self._next(), messages.RayLines):
             yield from message.lines
-        self.messages.put(message)  # for whoever asks again
+        self.received.put(message)  # for whoever asks again
         if message.how == "lost":
             raise PlaceLost(message.why)
         if message.how == "broken":
@@ -134,17 +135,17 @@ class RayConnection:
     def cancel(self) -> None:
         if not self.over.is_set():
             self._cancelled = True
-            self._driver.send(RayCancel(self._id))
+            self._driver.send(messages.RayCancel(self._id))
 
-    def _next(self) -> RayLines | RayEnded:
+    def _next(self) -> messages.RayLines | messages.RayEnded:
         waited = 0.0
         while True:
             try:
-                return self.messages.get(timeout=_POLL)
+                return self.received.get(timeout=_POLL)
             except queue.Empty:
                 waited += _POLL if self._cancelled else 0.0
             if waited > self._driver.cancel_limit:
-                return RayEnded(
+                return messages.RayEnded(
                     self._id, "lost", f"the attempt did not end within {waited:.0f} s after it was cancelled"
                 )
 
@@ -152,12 +153,14 @@ class RayConnection:
 class _DriverProcess:
     """The driver's process, and a thread that reads what it sends."""
 
-    def __init__(self, settings: RaySettings, on_machines: Callable[[Sequence[RayMachine]], None]) -> None:
+    def __init__(
+        self, settings: messages.RaySettings, on_machines: Callable[[Sequence[RayMachine]], None]
+    ) -> None:
         self._settings = settings
         self._on_machines = on_machines
         self.cancel_limit = settings.limits.cancel + _AFTER_CANCEL
         self.machines: tuple[RayMachine, ...] = ()
-        self.refused: RayRefused | None = None
+        self.refused: messages.RayRefused | None = None
         self._ids = itertools.count(1)
         self._connections: dict[int, RayConnection] = {}
         self._lock = threading.Lock()  # of the connections and `refused`
@@ -177,7 +180,7 @@ class _DriverProcess:
 
     def wait_until_ready(self) -> None:
         if not self._ready.wait(self._settings.limits.connect + _START_WITHIN):
-            self._fail(RayRefused(f"`ray:{self._settings.address}` did not answer in time", lost=True))
+            self._fail(messages.RayRefused(f"`ray:{self._settings.address}` did not answer in time", lost=True))
             self._process.kill()
 
     def run(self, command: PlaceCommand) -> RayConnection:
@@ -187,10 +190,11 @@ class _DriverProcess:
             connection = RayConnection(next(self._ids), self)
             self._connections[connection._id] = connection
         arguments, resources = tuple(command.arguments), dict(command.resources)
-        self.send(RayStart(connection._id, arguments, bytes(command.request), resources))
+        order = messages.RayStart(connection._id, arguments, bytes(command.request), resources)
+        self.send(msgspec.structs.replace(order, machine=command.machine, avoided=tuple(command.avoided)))
         return connection
 
-    def send(self, message: ToDriver | RaySettings) -> None:
+    def send(self, message: messages.ToDriver | messages.RaySettings) -> None:
         assert self._process.stdin is not None
         # A driver that is gone is noticed by the reader.
         with self._sending, suppress(OSError, ValueError):
@@ -214,14 +218,16 @@ class _DriverProcess:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        decode = json_decoder(FromDriver)
-        with self._process.stdout as messages:
-            for line in messages:
+        decode = json_decoder(messages.FromDriver)
+        with self._process.stdout as lines:
+            for line in lines:
                 self._take(decode(line))
         self._readers[1].join(1.0)
         last = bytes(self._stderr).decode(errors="replace").strip().splitlines()[-3:]
         self._fail(
-            RayRefused("\n".join([f"the Ray driver of `ray:{self._settings.address}` ended", *last]), lost=True)
+            messages.RayRefused(
+                "\n".join([f"the Ray driver of `ray:{self._settings.address}` ended", *last]), lost=True
+            )
         )
 
     def _read_stderr(self) -> None:
@@ -230,24 +236,28 @@ class _DriverProcess:
             while chunk := os.read(errors.fileno(), 65536):
                 self._stderr = (self._stderr + chunk)[-_STDERR_KEPT:]
 
-    def _take(self, message: FromDriver) -> None:
-        if isinstance(message, RayOffer):
+    def _take(self, message: messages.FromDriver) -> None:
+        if isinstance(message, messages.RayOffer):
             self.machines = message.machines
             self._on_machines(message.machines)
             self._ready.set()
-        elif isinstance(message, RayRefused):
+        elif isinstance(message, messages.RayRefused):
             self._fail(message)
         else:
             with self._lock:
                 connection = self._connections.get(message.id)
-                if isinstance(message, RayEnded):
+                if isinstance(message, messages.RayEnded):
                     self._connections.pop(message.id, None)
-            if connection is not None:
-                connection.messages.put(message)
-                if isinstance(message, RayEnded):
+            if connection is None:
+                return
+            if isinstance(message, messages.RayBegan):
+                connection.machine = message.machine
+            else:
+                connection.received.put(message)
+                if isinstance(message, messages.RayEnded):
                     connection.over.set()
 
-    def _fail(self, refused: RayRefused) -> None:
+    def _fail(self, refused: messages.RayRefused) -> None:
         """The cluster cannot be used, or not any more: whatever is under way there is lost."""
         with self._lock:
             self.refused = self.refused or refused
@@ -255,6 +265,6 @@ class _DriverProcess:
             self._connections.clear()
         self._on_machines(())
         for connection in connections:
-            connection.messages.put(RayEnded(connection._id, "lost", self.refused.why))
+            connection.received.put(messages.RayEnded(connection._id, "lost", self.refused.why))
             connection.over.set()
         self._ready.set()

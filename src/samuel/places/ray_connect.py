@@ -9,6 +9,8 @@ import importlib
 import os
 import socket
 import sys
+import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -29,8 +31,8 @@ _PROBE_TIMEOUT = 60.0
 _LONGEST = 600  # characters of Ray's own words
 
 
-def connect(address: str, limits: RayLimits) -> Any:
-    """The module `ray`, connected to the cluster, all of whose machines passed their test.
+def connect(address: str, limits: RayLimits) -> tuple[Any, dict[str, str]]:
+    """The module `ray`, connected to the cluster, and the machines that did not pass their test, by id, with why.
 
     Raises PlaceBroken if a person has to do something, PlaceLost if the cluster may come back by itself.
     """
@@ -57,16 +59,27 @@ def connect(address: str, limits: RayLimits) -> Any:
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
     except (OSError, RuntimeError, ValueError, AssertionError, ray.exceptions.RayError) as error:
         raise _explained(address, str(error), answers=True) from None
-    _test_machines(ray, address, limits)
-    return ray
+    return ray, _problems_of_machines(ray, limits)
 
 
-def machines(ray: Any) -> tuple[RayMachine, ...]:
+def machines(ray: Any, problems: Mapping[str, str]) -> tuple[RayMachine, ...]:
     """The nodes of the cluster. This call does not return while the head is away."""
     return tuple(
-        RayMachine(node["NodeID"], node["NodeManagerAddress"], bool(node["Alive"]), dict(node["Resources"]))
+        RayMachine(
+            node["NodeID"],
+            node["NodeManagerAddress"],
+            bool(node["Alive"]),
+            dict(node["Resources"]),
+            problems.get(node["NodeID"], ""),
+        )
         for node in ray.nodes()
     )
+
+
+def node_affinity(node: str) -> Any:
+    """Ray's words for: on this node, or nowhere."""
+    strategies = importlib.import_module("ray.util.scheduling_strategies")
+    return strategies.NodeAffinitySchedulingStrategy(node, soft=False)
 
 
 def _check_head(address: str) -> None:
@@ -138,27 +151,26 @@ def _wrong_token(address: str) -> PlaceBroken:
     )
 
 
-def _test_machines(ray: Any, address: str, limits: RayLimits) -> None:
-    """Each machine that offers slots runs a task of ours, in which exit codes arrive."""
-    at_node = importlib.import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
+def _problems_of_machines(ray: Any, limits: RayLimits) -> dict[str, str]:
+    """Let each machine that offers slots run a task of ours, in which exit codes have to arrive."""
     test = ray.remote(num_cpus=0, max_retries=0)(_node_report)
     tests = {
-        machine.address: test.options(scheduling_strategy=at_node(machine.id, soft=False)).remote()
-        for machine in machines(ray)
+        machine.id: test.options(scheduling_strategy=node_affinity(machine.id)).remote()
+        for machine in machines(ray, {})
         if machine.slots
     }
-    problems = []
-    for machine_address, result in tests.items():
+    problems = {}
+    until = time.monotonic() + limits.connect
+    for machine_id, result in tests.items():
         try:
-            problem = ray.get(result, timeout=limits.connect)["problem"]
+            problem = ray.get(result, timeout=max(0.1, until - time.monotonic()))["problem"]
         except ray.exceptions.RayTaskError as error:
             problem = f"Samuel cannot run there: {error.cause or error}; install samuel-loop for the Python of Ray"
         except ray.exceptions.RayError as error:
             problem = f"its test did not end: {type(error).__name__}"
         if problem:
-            problems.append(f"`{machine_address}`: {problem}")
-    if problems:
-        raise PlaceBroken(f"`ray:{address}` has machines that cannot run attempts:\n" + "\n".join(problems))
+            problems[machine_id] = problem
+    return problems
 
 
 def _node_report() -> dict[str, str]:

@@ -13,67 +13,59 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import msgspec
 
 from samuel.decoding import decode_json
+from samuel.places import ray_messages as messages
 from samuel.places import ray_resources, ray_task
 from samuel.places.place import PlaceBroken, PlaceLost
-from samuel.places.ray_connect import connect, machines
-from samuel.places.ray_messages import (
-    FromDriver,
-    RayCancel,
-    RayEnded,
-    RayLimits,
-    RayLines,
-    RayOffer,
-    RayRefused,
-    RaySettings,
-    RayStart,
-    ToDriver,
-)
+from samuel.places.ray_connect import connect, machines, node_affinity
+from samuel.places.ray_messages import RayEnded
 from samuel.places.ray_resources import RayMachine
 
 _TICK = 0.25
 _NOT_STARTED = (126, 127)  # not executable, not found
+_NODE_LABEL = "ray.io/node-id"  # Ray gives it to each node
 _NODE = "node"  # ("node", id of the node): the first thing that a task yields
 
 
 def main() -> None:
     # Ray prints to stdout. Messages have a descriptor of their own that nothing else knows.
-    messages = os.fdopen(os.dup(1), "wb", buffering=0)
+    output = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
-    settings = decode_json(sys.stdin.buffer.readline(), RaySettings)
-    outbox = _Outbox(messages)
+    settings = decode_json(sys.stdin.buffer.readline(), messages.RaySettings)
+    outbox = _Outbox(output)
     try:
-        ray = connect(settings.address, settings.limits)
+        ray, problems = connect(settings.address, settings.limits)
     except (PlaceBroken, PlaceLost) as error:
-        outbox.send(RayRefused(str(error), isinstance(error, PlaceLost)))
+        outbox.send(messages.RayRefused(str(error), isinstance(error, PlaceLost)))
         os._exit(1)  # not `sys.exit`: Ray's threads may keep a process that could not connect
-    driver = RayDriver(ray, settings, outbox)
+    driver = RayDriver(ray, problems, settings, outbox)
     threading.Thread(target=driver.read, args=(sys.stdin.buffer,), daemon=True).start()
     driver.watch()
 
 
 class _Outbox:
-    def __init__(self, messages: Any) -> None:
-        self._messages = messages
+    def __init__(self, output: Any) -> None:
+        self._output = output
         self._lock = threading.Lock()
 
-    def send(self, message: FromDriver) -> None:
+    def send(self, message: messages.FromDriver) -> None:
         with self._lock:
             rest = memoryview(msgspec.json.encode(message) + b"\n")
             while rest:
-                rest = rest[self._messages.write(rest) :]
+                rest = rest[self._output.write(rest) :]
 
 
 class _Attempt:
     """A command that was handed to Ray."""
 
-    def __init__(self, id: int, needed: dict[str, float], stream: Any) -> None:
-        self.id = id
+    def __init__(self, order: messages.RayStart, needed: dict[str, float], stream: Any) -> None:
+        self.id = order.id
+        self.order = order
         self.needed = needed
         self.stream = stream
         self.node = ""  # until it runs somewhere
@@ -85,10 +77,14 @@ class _Attempt:
 class RayDriver:
     """Follows each attempt in a thread, and watches the machines: Ray does not tell that one is frozen or gone."""
 
-    def __init__(self, ray: Any, settings: RaySettings, outbox: _Outbox) -> None:
+    def __init__(
+        self, ray: Any, problems: Mapping[str, str], settings: messages.RaySettings, outbox: _Outbox
+    ) -> None:
+        """`problems` says of machines, by id, why they cannot run attempts."""
         self._ray = ray
+        self._problems = problems
         self._program = settings.program
-        self._limits: RayLimits = settings.limits
+        self._limits: messages.RayLimits = settings.limits
         self._outbox = outbox
         self._task = ray.remote(num_cpus=0, max_retries=0, num_returns="streaming")(_attempt_on_node)
         self._attempts: dict[int, _Attempt] = {}
@@ -99,10 +95,10 @@ class RayDriver:
     def read(self, orders: BinaryIO) -> None:
         """Carry out what the coordinator orders; when there is nobody any more to order anything, end."""
         for line in orders:
-            order = decode_json(line, ToDriver)
-            if isinstance(order, RayStart):
+            order = decode_json(line, messages.ToDriver)
+            if isinstance(order, messages.RayStart):
                 self._start(order)
-            elif isinstance(order, RayCancel):
+            elif isinstance(order, messages.RayCancel):
                 self._cancel(order.id)
         os._exit(0)
 
@@ -126,30 +122,43 @@ class RayDriver:
                 self._lose_everything(f"the head of the Ray cluster has not answered for {silent:.0f} s")
             if self._machines != machines_before:
                 machines_before = self._machines
-                self._outbox.send(RayOffer(machines_before))
+                self._outbox.send(messages.RayOffer(machines_before))
                 self._check_nodes(machines_before)
             self._check_waiting(machines_before, passed)
 
     def _look(self) -> None:
         # In a thread of its own: without a head this call does not come back.
         while True:
-            self._machines = machines(self._ray)
+            self._machines = machines(self._ray, self._problems)
             self._looks += 1
             time.sleep(self._limits.watch)
 
-    def _start(self, order: RayStart) -> None:
+    def _start(self, order: messages.RayStart) -> None:
         present = self._machines
         needed = ray_resources.demand(order.resources, ray_resources.declared(ray_resources.offer(present)))
-        if problem := ray_resources.missing(needed, present):
+        if problem := self._missing(needed, order, present):
             self._outbox.send(RayEnded(order.id, "lost", problem))
             return
-        stream = self._task.options(resources=needed).remote(
+        stream = self._task.options(resources=needed, **self._where(order)).remote(
             self._program, order.arguments, order.request, self._limits.cancel
         )
-        attempt = _Attempt(order.id, needed, stream)
+        attempt = _Attempt(order, needed, stream)
         with self._lock:
             self._attempts[order.id] = attempt
         threading.Thread(target=self._follow, args=(attempt,), daemon=True).start()
+
+    def _where(self, order: messages.RayStart) -> dict[str, Any]:
+        """Ray's options that say which machines may run it."""
+        if order.machine:
+            return {"scheduling_strategy": node_affinity(order.machine)}
+        if avoided := sorted({*order.avoided, *self._problems}):
+            return {"label_selector": {_NODE_LABEL: f"!in({','.join(avoided)})"}}
+        return {}
+
+    def _missing(
+        self, needed: Mapping[str, float], order: messages.RayStart, present: Sequence[RayMachine]
+    ) -> str:
+        return ray_resources.missing(needed, ray_resources.candidates(present, order.machine, order.avoided))
 
     def _cancel(self, id: int) -> None:
         with self._lock:
@@ -178,14 +187,16 @@ class RayDriver:
         for kind, *values in map(self._ray.get, attempt.stream):
             if kind == _NODE:
                 (attempt.node,), attempt.waited = values, 0.0
+                self._outbox.send(messages.RayBegan(attempt.id, attempt.node))
             elif kind == ray_task.LINES:
                 attempt.has_printed, attempt.waited = True, 0.0
-                self._outbox.send(RayLines(attempt.id, values[0]))
+                self._outbox.send(messages.RayLines(attempt.id, values[0]))
             elif kind == ray_task.BROKEN:
                 return RayEnded(attempt.id, "broken", values[0])
             elif kind == ray_task.ENDED:
                 return _how(attempt, *values)
-        return RayEnded(attempt.id, "lost", "the attempt ended without a result")
+        # Ray ends the stream of a task that it cancelled, or raises TaskCancelledError: both are seen.
+        return RayEnded(attempt.id, "cancelled" if attempt.cancelled else "lost", "the attempt has no result")
 
     def _finish(self, attempt: _Attempt, ended: RayEnded) -> None:
         with self._lock:
@@ -200,7 +211,8 @@ class RayDriver:
             if attempt.node and attempt.node not in living:
                 name = names.get(attempt.node, attempt.node)
                 self._finish(
-                    attempt, RayEnded(attempt.id, "lost", f"the machine `{name}` is dead or does not answer")
+                    attempt,
+                    RayEnded(attempt.id, "lost", f"the machine `{name}` is dead or does not answer"),
                 )
 
     def _check_waiting(self, present: Sequence[RayMachine], passed: float) -> None:
@@ -217,7 +229,7 @@ class RayDriver:
         return f"nothing was heard from the attempt for {attempt.waited:.0f} s"
 
     def _no_room(self, attempt: _Attempt, present: Sequence[RayMachine]) -> str:
-        if problem := ray_resources.missing(attempt.needed, present):
+        if problem := self._missing(attempt.needed, attempt.order, present):
             return problem
         if attempt.waited <= self._limits.queue:
             return ""
@@ -231,7 +243,7 @@ class RayDriver:
     def _lose_everything(self, why: str) -> None:
         for attempt in self._under_way():
             self._finish(attempt, RayEnded(attempt.id, "lost", why))
-        self._outbox.send(RayRefused(why, lost=True))
+        self._outbox.send(messages.RayRefused(why, lost=True))
         os._exit(1)
 
 

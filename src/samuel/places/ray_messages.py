@@ -40,6 +40,10 @@ class RayStart(msgspec.Struct, frozen=True, tag="start"):
     arguments: tuple[str, ...]
     request: bytes
     resources: dict[str, float]
+    machine: str = ""
+    """The id of the only node that may run it; "" for any."""
+    avoided: tuple[str, ...] = ()
+    """The ids of nodes that may not."""
 
 
 class RayCancel(msgspec.Struct, frozen=True, tag="cancel"):
@@ -60,6 +64,14 @@ class RayRefused(msgspec.Struct, frozen=True, tag="refused"):
     """Whether it may work later without anybody doing anything about it."""
 
 
+class RayBegan(msgspec.Struct, frozen=True, tag="began"):
+    """An attempt has a worker."""
+
+    id: int
+    machine: str
+    """The id of its node."""
+
+
 class RayLines(msgspec.Struct, frozen=True, tag="lines"):
     id: int
     lines: list[bytes]
@@ -72,4 +84,4 @@ class RayEnded(msgspec.Struct, frozen=True, tag="ended"):
 
 
 ToDriver = RayStart | RayCancel
-FromDriver = RayOffer | RayRefused | RayLines | RayEnded
+FromDriver = RayOffer | RayRefused | RayBegan | RayLines | RayEnded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -20,10 +20,21 @@ class RayMachine(msgspec.Struct, frozen=True):
     address: str
     alive: bool
     resources: dict[str, float]
+    problem: str = ""
+    """Why it cannot run attempts; "" if it can."""
 
     @property
     def slots(self) -> int:
-        return int(self.resources.get(AGENT, 0)) if self.alive else 0
+        return int(self.resources.get(AGENT, 0)) if self.alive and not self.problem else 0
+
+
+def candidates(machines: Iterable[RayMachine], only: str, avoided: Collection[str]) -> list[RayMachine]:
+    """The machines that may run an attempt: `only` this one, unless it is "", and none that is `avoided`."""
+    return [
+        machine
+        for machine in machines
+        if machine.alive and not machine.problem and machine.id not in avoided and only in ("", machine.id)
+    ]
 
 
 def declared(resources: Mapping[str, float]) -> dict[str, float]:

@@ -20,8 +20,9 @@ from samuel.nearest import did_you_mean
 def drain(here: CommandContext, host: str, *, undo: bool) -> int:
     """Give a machine no new work in the run under way.
 
-    What it works on is finished and landed. HOST is the name of the place, or of the machine. The run remembers it
-    when it is killed and resumed; the next run does not.
+    What it works on is finished and landed. HOST is the name of the place, or of the machine; of a cluster, the
+    address of one machine too, as `fleet status` shows it. The run remembers it when it is killed and resumed; the
+    next run does not.
 
     \b
         samuel fleet drain build1
@@ -35,6 +36,9 @@ def drain(here: CommandContext, host: str, *, undo: bool) -> int:
         raise SamuelError("no run with other machines is under way", "`samuel fleet status` shows the last one")
     places = {alias: name for name in run.lanes.fleet for alias in (name.partition(":")[2], name)}
     places |= {place.machine: name for name, place in run.lanes.fleet.items() if place.machine}
+    for name, place in run.lanes.fleet.items():
+        for machine in place.machines:
+            places |= dict.fromkeys((machine.name, f"{name}/{machine.name}"), f"{name}/{machine.name}")
     if host not in places:
         hint = did_you_mean(host, places, f"the places are {', '.join(run.lanes.fleet)}")
         raise UsageError(f"the run has no place `{host}`", hint)

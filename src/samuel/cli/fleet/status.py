@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -10,7 +11,7 @@ from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory
 from samuel.loop.fleet.drain import drained
-from samuel.loop.run import Run
+from samuel.loop.run import LaneRecord, Run
 
 COLUMNS = ("place", "state", "slots", "tasks", "machine", "why")
 NONE = "the last run used no other machines; `samuel run start --place ssh:HOST:SLOTS` does"
@@ -45,24 +46,44 @@ def status(here: CommandContext) -> int:
 
 
 def machines(run: Run, away: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The machines of a run as the data of `--json`."""
+    """The machines of a run as the data of `--json`; those of a cluster follow it."""
     assert run.lanes is not UNSET
     working = [record for record in run.lanes.active.values() if record.result is None]
-    return [
-        {
+    entries = []
+    for name, place in run.lanes.fleet.items():
+        entry = {
             "place": name,
             "state": "drained" if name in away else "over" if run.over else place.status,
             "slots": len(place.lanes),
-            "tasks": [
-                {"task": record.task, "attempt": record.attempt, "lane": record.lane, "agent": record.agent}
-                for record in working
-                if record.place == name
-            ],
-            "machine": place.machine,
+            "tasks": _tasks(record for record in working if record.place == name),
+            "machine": "" if place.machines else place.machine,
             "version": place.version,
             "clone": place.directory,
             "why": place.why,
             "until": place.until,
         }
-        for name, place in run.lanes.fleet.items()
+        entries.append(entry)
+        for machine in place.machines:
+            member = f"{name}/{machine.name}"
+            state = "drained" if member in away else "out" if machine.why else entry["state"]
+            here = (record for record in working if (record.place, record.machine) == (name, machine.name))
+            entries.append(
+                entry
+                | {
+                    "place": member,
+                    "state": "over" if run.over else state,
+                    "slots": machine.slots,
+                    "tasks": _tasks(here),
+                    "machine": machine.name,
+                    "clone": "",
+                    "why": machine.why,
+                }
+            )
+    return entries
+
+
+def _tasks(records: Iterable[LaneRecord]) -> list[dict[str, Any]]:
+    return [
+        {"task": record.task, "attempt": record.attempt, "lane": record.lane, "agent": record.agent}
+        for record in records
     ]

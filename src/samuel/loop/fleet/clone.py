@@ -30,8 +30,7 @@ class FleetClone:
         """Find the clone that a request is about, or make it. Raises MachineRefused."""
         self._request = request
         self.is_ours = not request.directory
-        digest = hashlib.sha256(f"{request.url}\0{request.directory}".encode()).hexdigest()[:16]
-        self._own = user.state / FLEET / digest
+        self._own = _own_directory(user, request)
         self._own.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.top = self._own / _name(request.url) if self.is_ours else _directory(request.directory, user.home)
         self._lock = self._own / "lock"
@@ -53,9 +52,20 @@ class FleetClone:
             )
         self.remote = RemoteRepository(self.git, self._own / "transfers", url)
 
+    @staticmethod
+    def is_there(user: User, request: MachineRequest) -> bool:
+        """Whether there is a clone for this request, or one that its owner says to have made."""
+        return bool(request.directory) or (_own_directory(user, request) / _name(request.url) / ".git").is_dir()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let nobody fetch into the clone, nor change its rules."""
+        with held(self._lock, wait=LOCK_WAIT, note="samuel attempt"):
+            yield
+
     def fetch(self) -> None:
         """Fetch what the attempt needs, unless it is there. Raises MachineRefused if the remote is away."""
-        with held(self._lock, wait=LOCK_WAIT, note="samuel attempt"):
+        with self.alone():
             commits = sorted({self._request.base, *self._request.needed.values()})
             if not self._has(commits):
                 self.remote.knows(self.git.head())
@@ -81,7 +91,7 @@ class FleetClone:
         Raises MachineRefused if they differ, or if another run works by the rules that are there.
         """
         with ExitStack() as use:
-            with held(self._lock, wait=LOCK_WAIT, note="samuel attempt"):
+            with self.alone():
                 self._require_rules()
                 if self.is_ours:
                     use.enter_context(self._used())
@@ -146,6 +156,12 @@ class FleetClone:
             building = Git(self.top, environment)
             building.call(["init", "--quiet", "--template="])
             building.call(["remote", "add", self._request.remote, self._request.url])
+
+
+def _own_directory(user: User, request: MachineRequest) -> Path:
+    """What Samuel has on this machine for a clone: locks, transfers, and the clone itself if it is Samuel's."""
+    digest = hashlib.sha256(f"{request.url}\0{request.directory}".encode()).hexdigest()[:16]
+    return user.state / FLEET / digest
 
 
 def _name(url: str) -> str:

@@ -7,6 +7,7 @@ belong to one attempt alone, and the coordinator takes both together or nothing.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -20,6 +21,8 @@ from samuel.loop.run import LaneRecord
 from samuel.process.git.git import Git, GitFailed
 from samuel.process.git.kept_refs import PREFIX, KeptRefs, attempt_ref, part, work_ref
 from samuel.process.git.transport import PushRefused, RemoteRepository, TransferFailed, is_shallow, remote_of
+
+_RECORD = "/record/"
 
 
 class RemoteAway(SamuelError):
@@ -121,6 +124,24 @@ class Exchange:
         """Remove the refs of this run from the remote: all of its work has landed."""
         if refs := self._repository.refs(f"{self._prefix}/*"):
             self._repository.push([f":{ref}" for ref in refs])
+
+    def prune(self, runs: Collection[str], has: Callable[[str], bool]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Remove the refs of these runs whose commits this repository `has`; the refs removed, and those left.
+
+        A record goes with what it is about. Raises TransferFailed or PushRefused.
+        """
+        prefixes = tuple(f"{PREFIX}/{part(run)}/" for run in runs)
+        present = self._repository.refs(f"{PREFIX}/*")
+        refs = {ref: commit for ref, commit in present.items() if ref.startswith(prefixes)}
+        left = {ref for ref, commit in refs.items() if _RECORD not in ref and not has(commit)}
+        left |= {
+            ref
+            for ref in refs
+            if _RECORD in ref and left & {ref.replace(_RECORD, f"/{kind}/", 1) for kind in ("work", "kept")}
+        }
+        removed = {ref: commit for ref, commit in refs.items() if ref not in left}
+        self._repository.delete(removed)
+        return tuple(removed), tuple(sorted(left))
 
     def _name(self, kind: RefKind, record: LaneRecord) -> str:
         return remote_ref(self._prefix, kind, part(record.task), record.attempt, record.iteration)

@@ -4,75 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from samuel.config.model import FleetSettings
-from samuel.config.place_spec import PlaceSpec
 from samuel.errors import SamuelError
-from samuel.events.endings import ExitReason
 from samuel.events.loop import CheckRun
 from samuel.loop.attempts import TreeState
+from samuel.loop.fleet.conversation import (
+    L,
+    answers_of,
+    ask_for,
+    checks_of,
+    listen,
+    resources_of,
+    saved_tasks,
+    texts_so_far,
+)
 from samuel.loop.fleet.drain import drained
 from samuel.loop.fleet.exchange import Exchange, RemoteAway
 from samuel.loop.fleet.exposed import refuse_exposed
-from samuel.loop.fleet.machine import FleetMachine
+from samuel.loop.fleet.machine import FleetMachine, MachineLeftOut
+from samuel.loop.fleet.options import FleetOptions
 from samuel.loop.fleet.outbox import Inbox
 from samuel.loop.fleet.records import claims_completion
 from samuel.loop.fleet.refusal import MachineRefused
-from samuel.loop.fleet.report_lines import report_of
 from samuel.loop.fleet.rule_files import rule_digests
 from samuel.loop.fleet.wire import (
     COMMAND,
     PROTOCOL,
-    CancelledLine,
-    FileLine,
-    HeartbeatLine,
+    InventoryLine,
     Line,
     MachineRequest,
+    PruneRequest,
     ReadyLine,
-    RefusalLine,
-    ReportLine,
     ResultLine,
-    StoppedLine,
     TaskRequest,
     line_of,
-    read_line,
 )
 from samuel.loop.lanes.attempt import AttemptRequest
 from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.reports import Report
 from samuel.loop.run import AttemptResult, LaneRecord
-from samuel.loop.stop import RunStopped
 from samuel.loop.workplace import Workplace
-from samuel.places.place import Place, PlaceBroken, PlaceCommand, PlaceLost
-from samuel.prompts import background
+from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
 from samuel.version import __version__
 
 MOST_TROUBLES = 5  # in a row; then a place gets no more work
 LONGEST_WAIT = 300.0  # seconds
 ROOM = 256_000_000  # bytes that must be free on a machine
-MOST_TEXT = 256 * 1024  # characters of what was learned so far
-TROUBLE = (PlaceLost, PlaceBroken, MachineRefused, RemoteAway)
+TROUBLE = (PlaceLost, PlaceBroken, MachineRefused, MachineLeftOut, RemoteAway)
 """What costs no attempt: a place, or the way to it, is at fault."""
-
-_ENDS_RUN = (ExitReason.GATE_STOP, ExitReason.STRICT_FAILURE)
-
-
-class FleetOptions(NamedTuple):
-    """How a run uses other machines."""
-
-    specs: tuple[PlaceSpec, ...]
-    settings: FleetSettings
-    open_place: Callable[[PlaceSpec, FleetSettings], Place]
-    directory: Path
-    """Where the coordinator keeps its transfers."""
-    environment: str
-    timings: bool
-    accept_unguarded: bool
 
 
 class Fleet:
@@ -124,12 +106,9 @@ class Fleet:
 
     def free_lane(self, taken: Collection[int]) -> int | None:
         """A slot of a place that can take work now; the place with the most free slots first."""
-        away = drained(self._project.record, self._shared.run.run_id)
-        free = [
-            [lane for lane in machine.state.lanes if lane not in taken]
-            for machine in self._machines.values()
-            if machine.name not in away and self._is_ready(machine)
-        ]
+        away, now = self._drained(), self._project.clock.now()
+        machines = self._machines.values()
+        free = [machine.free_lanes(taken, away, now) for machine in machines if self._is_ready(machine)]
         best = max(free, key=len, default=[])
         return best[0] if best else None
 
@@ -156,28 +135,72 @@ class Fleet:
 
     def why_none(self) -> str:
         """Why no place will ever take work in this run; "" if one may."""
-        away = drained(self._project.record, self._shared.run.run_id)
-        whys = []
+        away, whys = self._drained(), []
         for name, machine in self._machines.items():
-            if machine.state.status != "out" and name not in away:
+            if machine.state.status != "out" and not machine.is_drained(away):
                 return ""
             whys.append(f"`{name}`: {machine.state.why or 'drained'}")
         return "; ".join(whys)
 
+    def _drained(self) -> tuple[str, ...]:
+        return drained(self._project.record, self._shared.run.run_id)
+
     # One conversation with a machine
 
     def check(self, name: str, base: str) -> ReadyLine:
-        """Ask a place whether it can work. Raises what is in TROUBLE."""
+        """Ask a place whether it can work; of a cluster, each machine. Raises what is in TROUBLE.
+
+        Machines of a cluster that cannot work are left out if another one can.
+        """
+        machine, answers = self._machines[name], self.check_each(name, base)
+        ready = [answer for _, answer in answers if isinstance(answer, ReadyLine)]
+        if not ready:
+            raise next(answer for _, answer in answers if isinstance(answer, SamuelError))
+        for member, answer in answers:
+            if isinstance(answer, MachineRefused | PlaceBroken):
+                left_out = machine.leave_out(member, answer, self._project.clock.now())
+                self._project.warn(_with_hint(left_out))
+        return ready[0]
+
+    def check_each(self, name: str, base: str) -> list[tuple[str, ReadyLine | SamuelError]]:
+        """The answers of the machines of a cluster, by id, or that of the one machine which the place is."""
+        machine, agent = self._machines[name], self._shared.run.agent
+        try:
+            needed = self.exchange.publish(base)
+        except RemoteAway as error:
+            return [("", error)]
+        request = replace(
+            self._request(machine, base, needed, agent), task_checks=checks_of(saved_tasks(self._project))
+        )
+        return answers_of(machine.place, lambda member: self._ask_for(ReadyLine, machine, request, member))
+
+    def prune_each(
+        self, name: str, runs: tuple[str, ...], choose: Callable[[InventoryLine], PruneRequest]
+    ) -> list[tuple[str, InventoryLine | SamuelError]]:
+        """Let machines remove what earlier attempts left, as far as `choose` says when it is given the list of it.
+
+        The answers are as those of `check_each`.
+        """
         machine = self._machines[name]
-        needed = self.exchange.publish(base)
-        agent = self._shared.run.agent
-        line = self._ask(machine, self._request(machine, base, needed, agent), _resources(agent), None)
-        if not isinstance(line, ReadyLine):
-            raise PlaceBroken(f"`{name}` answered a check with a line `{type(line).__name__}`")
-        return line
+        request = self._request(machine, "", {}, self._shared.run.agent)
+
+        def prune(member: str) -> InventoryLine:
+            listing = replace(request, prune=PruneRequest(runs=runs))
+            chosen = choose(self._ask_for(InventoryLine, machine, listing, member))
+            return self._ask_for(InventoryLine, machine, replace(request, prune=chosen), member)
+
+        return answers_of(machine.place, prune)
+
+    def _ask_for(self, kind: type[L], machine: FleetMachine, request: MachineRequest, member: str) -> L:
+        command = PlaceCommand((COMMAND,), line_of(request), resources_of(request.agent), member)
+        return ask_for(kind, machine.place, command, self._project)
+
+    def machine_name(self, name: str, member: str) -> str:
+        """What people call a machine of the cluster `name`, or the place itself."""
+        return f"{name}/{self._machines[name].member_name(member)}" if member else name
 
     def attempt(
-        self, lane: int, request: AttemptRequest, record: LaneRecord
+        self, request: AttemptRequest, record: LaneRecord
     ) -> tuple[AttemptResult, tuple[CheckRun, ...] | None]:
         """Have an attempt done. Raises what is in TROUBLE, or RunStopped."""
         machine, task = self._machines[record.place], request.task.id
@@ -191,12 +214,15 @@ class Fleet:
             checks=request.checks.remembered,
             fresh=request.fresh,
             last=last if last is not None and last.ref else None,
-            texts=self._texts(),
+            texts=texts_so_far(self._project),
             timings=self._options.timings,
         )
-        sent = replace(self._request(machine, request.base, needed, record.agent), work=work)
+        sent = self._request(machine, request.base, needed, record.agent)
+        sent = replace(sent, work=work, task_checks=checks_of(request.tasks))
+        avoided = machine.avoided(self._drained(), self._project.clock.now())
+        command = PlaceCommand((COMMAND,), line_of(sent), resources_of(record.agent), avoided=avoided)
         try:
-            line = self._ask(machine, sent, _resources(record.agent), lane)
+            line = self._ask(machine, command, record)
         except PlaceLost:
             # The connection may have broken after the push. Nobody saw its checks: they run before it lands.
             result = self.recovered(record, patience=0.0)
@@ -244,8 +270,7 @@ class Fleet:
         return replace(line.result, settlement=settlement), line.checks
 
     def _request(self, machine: FleetMachine, base: str, needed: dict[str, str], agent: str) -> MachineRequest:
-        project, options = self._project, self._options
-        silence = options.settings.silence
+        project, settings = self._project, self._options.settings
         return MachineRequest(
             protocol=PROTOCOL,
             version=__version__,
@@ -258,65 +283,37 @@ class Fleet:
             base=base,
             needed=needed,
             methodology=project.settings.name,
-            environment=options.environment,
+            environment=self._options.environment,
             agent=agent,
             agent_variables=tuple(project.agent_env(agent)),
             rules=self._rules,
             require_checks=project.settings.require_checks,
-            accept_unguarded=options.accept_unguarded,
-            patience=options.settings.patience,
-            heartbeat=min(5.0, silence / 6),
+            accept_unguarded=self._options.accept_unguarded,
+            patience=settings.patience,
+            heartbeat=min(5.0, settings.silence / 6),
             room=ROOM,
         )
 
-    def _ask(
-        self, machine: FleetMachine, request: MachineRequest, resources: dict[str, float], lane: int | None
-    ) -> Line:
-        """The last line of a command at a place; what comes before is reported and collected."""
-        connection = machine.place.start(PlaceCommand((COMMAND,), line_of(request), resources))
-        inbox = Inbox(self._project)
-        answer: Line | None = None
-        try:
-            for data in connection.lines():
-                line = read_line(data)
-                match line:
-                    case HeartbeatLine():
-                        pass
-                    case ReportLine():
-                        if lane is not None:
-                            self._watch(lane, report_of(line))
-                    case FileLine():
-                        inbox.take(line)
-                    case _:
-                        answer = line
-        except (PlaceLost, PlaceBroken):
-            if answer is None:
-                raise
-        except SamuelError as error:  # what it printed makes no sense
-            raise PlaceBroken(f"`{machine.name}`: {error.message}", error.hint) from None
-        finally:
-            connection.cancel()
-            inbox.finish()
-        match answer:
-            case None:
-                raise PlaceLost(f"`{machine.name}` ended without a record of its attempt")
-            case RefusalLine():
-                raise MachineRefused(answer.code, answer.why, answer.hint, lasting=answer.lasting)
-            case CancelledLine():
-                raise PlaceLost(f"the attempt at `{machine.name}` was cancelled there")
-            case StoppedLine() if answer.exit_reason in _ENDS_RUN:
-                raise RunStopped(answer.outcome, answer.why, answer.exit_reason)
-            case StoppedLine():
-                raise PlaceLost(f"the attempt at `{machine.name}` could not go on: {answer.why}")
-        return answer
+    def _ask(self, machine: FleetMachine, command: PlaceCommand, record: LaneRecord) -> Line:
+        """The last line of an attempt; what comes before is reported and collected."""
+        connection = machine.place.start(command)
 
-    def _texts(self) -> dict[str, str]:
-        """What was learned so far, for the prompt."""
-        texts = {}
-        for name in (background.FILE, self._project.progress.name):
-            with suppress(OSError):
-                texts[name] = (self._project.state / name).read_text("utf-8", "replace")[-MOST_TEXT:]
-        return texts
+        def watch(report: Report) -> None:
+            nonlocal record
+            if connection.machine and not record.machine:
+                record = replace(record, machine=machine.member_name(connection.machine))
+                self._shared.change_active(record.task, machine=record.machine)
+            self._watch(record.lane, report)
+
+        try:
+            return listen(machine.name, connection, Inbox(self._project), watch)
+        except (MachineRefused, PlaceBroken) as error:
+            if connection.machine:
+                now = self._project.clock.now()
+                left_out = machine.leave_out(connection.machine, error, now)
+                if machine.has_others(self._drained(), now):
+                    raise left_out from None
+            raise
 
     # What came of it
 
@@ -356,6 +353,10 @@ class Fleet:
         machine.is_busy_checking = False
         if machine.state.status == "out":
             return
+        if isinstance(error, MachineLeftOut):
+            self._project.warn(_with_hint(error))
+            self._save()
+            return
         lasts = isinstance(error, PlaceBroken) or (isinstance(error, MachineRefused) and error.lasting)
         if not lasts and began is not None and began < machine.troubled_at:
             self._project.warn(f"{error.message}; no attempt is counted")
@@ -373,11 +374,13 @@ class Fleet:
 
     def _out(self, machine: FleetMachine, why: str, hint: str = "") -> None:
         machine.state = replace(machine.state, status="out", why=why)
-        advice = f"; {hint}" if hint else ""
-        self._project.warn(f"`{machine.name}` gets no work in this run: {why}{advice}")
+        self._project.warn(_with_hint(SamuelError(f"`{machine.name}` gets no work in this run: {why}", hint)))
 
     def _save(self) -> None:
-        states = {name: machine.state for name, machine in self._machines.items()}
+        states = {
+            name: replace(machine.state, machines=machine.machine_states())
+            for name, machine in self._machines.items()
+        }
         if self._shared.run.lanes is not UNSET:
             self._shared.set_lanes(fleet=states)
 
@@ -392,6 +395,5 @@ class Fleet:
                 machine.place.close()
 
 
-def _resources(agent: str) -> dict[str, float]:
-    """What an attempt takes of a machine, and a check too: so what nobody has is named before any task."""
-    return {"agent": 1.0, agent: 1.0}
+def _with_hint(error: SamuelError) -> str:
+    return f"{error.message}; {error.hint}" if error.hint else error.message

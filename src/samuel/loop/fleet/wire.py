@@ -20,7 +20,7 @@ from samuel.loop.checks.memory import RememberedChecks
 from samuel.loop.run import AttemptResult, Run
 from samuel.tasks.task import Task
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Changes with every change of what is in this file. Both sides must have the same."""
 
 COMMAND = "attempt"
@@ -49,6 +49,17 @@ class TaskRequest(msgspec.Struct, frozen=True, kw_only=True):
     timings: bool = False
 
 
+class PruneRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to remove of what earlier attempts left on the machine. Nothing else is removed."""
+
+    runs: tuple[str, ...]
+    """The runs of the coordinator that are over."""
+    refs: dict[str, str] = {}
+    """The commits by ref: one that has another commit by now stays."""
+    lanes: dict[str, str] = {}
+    """The trees by path: one that has other files by now stays."""
+
+
 class MachineRequest(msgspec.Struct, frozen=True, kw_only=True):
     protocol: int
     version: str
@@ -73,6 +84,8 @@ class MachineRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The names of the variables that the coordinator would hand to this agent."""
     rules: dict[str, str] = {}
     """The files by which agents are judged, with their digests."""
+    task_checks: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The checks that tasks bring along, by the id of the task, in the order of the task file."""
     require_checks: bool = False
     accept_unguarded: bool = False
     patience: float = 300.0
@@ -81,6 +94,8 @@ class MachineRequest(msgspec.Struct, frozen=True, kw_only=True):
     """How many bytes must be free on the disk."""
     work: TaskRequest | None = None
     """None: only check whether the machine could work."""
+    prune: PruneRequest | None = None
+    """Instead of all else: list what earlier attempts left, after removing what is named."""
 
 
 class HeartbeatLine(msgspec.Struct, frozen=True, tag_field="line", tag="heartbeat"):
@@ -107,6 +122,31 @@ class ReadyLine(msgspec.Struct, frozen=True, tag_field="line", tag="ready"):
     machine: str
     version: str
     directory: str
+
+
+class LeftRef(msgspec.Struct, frozen=True):
+    """A ref of Samuel's in the clone of a machine."""
+
+    name: str
+    commit: str
+    tree: str
+
+
+class LeftLane(msgspec.Struct, frozen=True):
+    """A lane on a machine in which nobody works."""
+
+    path: str
+    tree: str
+
+
+class InventoryLine(msgspec.Struct, frozen=True, tag_field="line", tag="inventory"):
+    """The answer to a request to prune: what was removed, and what is left of earlier attempts."""
+
+    machine: str
+    removed: tuple[str, ...] = ()
+    """The refs, and the paths of lanes."""
+    refs: tuple[LeftRef, ...] = ()
+    lanes: tuple[LeftLane, ...] = ()
 
 
 class RefusalLine(msgspec.Struct, frozen=True, tag_field="line", tag="refused"):
@@ -145,7 +185,17 @@ class ResultLine(msgspec.Struct, frozen=True, tag_field="line", tag="result"):
     """What a failed attempt left; a ref of the remote holds it."""
 
 
-Line = HeartbeatLine | ReportLine | FileLine | ReadyLine | RefusalLine | StoppedLine | CancelledLine | ResultLine
+Line = (
+    HeartbeatLine
+    | ReportLine
+    | FileLine
+    | ReadyLine
+    | InventoryLine
+    | RefusalLine
+    | StoppedLine
+    | CancelledLine
+    | ResultLine
+)
 
 
 def line_of(line: Line | MachineRequest) -> bytes:

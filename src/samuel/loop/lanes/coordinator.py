@@ -22,7 +22,8 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempts import NO_TREE
 from samuel.loop.availability import choose
 from samuel.loop.checks import baseline
-from samuel.loop.fleet.fleet import TROUBLE, Fleet, FleetOptions
+from samuel.loop.fleet.fleet import TROUBLE, Fleet
+from samuel.loop.fleet.options import FleetOptions
 from samuel.loop.lanes import person_tree
 from samuel.loop.lanes.branch import Branch, first_state
 from samuel.loop.lanes.landing import LandingQueue

@@ -16,6 +16,8 @@ from samuel.process.git.kept_refs import PREFIX
 from samuel.process.git.trees import Trees
 
 PRUNED = f"{PREFIX}/pruned"
+LANES = "lanes"  # in the user's state
+_OF_FLEET = "-fleet"
 
 
 class ListedLane(NamedTuple):
@@ -29,7 +31,17 @@ class ListedLane(NamedTuple):
 
 def lanes_directory(user: User, root: Path, state: Path) -> Path:
     """Where the lanes of a project are: outside of it, so that no tool in a lane finds the project around it."""
-    return user.state / "lanes" / f"{root.name}-{record_name(state)[:12]}"
+    return user.state / LANES / f"{root.name}-{record_name(state)[:12]}"
+
+
+def fleet_directory(lanes: Path) -> Path:
+    """Where the lanes are in which a machine works for coordinators; `lanes` has those of its own runs."""
+    return lanes.with_name(f"{lanes.name}{_OF_FLEET}")
+
+
+def of_fleet(directory: Path) -> bool:
+    """Whether a directory has lanes in which a machine works for coordinators."""
+    return directory.name.endswith(_OF_FLEET)
 
 
 def listed_lanes(git: Git, directory: Path, active: Mapping[str, LaneRecord]) -> list[ListedLane]:

@@ -105,7 +105,7 @@ class AttemptStarter:
         task = request.task.id
         if record.place:
             assert self._fleet is not None
-            return AttemptEnded(task, *self._fleet.attempt(record.lane, request, record))
+            return AttemptEnded(task, *self._fleet.attempt(request, record))
 
         def save(run: Run) -> Run:
             self._shared.change_active(task, tree=run.tree)

@@ -25,6 +25,7 @@ from samuel.process.git.program import git_program, path_outside
 
 LONGEST_USER = 39  # characters
 TIMEOUT = 900.0  # of one transfer
+DELETED_AT_ONCE = 200  # refs: a command line has its limits
 CREDENTIALS = ("SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 SETTINGS = {
     "core.hooksPath": "/dev/null",
@@ -127,6 +128,15 @@ class RemoteRepository:
             if self.refs(*refs) != dict(refs):  # a push whose answer was lost is repeated
                 raise
 
+    def delete(self, refs: Mapping[str, str], timeout: float = TIMEOUT) -> None:
+        """Remove these refs (name: commit), each unless it has another commit by now. Raises as `push` does."""
+        names = list(refs)
+        for start in range(0, len(names), DELETED_AT_ONCE):
+            some = names[start : start + DELETED_AT_ONCE]
+            leases = [f"--force-with-lease={ref}:{refs[ref]}" for ref in some]
+            words = ["push", "--porcelain", "--no-verify", "--quiet", *leases, self._url]
+            self._call([*words, *(f":{ref}" for ref in some)], timeout)
+
     def fetch(self, refspecs: Sequence[str], timeout: float = TIMEOUT) -> None:
         """Fetch these: the objects into the repository, the refs into Samuel's own git directory."""
         words = [
@@ -149,6 +159,12 @@ class RemoteRepository:
         output = self._call(["ls-remote", "--quiet", self._url, *patterns], timeout).decode(errors="replace")
         pairs = (line.split("\t", 1) for line in output.splitlines() if "\t" in line)
         return {name: commit for commit, name in pairs}
+
+    def forget(self, prefixes: Sequence[str]) -> None:
+        """Remove the refs below these that earlier transfers left in Samuel's own git directory."""
+        names = self._call(["for-each-ref", "--format=%(refname)", *prefixes], 60.0).decode().split()
+        for name in names if prefixes else ():
+            self._call(["update-ref", "-d", name], 60.0)
 
     def knows(self, commit: str) -> None:
         """Let the next transfers build on a commit that the repository has."""

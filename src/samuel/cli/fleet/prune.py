@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import click
+
+from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.inside_a_run import inside_a_run
+from samuel.cli.output import OutputTable
+from samuel.config.place_spec import place_specs
+from samuel.errors import UsageError
+from samuel.files.lock import held
+
+COLUMNS = ("place", "refs", "lanes", "left")
+PLACE = "The place to prune: `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places, can be repeated."
+
+
+@click.command()
+@click.option("--place", "places", multiple=True, metavar="PLACE", help=PLACE)
+@click.option("--agent", default="", help="The agent whose machines of a cluster are pruned.")
+@env_option
+@json_option
+@click.pass_obj
+def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment: str) -> int:
+    """Remove what finished runs of this project left on the machines and on the git remote.
+
+    That are the lanes in which nobody works, with their ignored files such as installed packages, and the refs
+    below refs/samuel of the runs that `run history` lists. A ref or a lane stays if its files are in no commit of
+    this repository, if it belongs to a run that is under way or can be resumed, or to a run of somebody else. The
+    clone stays, too.
+
+    \b
+        samuel fleet prune
+        samuel fleet prune --place ssh:build1:2
+    """
+    from samuel.app.fleet_prune import prune_places  # most of the package
+    from samuel.app.options import Overrides
+
+    if run := inside_a_run():
+        raise UsageError(f"`fleet prune` does not work inside run {run}", "call it when the run is over")
+    with here.open(overrides=Overrides(environment=environment)) as app, ExitStack() as locks:
+        specs = [spec for spec in place_specs(places or app.config.fleet.places) if spec.kind != "local"]
+        if not specs:
+            hint = "use `--place ssh:HOST:SLOTS`, or `places` below [fleet] in samuel.toml"
+            raise UsageError("there is no machine to prune", hint)
+        for directory in (app.state, app.workplace.record):
+            if directory is not None and directory.is_dir():
+                locks.enter_context(held(directory / "run.lock", note="samuel fleet prune"))
+        answers = prune_places(app, specs, agent or app.workplace.agent)
+    rows = [
+        (entry.place, *(str(len(names)) if entry.ok else "-" for names in (entry.refs, entry.lanes, entry.left)))
+        for entry in answers
+    ]
+    lines = []
+    for entry in answers:
+        if entry.why:
+            lines.append(f"{entry.place}: {entry.why}" + (f"\n  {entry.hint}" if entry.hint else ""))
+        lines += [f"{entry.place}: {name} stays: this repository does not have its files" for name in entry.left]
+    data = [entry._asdict() for entry in answers]
+    return here.out.answer(data, OutputTable(COLUMNS, rows), *lines, ok=all(entry.ok for entry in answers))
