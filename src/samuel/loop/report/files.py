@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,12 +43,18 @@ def write_reports(place: Workplace, run_id: str) -> Path | None:
 
 def save_report(state: Path, report: RunReport, disk: Disk = DISK) -> Path:
     """Write the three files; their directory."""
-    texts = (to_markdown(report), safe_json(report_json(report)) + "\n", to_html(report))
     directory = make_dirs_inside(state, DIRECTORY, report.run.run_id, mode=0o755)
     try:
-        for name, text in zip(NAMES, texts, strict=True):
+        for name, text in zip(NAMES, _texts(report), strict=True):
             data = text.encode("utf-8", "backslashreplace")
             atomic.write_at(directory, name, data, durable=False, disk=disk)
     finally:
         os.close(directory)
     return state / DIRECTORY / report.run.run_id
+
+
+def _texts(report: RunReport) -> Iterator[str]:
+    """The content of the files, in the order of NAMES. One at a time: that of a long run is long."""
+    yield to_markdown(report)
+    yield safe_json(report_json(report)) + "\n"
+    yield to_html(report)
