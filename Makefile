@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # Tests start the command hundreds of times. A shell that forbids cached bytecode makes each start 1.5 times slower.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test rest lint system full crash stress fuzz agents fleet coverage bench docs clean
+.PHONY: demo test rest lint system full crash stress fuzz agents fleet coverage bench soak docs clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -72,6 +72,10 @@ coverage: $(READY) system
 
 bench: $(READY)
 	$(BIN)/python benchmarks
+
+# A million calls to one server: what it and its workers hold meanwhile.
+soak: $(READY)
+	$(BIN)/python benchmarks/soak.py
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py

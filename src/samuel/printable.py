@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 _CONTROL_SEQUENCE = re.compile(
@@ -39,7 +39,17 @@ def shorten(text: str, longest: int = 80) -> str:
 def safe_json(value: Any) -> str:
     """JSON with the same promise: it stays readable, and it stays JSON."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return _replaced(text, "\n", lambda char: json.dumps(char)[1:-1])
+    return _replaced(text, "\n", _json_escape)
+
+
+def safe_json_tokens(value: Any) -> Iterator[str]:
+    """The same text piece by piece, for a value whose text is long."""
+    for token in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(value):
+        yield token if token.isprintable() else _replaced(token, "\n", _json_escape)
+
+
+def _json_escape(character: str) -> str:
+    return json.dumps(character)[1:-1]
 
 
 def _replaced(text: str, keep: str, escape: Callable[[str], str]) -> str:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -386,3 +387,20 @@ def test_records_have_the_time_of_the_system_clock(samuel_project: SamuelProject
     before = SystemClock().now()
     samuel_project.fire("context.extra", task={})
     assert before <= records(samuel_project)[0].at <= SystemClock().now()
+
+
+def test_reading_a_long_journal_takes_the_memory_of_a_few_records(samuel_project: SamuelProject) -> None:
+    """A run reads the journal when it ends; a process that once held all of it stays that large."""
+    with samuel_project.open(handlers=[Recorder("context.extra", name="a")]) as app:
+        app.fire("context.extra", task={"id": "7"})
+    [segment] = segments(samuel_project.root)
+    segment.write_bytes(segment.read_bytes() * 4_000)
+    size = segment.stat().st_size
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in newest_first(samuel_project.root, samuel_project.root / PLACE))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 12_000
+    assert peak < 1024 * 1024 < size

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import tracemalloc
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -283,6 +284,29 @@ def test_saved_reports_are_three_files_and_a_link_is_not_followed(tmp_path: Path
     with pytest.raises(Exception, match="symbolic link"):
         save_report(tmp_path, report)
     assert os.listdir(tmp_path / "elsewhere") == []
+
+
+def test_saved_reports_are_what_is_printed(tmp_path: Path) -> None:
+    report = hostile_report()
+    directory = save_report(tmp_path, report)
+    texts = (to_markdown(report), safe_json(report_json(report)) + "\n", to_html(report))
+    names = ("report.md", "report.json", "report.html")
+    assert [(directory / name).read_bytes() for name in names] == [
+        text.encode("utf-8", "backslashreplace") for text in texts
+    ]
+
+
+def test_the_text_of_a_long_report_is_never_in_memory_as_a_whole(tmp_path: Path) -> None:
+    attempts = [attempt(number, str(number % 60), denials=("d" * 100,) * 30) for number in range(1, 301)]
+    report = build_report(history(*attempts), [], project="shop")
+    save_report(tmp_path, report)  # what is imported and compiled is not of this report
+    tracemalloc.start()
+    try:
+        directory = save_report(tmp_path, report)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < (directory / "report.json").stat().st_size + 1024 * 1024
 
 
 def test_the_report_of_a_run_is_written_into_the_state_and_a_failure_is_a_warning(loop: LoopProject) -> None:

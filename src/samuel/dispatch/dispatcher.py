@@ -10,7 +10,6 @@ import hashlib
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -70,12 +69,13 @@ class _BoundHandler(msgspec.Struct, frozen=True):
     """A step of a chain, with everything that is the same for all events."""
 
     handler: Handler
-    name: str
-    run: Callable[[Event], Reply]
+    key: str  # what it adds to the idempotency key of the event
+    run: RuntimeCall  # checks the permit first
     plugin: Plugin
     position: int
     strict: bool
     observed: bool
+    timeout: float
     deadline_ms: int
     budget: float  # bytes it may add to the prompt; built-ins have limits of their own
     package: Package | None
@@ -205,31 +205,33 @@ class Dispatcher:
 
     def _call(self, bound: _BoundHandler, event_run: EventRun, event: Event) -> HandlerCall:
         """Run one handler, validate its reply, and give the call to the sink."""
+        handler, package, composed = bound.handler, bound.package, event_run.composed
         payload = replace(
             event,
             deadline_ms=bound.deadline_ms,
             plugin=bound.plugin,
-            previous=UNSET if event_run.composed is None else event_run.composed,
-            idempotency_key=f"{event_run.key}/{bound.name}",
+            previous=UNSET if composed is None else composed,
+            idempotency_key=event_run.key + bound.key,
         )
-        if event.recipe_name and bound.package is not None:
+        if package is not None and event.recipe_name:
             # The hooks of a plugin know its recipes by the names of their files.
-            payload = replace(payload, recipe_name=event.recipe_name.removeprefix(f"{bound.package.name}/"))
+            payload = replace(payload, recipe_name=event.recipe_name.removeprefix(f"{package.name}/"))
         monotonic = self._monotonic
         started = monotonic()
-        reply = bound.run(payload)
+        reply = bound.run(handler, payload, bound.timeout)
         duration_ms = (monotonic() - started) * 1000
-        # An empty result is valid, except where only one handler runs and its result is needed.
-        if reply.outcome is OK and (reply.result or event_run.kind.composition.arrange is LAST_ONLY):
-            reply = validated(event_run.kind, reply)
-            if bound.package is not None and (why := overreach(event, reply.result, bound.package.grants)):
-                reply = Reply(Outcome.REFUSED, message=why, stderr=reply.stderr)
-            elif reply.size > bound.budget:
-                reply = budget.keep(reply, event_run.composed, bound.budget)
-        elif reply.outcome is not OK and reply.result:
+        if reply.outcome is OK:
+            # An empty result is valid, except where only one handler runs and its result is needed.
+            if reply.result or event_run.kind.composition.arrange is LAST_ONLY:
+                reply = validated(event_run.kind, reply)
+                if package is not None and (why := overreach(event, reply.result, package.grants)):
+                    reply = Reply(Outcome.REFUSED, message=why, stderr=reply.stderr)
+                elif reply.size > bound.budget:
+                    reply = budget.keep(reply, composed, bound.budget)
+        elif reply.result:
             reply = only_denial(event_run.kind, reply)
         call = HandlerCall(
-            bound.handler,
+            handler,
             bound.position,
             reply.outcome,
             duration_ms,
@@ -244,24 +246,24 @@ class Dispatcher:
         self._sink.called(event, call)
         return call
 
-    def _runner(self, step: ChainStep) -> Callable[[Event], Reply]:
+    def _runner(self, step: ChainStep) -> RuntimeCall:
         """The function that runs one handler. It checks the permit at every call."""
-        handler, timeout, permit = step.handler, step.timeout, self._permit
+        handler, permit = step.handler, self._permit
         runtime = self._runtimes.get(handler.runtime)
         if handler.status is not HandlerStatus.ACTIVE:
             unavailable = Reply(UNAVAILABLE[handler.status], message=handler.reason)
-            return lambda event: unavailable
+            return lambda handler, event, timeout: unavailable
         if runtime is None:
             missing = f"no runtime `{handler.runtime}` on this machine"
-            return lambda event: Reply(Outcome.NOT_STARTED, message=missing)
+            return lambda handler, event, timeout: Reply(Outcome.NOT_STARTED, message=missing)
 
         call: RuntimeCall = runtime.call
         if step.serial and self._serial_locks is not None:
             call = _one_at_a_time(call, self._serial_locks)
         if handler.function is not None:  # a function of this process needs no permit and cannot be killed
-            return partial(call, handler, timeout=timeout)
+            return call
 
-        def run(event: Event) -> Reply:
+        def run(handler: Handler, event: Event, timeout: float) -> Reply:
             if refusal := permit(handler):
                 return Reply(Outcome.REFUSED, message=refusal)
             try:
@@ -274,18 +276,21 @@ class Dispatcher:
     # Preparation
 
     def _stamp(self, event: Event) -> Event:
-        recipe = event.recipe_name if event.recipe_name is not UNSET else self._project.recipe or UNSET
+        project_root, methodology, _, _, environment, recipe_of_process, lane, machine = self._project
+        recipe = event.recipe_name
+        if recipe is UNSET:
+            recipe = recipe_of_process or UNSET
         return replace(
             event,
             recipe_name=recipe,
             recipe_full_name=recipe or UNSET,
             event_id=event.event_id or self._clock.new_id("evt"),
             timestamp=event.timestamp or iso(self._clock.now()),
-            project_root=self._project.project_root,
-            methodology=event.methodology or self._project.methodology,
-            environment=self._project.environment or UNSET,
-            machine=self._project.machine or event.machine,
-            lane=event.lane if self._project.lane is None or event.lane is not UNSET else self._project.lane,
+            project_root=project_root,
+            methodology=event.methodology or methodology,
+            environment=environment or UNSET,
+            machine=machine or event.machine,
+            lane=event.lane if lane is None or event.lane is not UNSET else lane,
         )
 
     def _bound_chain(self, name: str) -> tuple[_BoundHandler, ...]:
@@ -305,12 +310,13 @@ class Dispatcher:
         limited = kind.adds_to_prompt and handler.origin is not Origin.BUILT_IN
         return _BoundHandler(
             handler,
-            handler.name,
+            f"/{handler.name}",
             self._runner(step),
             Plugin(handler.key, handler.config, self._project.data_dir(handler.key)),
             position,
             step.strict,
             step.mode is HandlerMode.OBSERVE,
+            step.timeout,
             int(step.timeout * 1000),
             self._project.prompt_bytes if limited else math.inf,
             handler.package,

@@ -34,8 +34,9 @@ class EventRun:
         self.calls: list[HandlerCall] = []
         self.composed: dict[str, Any] | None = None  # None until a handler returned a result
         self._results: list[HandlerResult] = []
-        self._step = kind.composition.step
-        self._rewrites = kind.composition.rewrites
+        composition = kind.composition
+        self._step = composition.step
+        self._rewrites = composition.rewrites
 
     def record(self, call: HandlerCall) -> HandlerCall:
         """Record a call of a handler that runs in turn; the next handler sees what it rewrote and contributed."""
@@ -43,8 +44,9 @@ class EventRun:
         result = call.result
         if not result or not (call.outcome is OK or self._usable(call)):
             return call
-        if self._step is not None:
-            self.composed = self._step(self.composed or self.kind.composition.empty, result)
+        step = self._step
+        if step is not None:
+            self.composed = step(self.composed or self.kind.composition.empty, result)
         else:
             self._results.append(_handler_result(call, self._rewrites))
             self.composed = self.kind.composition.compose(self._results)
@@ -73,10 +75,17 @@ class EventRun:
 
 
 _VERDICT_KEYS = frozenset(("decision", "blocked", "error", "ok"))
+_LOOKED_INTO = frozenset((*_VERDICT_KEYS, "suggested_abilities"))  # keys whose values a schema cannot judge
 
 
 def validated(kind: EventType, reply: Reply) -> Reply:
     """`reply` with its result checked against the event's schema, and with the outcome that the result means."""
+    if _LOOKED_INTO.isdisjoint(reply.result):  # the usual case of a handler that contributes and judges nothing
+        try:
+            convert(reply.result, kind.result)
+            return reply
+        except (msgspec.ValidationError, RecursionError):
+            pass
     try:
         result, note = salvage(kind, reply.result)
     except msgspec.ValidationError as error:

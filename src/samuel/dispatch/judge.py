@@ -30,14 +30,16 @@ def judge(
     that can be denied it denies, and so does a guard that could not be run. Any other fault is a warning.
     """
     result = dict(result)
+    composition = kind.composition
     notable = [call for call in calls if call.outcome is not OK or call.message]
-    faults = [call for call in notable if not call.counts]
     # Only one handler of an event that needs an answer runs: there is none to fall back to.
-    no_fallback = kind.composition.needs_answer
-    strict_faults = [call for call in faults if call.strict or no_fallback or _guard_not_run(kind, call)]
-    if kind.composition.can_deny:
-        reason = _decide(result, calls, strict_faults, ask)
-    elif kind.composition.needs_answer and not calls:
+    no_fallback = composition.needs_answer
+    strict_faults = notable and [
+        call for call in notable if not call.counts and (call.strict or no_fallback or _guard_not_run(kind, call))
+    ]
+    if composition.can_deny:
+        reason = _decide(result, notable, strict_faults, ask)
+    elif no_fallback and not calls:
         reason = f"no handler runs on `{kind.name}`; `samuel hooks explain {kind.name}` shows why"
     else:
         reason = _fault(strict_faults[0]) if strict_faults else ""
@@ -45,16 +47,18 @@ def judge(
         if not VERDICTS.isdisjoint(result) and kind.family == "session":
             result = {key: value for key, value in result.items() if key not in VERDICTS}
 
-    # The denial that is the reason is not a warning too.
-    reported = [call for call in notable if call.outcome is not Outcome.DENIED or call.message != reason]
-    warnings = [*chain_warnings, *[_warning(call) for call in reported]]
-    if reason and not calls:
-        warnings.append(reason)
-    if reason and "ok" in result:
-        result["ok"] = False
-    if kind.composition.completes:
-        final_fields = {name: msgspec.to_builtins(getattr(event, name)) for name in kind.composition.rewrites}
-        result = {**result, **final_fields}
+    warnings = list(chain_warnings)
+    if notable:
+        # The denial that is the reason is not a warning too.
+        reported = [call for call in notable if call.outcome is not Outcome.DENIED or call.message != reason]
+        warnings += [_warning(call) for call in reported]
+    if reason:
+        if not calls:
+            warnings.append(reason)
+        if "ok" in result:
+            result["ok"] = False
+    if composition.completes:
+        result |= {name: msgspec.to_builtins(getattr(event, name)) for name in composition.rewrites}
     return Fired(
         event=event,
         ok=not reason and result.get("ok") is not False,
@@ -69,13 +73,13 @@ def judge(
 
 def _decide(
     result: dict[str, Any],
-    calls: Sequence[HandlerCall],
+    notable: Sequence[HandlerCall],
     strict_faults: Sequence[HandlerCall],
     ask: AskUser | None,
 ) -> str:
     """Write the final decision into `result`; return the reason if it is deny, else ""."""
     reason = str(result.get("reason") or "")
-    denial = next((call for call in calls if call.outcome is Outcome.DENIED), None)
+    denial = next((call for call in notable if call.outcome is Outcome.DENIED), None)
     if denial is not None:
         reason = reason or denial.message
     elif strict_faults:

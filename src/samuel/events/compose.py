@@ -64,7 +64,7 @@ class Composition(NamedTuple):
 
 def all_ok(composed: Result, result: Result) -> dict[str, Any]:
     """Every handler must be ok; a missing `ok` means true. Reasons are kept in order, `skip` is or-ed."""
-    joined = _joined(composed, result, skip=("ok", "reason", "reasons", "skip"))
+    joined = concatenate(composed, result, skip=("ok", "reason", "reasons", "skip"))
     # Failures without `ok` mean false: a check must not pass because it left out a key.
     joined["ok"] = bool(composed.get("ok", True) and result.get("ok", not result.get("failures")))
     reasons = [*composed.get("reasons", ()), *([result["reason"]] if result.get("reason") else ())]
@@ -75,9 +75,15 @@ def all_ok(composed: Result, result: Result) -> dict[str, Any]:
     return joined
 
 
-def concatenate(composed: Result, result: Result) -> dict[str, Any]:
-    """Lists are concatenated in chain order; of other values the last one is kept."""
-    return _joined(composed, result)
+def concatenate(composed: Result, result: Result, skip: Sequence[str] = ()) -> dict[str, Any]:
+    """Lists are concatenated in chain order; of other values the last one is kept. Not `data`, nor `skip`."""
+    joined = {**composed}
+    for key, value in result.items():
+        if value is None or key == "data" or (skip and key in skip):
+            continue
+        value_so_far = joined.get(key)
+        joined[key] = value_so_far + value if type(value_so_far) is list and type(value) is list else value
+    return joined
 
 
 def last_value(composed: Result, result: Result) -> dict[str, Any]:
@@ -99,7 +105,7 @@ def merge(answers: Sequence[HandlerResult]) -> dict[str, Any]:
     """The HookResult rule: lists are concatenated, the strongest verdict wins, an ability is suggested once."""
     composed: dict[str, Any] = {}
     for answer in answers:
-        composed = _joined(composed, answer.result, skip=_MERGED_BY_NAME)
+        composed = concatenate(composed, answer.result, skip=_MERGED_BY_NAME)
 
     if abilities := _best_suggestions(answers):
         composed["suggested_abilities"] = abilities
@@ -162,17 +168,6 @@ _MERGED_BY_NAME = (
     *("decision", "reason", "blocked", "ok", "error", "errors", "usage_recorded"),
     *("suggested_abilities", "new_intent", "tool_input", "tool_output"),
 )
-
-
-def _joined(composed: Result, result: Result, skip: Sequence[str] = ()) -> dict[str, Any]:
-    """`composed` with the keys of `result`: lists are concatenated, other values replaced. `data` is left out."""
-    joined = {**composed}
-    for key, value in result.items():
-        if value is None or key == "data" or key in skip:
-            continue
-        value_so_far = joined.get(key)
-        joined[key] = value_so_far + value if type(value_so_far) is list and type(value) is list else value
-    return joined
 
 
 def _best_suggestions(answers: Sequence[HandlerResult]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -75,13 +76,16 @@ def write_bytes(
 def write_at(
     directory: int,
     name: str,
-    data: bytes,
+    data: bytes | Iterable[bytes],
     mode: int | None = None,
     *,
     durable: bool = True,
     disk: Disk = DISK,
 ) -> None:
-    """`write_bytes` in a directory that is already open, as `make_dirs_inside` gives one."""
+    """`write_bytes` in a directory that is already open, as `make_dirs_inside` gives one.
+
+    `data` may come in blocks. If one of them cannot be made, the old file stays.
+    """
     if "/" in name:
         raise UnsafePath(
             f"`{name}` is not a plain file name", "open the directory it is in, and give the last name"
@@ -96,7 +100,8 @@ def write_at(
             try:
                 if mode is not None:
                     disk.chmod(fd, mode)  # the umask has trimmed what `create` was given
-                _write_all(fd, data, disk)
+                for block in (data,) if isinstance(data, bytes) else data:
+                    _write_all(fd, block, disk)
                 if durable:
                     disk.fsync(fd)  # before the rename, or the new name may come to stand for an empty file
             finally:

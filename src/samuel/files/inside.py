@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from samuel.errors import SamuelError, UnsafePath
+from samuel.files.bounded_read import read_at_most
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _REFUSED = {
@@ -52,12 +53,11 @@ def read_inside(root: Path, *parts: str, limit: int) -> bytes:
     """The whole file at root/parts. More than `limit` bytes are refused rather than cut."""
     fd = open_inside(root, *parts, flags=os.O_RDONLY)
     try:
-        file = open(fd, "rb")  # noqa: SIM115  in two steps, for what follows
-    except IsADirectoryError as error:
-        os.close(fd)  # `open` leaves it to us then, and knows it by its number only
+        data = read_at_most(fd, limit + 1)
+    except IsADirectoryError as error:  # which knows no name
         raise IsADirectoryError(error.errno, error.strerror, str(root.joinpath(*parts))) from None
-    with file:
-        data = file.read(limit + 1)
+    finally:
+        os.close(fd)
     if len(data) > limit:
         raise SamuelError(f"`{root.joinpath(*parts)}` is larger than {limit} bytes", "make it smaller")
     return data

@@ -10,16 +10,16 @@ import msgspec
 
 from samuel.decoding import json_decoder
 from samuel.errors import SamuelError
+from samuel.files.bounded_read import lines_backwards
 from samuel.files.inside import open_inside
 from samuel.journal.records import CallRecord, EndRecord, EventRecord, Record
 from samuel.journal.segments import oldest_first
 
 _decode = json_decoder(EventRecord | CallRecord | EndRecord)
-MAX_SEGMENT_BYTES = 64 * 1024 * 1024
 
 
 def newest_first(root: Path, journal_dir: Path) -> Iterator[Record]:
-    """Every record, the newest first. Each segment is read only when the iteration reaches it."""
+    """Every record, the newest first. Each part of a segment is read only when the iteration reaches it."""
     parts = journal_dir.relative_to(root).parts
     try:
         directory = open_inside(root, *parts, flags=os.O_RDONLY | os.O_DIRECTORY)
@@ -38,11 +38,12 @@ def _segment(root: Path, parts: tuple[str, ...], name: str) -> Iterator[Record]:
         fd = open_inside(root, *parts, name, flags=os.O_RDONLY)
     except (OSError, SamuelError):
         return
-    with os.fdopen(fd, "rb") as file:
-        lines = file.read(MAX_SEGMENT_BYTES).split(b"\n")
-    for line in reversed(lines):
-        try:
-            record = _decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            continue
-        yield record
+    try:
+        for line in lines_backwards(fd):
+            try:
+                record = _decode(line)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                continue
+            yield record
+    finally:
+        os.close(fd)

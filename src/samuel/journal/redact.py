@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
@@ -30,7 +31,7 @@ def result(answer: Mapping[str, Any], shape: type[msgspec.Struct]) -> Any:
     """A handler's result as the journal writes it."""
     if not answer:
         return None
-    secret, _ = _marks(shape)
+    secret = _marks(shape)[0]
     if not secret and len(text := _encode(answer)) <= MAX_VALUE_BYTES:
         return msgspec.Raw(text)  # the usual case: short, so encode it only once
     return {key: _value(key, value, secret) for key, value in answer.items()}
@@ -38,12 +39,11 @@ def result(answer: Mapping[str, Any], shape: type[msgspec.Struct]) -> Any:
 
 def fields(payload: Event) -> dict[str, Any]:
     """The fields of a payload that must not be written as they are, with the values to write instead."""
-    secret, bulk = _marks(type(payload))
-    limit = MAX_REPLAYED_BYTES if BY_PAYLOAD[type(payload)].composition.can_deny else MAX_VALUE_BYTES
-    instead = {}
-    for name in (*secret, *bulk):
+    secret, names, limit = _limits(type(payload))
+    instead: dict[str, Any] = {}
+    for name in names:
         value = getattr(payload, name)
-        if value is msgspec.UNSET or not value:
+        if value is UNSET or not value:
             continue
         redacted = _value(name, value, secret, limit)
         if redacted is not value:
@@ -78,6 +78,14 @@ def _hide(value: Any) -> Any:
 def _cut(text: bytes, limit: int) -> str:
     digest = hashlib.sha256(text).hexdigest()[:16]
     return f"{text[:limit].decode('utf-8', 'ignore')}… [{len(text)} bytes, sha256 {digest}]"
+
+
+@cache
+def _limits(payload: type[Event]) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    """The names of the secret fields and of all marked ones, and the bytes that a bulky one may have."""
+    secret, bulk = _marks(payload)
+    limit = MAX_REPLAYED_BYTES if BY_PAYLOAD[payload].composition.can_deny else MAX_VALUE_BYTES
+    return secret, (*secret, *bulk), limit
 
 
 @cache

@@ -45,7 +45,8 @@ CHECK_AFTER_SECONDS = 0.05
 NOT_ENCODABLE = (RecursionError, TypeError, ValueError, OverflowError, msgspec.MsgspecError)
 # O_NONBLOCK: opening a pipe that has the name of a segment must not block.
 APPEND = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-LABELS = {origin: origin.label for origin in Origin}
+# By the value of an origin: the hash of a member, which a dict needs, costs more than the rest of a record.
+LABELS = tuple(origin.label for origin in sorted(Origin))
 
 
 class Journal:
@@ -68,6 +69,7 @@ class Journal:
         self._warn = warn
         self._parent_id = parent_id
         self._segment_bytes = segment_bytes
+        self._check_after_bytes = segment_bytes // 100
         self._total_bytes = total_bytes
         self._lock = threading.Lock()
         self._waiting: list[bytes] = []
@@ -119,11 +121,11 @@ class Journal:
                 self._waiting.append(line)
 
     def _call_record(self, event: Event, call: HandlerCall) -> CallRecord:
-        handler = call.handler
+        handler, would, event_id = call.handler, call.would, event.event_id
         kind = BY_PAYLOAD[type(event)]
         return CallRecord(
-            f"{event.event_id}.{call.position}{call.phase[:1]}",
-            event.event_id,
+            f"{event_id}.{call.position}{call.phase[:1]}",
+            event_id,
             kind.name,
             self._now(),
             handler.name,
@@ -131,14 +133,14 @@ class Journal:
             handler.runtime,
             call.position,
             call.outcome,
-            _milliseconds(call.duration_ms),
+            int(call.duration_ms * 1000 + 0.5) / 1000,  # to the microsecond; `round` takes three times as long
             handler.digest,
             call.phase,
             call.strict,
             call.message,
-            redact.result(call.would.result if call.would else call.result, kind.result),
+            redact.result(call.result if would is None else would.result, kind.result),
             call.stderr,
-            would_record(call),
+            None if would is None else would_record(call),
         )
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
@@ -156,7 +158,7 @@ class Journal:
             kind.name,
             self._now(),
             fired.ok,
-            _milliseconds(duration_ms),
+            int(duration_ms * 1000 + 0.5) / 1000,
             fired.stopped,
             fired.reason,
             redact.result(fired.result, kind.result),
@@ -172,13 +174,14 @@ class Journal:
         """Write the lines that wait, and `line`, in one write."""
         with self._lock:
             if self._waiting:
-                line = b"".join((*self._waiting, line))
+                self._waiting.append(line)
+                line = b"".join(self._waiting)
                 self._waiting.clear()
             self._flushed = now = self._monotonic()
             if not line or (self._failed_at is not None and now - self._failed_at < RETRY_AFTER_SECONDS):
                 return
             self._unchecked_bytes += len(line)
-            due = now - self._checked > CHECK_AFTER_SECONDS or self._unchecked_bytes > self._segment_bytes // 100
+            due = now - self._checked > CHECK_AFTER_SECONDS or self._unchecked_bytes > self._check_after_bytes
             try:
                 if self._fd < 0 or (due and self._needs_new_segment()):
                     self._open_segment()
@@ -233,11 +236,6 @@ class Journal:
         if not self._has_warned:
             self._has_warned = True
             self._warn(f"the journal cannot be written: {why}")
-
-
-def _milliseconds(duration_ms: float) -> float:
-    """To the microsecond. `round` takes three times as long."""
-    return int(duration_ms * 1000 + 0.5) / 1000
 
 
 def _write_gitignore(directory: int) -> None:

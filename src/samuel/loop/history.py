@@ -163,26 +163,27 @@ class History:
             os.close(fd)
 
     def _lines(self, run_id: str) -> Iterator[HistoryLine]:
-        for data in self._read(run_id).split(b"\n"):
+        for data in self._read(run_id):
             with suppress(UnicodeDecodeError, msgspec.MsgspecError):
-                if data:
+                if data.strip():
                     yield decode_json(data, HistoryLine)
 
-    def _read(self, run_id: str, most: int = 2 * MOST_BYTES) -> bytes:
-        """The beginning of a run's file; b"" if there is none."""
+    def _read(self, run_id: str, most: int = 2 * MOST_BYTES) -> Iterator[bytes]:
+        """The lines of a run's file that are within its first `most` bytes; none if there is no file."""
         if not _ID.fullmatch(run_id):
-            return b""
+            return
         try:
             fd = open_inside(self._directory.parent, self._directory.name, f"{run_id}{_ENDING}", flags=os.O_RDONLY)
         except (FileNotFoundError, SamuelError):
-            return b""
+            return
         with open(fd, "rb") as file:
-            return file.read(most)
+            while most > 0 and (line := file.readline(most)):
+                most -= len(line)
+                yield line
 
     def _began(self, run_id: str) -> float:
-        first = self._read(run_id, 256 * 1024).split(b"\n", 1)[0]
-        with suppress(UnicodeDecodeError, msgspec.MsgspecError):
-            line = decode_json(first, HistoryLine)
+        with suppress(UnicodeDecodeError, msgspec.MsgspecError, StopIteration):
+            line = decode_json(next(self._read(run_id, 256 * 1024)), HistoryLine)
             return line.run.started_at if line.run else 0.0
         return 0.0
 

@@ -52,6 +52,7 @@ class Conversation:
         function with the two descriptors, in place of the program. Raises NotRunnable.
         """
         self._after = after
+        self._relayed = over_stdio  # by a container's monitor, which keeps no order between the streams
         their_in, self._ask = os.pipe()
         self._answer, their_out = os.pipe()
         self._aside, their_err = os.pipe()
@@ -114,11 +115,12 @@ class Conversation:
             if len(answer) > limit:
                 ended = "too_much_output"
                 break
-        if ended == "answered":
-            self._take_aside(aside)
-        else:
+        if ended != "answered":
             self.close()
             aside += self._stderr_at_end
+        elif self._relayed:
+            self._take_aside(aside)
+        # Else what was printed before the answer was there when `poll` reported the answer, and has been taken.
         return ConversationReply(ended, bytes(answer), bytes(aside[-STDERR_KEPT:]), self._process.returncode or 0)
 
     @property

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
@@ -106,6 +106,7 @@ class PythonRuntime:
         self._pycache = str(cache / "pycache")
         self._walls = partial(_confinement, root, cache, walls, limits)
         self._workers: WarmPool[_Worker] = WarmPool()
+        self._owners: dict[int, tuple[Handler, _WorkerOwner]] = {}  # by the id of the handler
 
     @cached_property
     def confinement(self) -> Confinement:
@@ -119,7 +120,7 @@ class PythonRuntime:
             handler.path or handler.module,
             handler.entry,
             BY_PAYLOAD[type(event)].name,
-            msgspec.Raw(_encode(event)),
+            cast(msgspec.Raw, event),  # not encoded beforehand: as a part of the request it is encoded once
             bound=handler.package is not None or bool(handler.file),
         )
         return self._ask(self._owner_of(handler), request, timeout)
@@ -186,8 +187,14 @@ class PythonRuntime:
         """
         if handler.package is not None:
             return _WorkerOwner(f"{handler.origin.name}:{self.confinement.key(handler.package)}", handler.package)
-        shared = handler.path and handler.origin in (Origin.PROJECT, Origin.USER)
-        return _WorkerOwner(f"{handler.origin.name}:{os.path.dirname(handler.path) if shared else handler.owner}")
+        # The handlers of a project are the same objects at every call, and they are few.
+        bound_handler, owner = self._owners.get(id(handler), (None, None))
+        if owner is None or bound_handler is not handler:
+            shared = handler.path and handler.origin in (Origin.PROJECT, Origin.USER)
+            directory = os.path.dirname(handler.path) if shared else handler.owner
+            owner = _WorkerOwner(f"{handler.origin.name}:{directory}")
+            self._owners[id(handler)] = handler, owner
+        return owner
 
     def _reply(self, worker_reply: ConversationReply, timeout: float) -> Reply:
         stderr = worker_reply.stderr.decode("utf-8", "replace")

@@ -42,7 +42,9 @@ class WarmPool(Generic[P]):
 
     def __init__(self, monotonic: Callable[[], float] = time.perf_counter) -> None:
         self._monotonic = monotonic
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()  # taken by itself where nobody is to be woken: `with` a condition is slower
+        self._changed = threading.Condition(self._lock)
+        self._waiting = 0  # calls that wait for a process
         self._idle: dict[Hashable, list[tuple[P, float]]] = {}  # the last one was used last
         self._count: dict[Hashable, int] = {}  # idle and busy ones
         self._closed = False
@@ -65,10 +67,11 @@ class WarmPool(Generic[P]):
 
     def give_back(self, owner: Hashable, process: P) -> None:
         """The call is over, and the process is fit for another."""
-        with self._changed:
+        with self._lock:
             if not self._closed:
                 self._idle.setdefault(owner, []).append((process, self._monotonic()))
-                self._changed.notify_all()  # the waiting calls may be of other owners
+                if self._waiting:
+                    self._changed.notify_all()  # the waiting calls may be of other owners
                 return
         self.discard(owner, process)
 
@@ -93,7 +96,7 @@ class WarmPool(Generic[P]):
         """An idle process; None if the caller is to start one, which is counted already."""
         now = self._monotonic()
         until, grow_at = now + wait, now + min(wait, GROW_AFTER_SECONDS)
-        with self._changed:
+        with self._lock:
             while not (idle := self._idle.get(owner)):
                 count, now = self._count.get(owner, 0), self._monotonic()
                 if count < USUAL or (now >= grow_at and wait > 0 and count < MOST):
@@ -101,7 +104,11 @@ class WarmPool(Generic[P]):
                     return None
                 if now >= until:
                     raise AllBusy
-                self._changed.wait((grow_at if now < grow_at else until) - now)
+                self._waiting += 1
+                try:
+                    self._changed.wait((grow_at if now < grow_at else until) - now)
+                finally:
+                    self._waiting -= 1
             process, _ = idle.pop()
             if not idle:
                 del self._idle[owner]
@@ -110,7 +117,7 @@ class WarmPool(Generic[P]):
     def _end_unneeded(self) -> None:
         before = self._monotonic() - IDLE_SECONDS
         unneeded: list[tuple[Hashable, P]] = []
-        with self._changed:
+        with self._lock:
             for owner, idle in self._idle.items():
                 while len(idle) > 1 and idle[0][1] < before:
                     unneeded.append((owner, idle.pop(0)[0]))

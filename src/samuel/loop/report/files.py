@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
+from samuel.files.bounded_read import BLOCK
 from samuel.files.inside import make_dirs_inside
 from samuel.loop.history import History
-from samuel.loop.report.html import to_html
+from samuel.loop.report.html import html_pieces
 from samuel.loop.report.markdown import to_markdown
 from samuel.loop.report.model import RunReport, build_report, report_json
 from samuel.loop.workplace import Workplace
-from samuel.printable import safe_json
+from samuel.printable import safe_json_tokens
 from samuel.tasks.task import Tasks
 
 DIRECTORY = "reports"
-NAMES = ("report.md", "report.json", "report.html")
+MARKDOWN, JSON, HTML = NAMES = ("report.md", "report.json", "report.html")
 
 
 def write_reports(place: Workplace, run_id: str) -> Path | None:
@@ -42,12 +45,25 @@ def write_reports(place: Workplace, run_id: str) -> Path | None:
 
 def save_report(state: Path, report: RunReport, disk: Disk = DISK) -> Path:
     """Write the three files; their directory."""
-    texts = (to_markdown(report), safe_json(report_json(report)) + "\n", to_html(report))
     directory = make_dirs_inside(state, DIRECTORY, report.run.run_id, mode=0o755)
     try:
-        for name, text in zip(NAMES, texts, strict=True):
-            data = text.encode("utf-8", "backslashreplace")
-            atomic.write_at(directory, name, data, durable=False, disk=disk)
+        atomic.write_at(directory, MARKDOWN, _blocks((to_markdown(report),)), durable=False, disk=disk)
+        tokens = safe_json_tokens(report_json(report))
+        atomic.write_at(directory, JSON, _blocks(chain(tokens, ("\n",))), durable=False, disk=disk)
+        atomic.write_at(directory, HTML, _blocks(html_pieces(report)), durable=False, disk=disk)
     finally:
         os.close(directory)
     return state / DIRECTORY / report.run.run_id
+
+
+def _blocks(pieces: Iterable[str]) -> Iterator[bytes]:
+    """The text in blocks. As a whole, that of a long run would be megabytes, which a process rarely gives back."""
+    block: list[str] = []
+    length = 0
+    for piece in pieces:
+        block.append(piece)
+        length += len(piece)
+        if length >= BLOCK:
+            yield "".join(block).encode("utf-8", "backslashreplace")
+            block, length = [], 0
+    yield "".join(block).encode("utf-8", "backslashreplace")

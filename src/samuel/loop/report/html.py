@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib.resources import files
 
@@ -30,6 +30,11 @@ TICKS = 5
 
 def to_html(report: RunReport) -> str:
     """The whole page."""
+    return "".join(html_pieces(report))
+
+
+def html_pieces(report: RunReport) -> Iterator[str]:
+    """The page in many pieces."""
     run = report.run
     ticks = [
         (100 * number / (TICKS - 1), clock_time(run.started_at + report.seconds * number / (TICKS - 1)))
@@ -37,7 +42,7 @@ def to_html(report: RunReport) -> str:
     ]
     attempts = [attempt for task in report.tasks for attempt in task.attempts]
     words = {attempt.word for attempt in (*attempts, *report.discoveries)}
-    return _template().render(
+    return _template().generate(
         report=report,
         run=run,
         style=Markup(_source("report.css")),
