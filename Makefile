@@ -84,7 +84,7 @@ docs: $(READY)
 clean:
 	rm -rf $(VENV) site dist build .demo
 
-$(INSTALLED): pyproject.toml hatch_build.py src/native/samuel_emit.c src/samuel/process/passed.py
+$(INSTALLED): pyproject.toml hatch_build.py src/native/samuel_emit.c src/native/bare_linux.h src/samuel/process/passed.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "Samuel needs Python 3.11 or newer; say which with: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)

@@ -4,7 +4,8 @@
  * and what to do without an answer: start `samuel emit`, or, once handlers may have been called, give the answer that
  * the server sent for this case. src/samuel/serve/thin_client.py does the same in Python.
  *
- * The build gives it SAMUEL_VERSION, and in passed.h PASSED_NAMES and PASSED_PREFIXES.
+ * The build gives it SAMUEL_VERSION, and in passed.h PASSED_NAMES and PASSED_PREFIXES. With WITHOUT_LIBC it needs no
+ * C library, whose start takes longer than the rest of the client: hence no function here that prints or formats.
  */
 
 #define _GNU_SOURCE
@@ -14,7 +15,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -28,14 +28,20 @@
 #else
 #include <sys/mman.h>
 #endif
+#ifdef WITHOUT_LIBC
+#include "bare_linux.h"
+#endif
 #include "passed.h"
 
 #define PROTOCOL "samuel-emit 1"
 #define REPLY_MS 2000                          /* for the server to take the call, and to be about to call handlers */
+#define LOOK_MS 50
 #define LARGEST_STDIN (16u * 1024 * 1024 + 1)  /* one byte more than the server takes: it says so */
 #define LARGEST_FRAME (64u * 1024 * 1024)
+#define CHUNK 16384u                           /* read at once; most messages are shorter */
 #define LONGEST_DEADLINE 1000000               /* seconds */
 #define NO_FAILURE 255
+#define ENDING ".sock"
 #define DENY 2 /* what agents take for a refusal: without an answer nothing goes on */
 
 extern char **environ;
@@ -50,12 +56,18 @@ typedef struct {
 static Buffer standard_input, received;
 static int has_input; /* stdin was read, so `samuel emit` needs it from us */
 
+/* Make room for so many more bytes. */
+static void reserve(Buffer *buffer, size_t size) {
+    if (buffer->size + size <= buffer->room) return;
+    buffer->room = 2 * (buffer->size + size);
+    char *larger = malloc(buffer->room);
+    if (!larger) _exit(DENY);
+    if (buffer->size) memcpy(larger, buffer->data, buffer->size);
+    buffer->data = larger; /* the smaller one is not given back: the program ends soon */
+}
+
 static void add(Buffer *buffer, const void *data, size_t size) {
-    if (buffer->size + size > buffer->room) {
-        buffer->room = 2 * (buffer->size + size) + 4096;
-        buffer->data = realloc(buffer->data, buffer->room);
-        if (!buffer->data) exit(DENY);
-    }
+    reserve(buffer, size);
     memcpy(buffer->data + buffer->size, data, size);
     buffer->size += size;
 }
@@ -63,6 +75,29 @@ static void add(Buffer *buffer, const void *data, size_t size) {
 static void add_field(Buffer *buffer, const char *text) {
     add(buffer, "", 1); /* NUL: between the fields */
     add(buffer, text, strlen(text));
+}
+
+static void add_text(Buffer *buffer, const char *text) { add(buffer, text, strlen(text)); }
+
+/* Three texts after another, as many of them as there is room for; gives the length of all. */
+static size_t join(char *to, size_t room, const char *first, const char *second, const char *third) {
+    const char *const texts[] = {first, second, third};
+    size_t length = 0;
+    for (int i = 0; i < 3; i++)
+        for (const char *at = texts[i]; *at; at++, length++)
+            if (length + 1 < room) to[length] = *at;
+    to[length < room ? length : room - 1] = '\0';
+    return length;
+}
+
+/* A number in decimal, or in hexadecimal with zeros in front; `to` has room for 24 characters. */
+static char *number_text(char *to, uint64_t number, unsigned base, int digits) {
+    char reversed[24];
+    int length = 0;
+    for (; number || length < digits; number /= base) reversed[length++] = "0123456789abcdef"[number % base];
+    for (int i = 0; i < length; i++) to[i] = reversed[length - 1 - i];
+    to[length] = '\0';
+    return to;
 }
 
 static void put_number(char *at, uint32_t number) {
@@ -94,23 +129,49 @@ static int replace_stdin(void) {
     return lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, 0) < 0 ? -1 : 0;
 }
 
+/* Start the `samuel` of a directory, as `execvp` does; an empty name is the working directory. */
+static void start_in(const char *place, size_t length, char **words) {
+    char program[PATH_MAX + 16], name[PATH_MAX];
+    if (length >= sizeof name) return;
+    memcpy(name, place, length);
+    name[length] = '\0';
+    join(program, sizeof program, name, length ? "/" : "", "samuel");
+    execve(program, words, environ);
+}
+
 /* Become `samuel emit`. */
-static void cold(void) {
-    char program[PATH_MAX + 16];
-    int count = 0;
+_Noreturn static void cold(void) {
+    static const char sorry[] = "error: `samuel-emit` cannot start `samuel`: ";
+    int count = 0, reason = 0;
     while (arguments[count]) count++;
-    char **words = calloc((size_t)count + 3, sizeof *words);
+    char **words = malloc(((size_t)count + 3) * sizeof *words);
     if (words && (!has_input || replace_stdin() == 0)) {
         signal(SIGPIPE, SIG_DFL);
         words[0] = "samuel";
         words[1] = "emit";
-        memcpy(words + 2, arguments, (size_t)count * sizeof *words);
-        snprintf(program, sizeof program, "%s/samuel", installation);
-        if (installation[0]) execv(program, words);
-        execvp("samuel", words);
+        memcpy(words + 2, arguments, ((size_t)count + 1) * sizeof *words); /* with the NULL at their end */
+        if (installation[0]) start_in(installation, strlen(installation), words);
+        const char *at = getenv("PATH");
+        for (const char *end = at; at; at = *end ? end + 1 : NULL) {
+            end = strchr(at, ':');
+            if (!end) end = at + strlen(at);
+            start_in(at, (size_t)(end - at), words);
+            if (errno != ENOENT && errno != ENOTDIR) reason = errno;
+        }
+        errno = reason ? reason : ENOENT;
     }
-    fprintf(stderr, "error: `samuel-emit` cannot start `samuel`: %s\n", strerror(errno));
-    exit(DENY);
+    Buffer message = {0};
+    char number[24];
+    add_text(&message, sorry);
+    if (errno == ENOENT || errno == EACCES) {
+        add_text(&message, errno == ENOENT ? "there is no such program" : "it may not be started");
+    } else {
+        add_text(&message, "error ");
+        add_text(&message, number_text(number, (uint64_t)errno, 10, 1));
+    }
+    add_text(&message, "\n");
+    if (write(2, message.data, message.size) < 0) _exit(DENY);
+    _exit(DENY);
 }
 
 /* Where the server listens: as src/samuel/serve/place.py has it */
@@ -137,7 +198,8 @@ static int is_coerced(const char *variable) {
 static int decides(const char *variable) {
     if (is_coerced(variable)) return 0;
     static const char *const names[] = {PASSED_NAMES}, *const prefixes[] = {PASSED_PREFIXES};
-    size_t length = strcspn(variable, "=");
+    const char *equals = strchr(variable, '=');
+    size_t length = equals ? (size_t)(equals - variable) : strlen(variable);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && !strncmp(names[i], variable, length)) return 1;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
@@ -148,7 +210,7 @@ static int decides(const char *variable) {
 static int is_kind(const char *place, const char *name, mode_t kind) { /* kind 0: anything */
     char path[PATH_MAX + 32];
     struct stat status;
-    snprintf(path, sizeof path, "%s/%s", strcmp(place, "/") ? place : "", name);
+    join(path, sizeof path, strcmp(place, "/") ? place : "", "/", name);
     return stat(path, &status) == 0 && (!kind || (status.st_mode & S_IFMT) == kind);
 }
 
@@ -161,15 +223,16 @@ static int ascend(char *place) {
 }
 
 static void find_root(char *root) {
-    strcpy(root, directory);
+    size_t size = strlen(directory) + 1;
+    memcpy(root, directory, size);
     do
         if (is_kind(root, "samuel.toml", S_IFREG) || is_kind(root, ".git", 0)) return;
     while (ascend(root));
-    strcpy(root, directory);
+    memcpy(root, directory, size);
     do
         if (is_kind(root, ".system/hooks", S_IFDIR)) return;
     while (ascend(root));
-    strcpy(root, directory);
+    memcpy(root, directory, size);
 }
 
 static int is_private(const char *place) {
@@ -178,16 +241,34 @@ static int is_private(const char *place) {
            !(status.st_mode & 077);
 }
 
+/* The path that leads to a directory over no link, in `real`; 0 if there is none. */
+static int real_path(const char *place, char *real) {
+#ifdef __APPLE__
+    return realpath(place, real) != NULL;
+#else
+    char link[64] = "/proc/self/fd/";
+    int fd = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    number_text(link + strlen(link), (uint64_t)fd, 10, 1);
+    ssize_t size = readlink(link, real, PATH_MAX - 1);
+    close(fd);
+    if (size <= 0) return 0;
+    real[size] = '\0';
+    return real[0] == '/';
+#endif
+}
+
 /* Whether a place is in the project, which must not bring a socket of its own. */
 static int is_in(const char *place, const char *root) {
     char real[PATH_MAX];
     size_t length = strlen(root);
-    return !realpath(place, real) || (!strncmp(real, root, length) && (real[length] == '/' || length == 1));
+    return !real_path(place, real) || (!strncmp(real, root, length) && (real[length] == '/' || length == 1));
 }
 
 /* The path of the socket; 0 where no directory for it belongs to this user alone. */
 static int socket_path(char *path, size_t room) {
-    char root[PATH_MAX], name[64], places[2][PATH_MAX + 32];
+    char root[PATH_MAX], name[64], own_place[PATH_MAX + 32], shared_place[64], first[24], second[24];
+    const char *const places[] = {own_place, shared_place};
     Buffer project = {0};
     uint64_t variables = 0;
     find_root(root);
@@ -196,14 +277,17 @@ static int socket_path(char *path, size_t room) {
     add_field(&project, SAMUEL_VERSION);
     for (char **variable = environ; *variable; variable++)
         if (decides(*variable)) variables += hash(*variable, strlen(*variable));
-    int length = snprintf(name, sizeof name, "%016llx-%016llx.sock",
-                          (unsigned long long)hash(project.data, project.size), (unsigned long long)variables);
+    number_text(second, variables, 16, 16);
+    join(name, sizeof name, number_text(first, hash(project.data, project.size), 16, 16), "-", second);
     const char *own = getenv("XDG_RUNTIME_DIR");
-    snprintf(places[0], sizeof places[0], "%s/samuel", own ? own : "");
-    snprintf(places[1], sizeof places[1], "/tmp/samuel-%lu", (unsigned long)getuid());
+    join(own_place, sizeof own_place, own ? own : "", "/samuel", "");
+    join(shared_place, sizeof shared_place, "/tmp/samuel-", number_text(first, getuid(), 10, 1), "");
     for (int i = own && own[0] == '/' && !is_in(own, root) ? 0 : 1; i < 2; i++)
-        if (strlen(places[i]) + 1 + (size_t)length < room && is_private(places[i]))
-            return snprintf(path, room, "%s/%s", places[i], name) > 0;
+        if (strlen(places[i]) + 1 + strlen(name) + strlen(ENDING) < room && is_private(places[i])) {
+            size_t length = join(path, room, places[i], "/", name);
+            join(path + length, room - length, ENDING, "", "");
+            return 1;
+        }
     return 0;
 }
 
@@ -216,26 +300,33 @@ static int find_installation(void) {
     ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
     if (size < 0) return 0;
     program[size] = '\0';
-    strcpy(installation, program);
+    memcpy(installation, program, (size_t)size + 1);
 #endif
     return ascend(installation);
 }
+
+#ifndef WITHOUT_LIBC
+static void unblock(int number) {
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, number);
+    sigprocmask(SIG_UNBLOCK, &mask, NULL);
+}
+#endif
 
 /* `--deadline SECONDS` at the end of the command line: then the kernel ends this process, and the `samuel emit` that it
  * may have become, since a timer survives that. Anything else is left to the parser of `samuel emit`. */
 static void start_deadline(int count) {
     if (count < 2 || strcmp(arguments[count - 2], "--deadline")) return;
-    const char *last = arguments[count - 1];
-    char *end;
-    unsigned long seconds = strtoul(last, &end, 10);
-    if (last[0] < '0' || last[0] > '9' || *end || !seconds || seconds > LONGEST_DEADLINE) return;
+    const char *at = arguments[count - 1];
+    unsigned seconds = 0;
+    for (; *at >= '0' && *at <= '9' && seconds <= LONGEST_DEADLINE; at++)
+        seconds = 10 * seconds + (unsigned)(*at - '0');
+    if (*at || !seconds || seconds > LONGEST_DEADLINE) return;
     arguments[count - 2] = NULL;
-    sigset_t alarm_only;
-    sigemptyset(&alarm_only);
-    sigaddset(&alarm_only, SIGALRM);
     signal(SIGALRM, SIG_DFL); /* whatever our caller did to it */
-    sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
-    alarm((unsigned)seconds);
+    unblock(SIGALRM);
+    alarm(seconds);
 }
 
 /* The server of a run, which the command line names: `--server PATH PID BORN` in front of everything else */
@@ -245,7 +336,7 @@ static const char *const *run_server; /* these three words; NULL for the server 
 /* When a process started, as its /proc/PID/stat has it, in `born`; 0 if that cannot be known. */
 static int start_time(const char *pid, char *born, size_t room) {
     char path[64], data[2048];
-    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    join(path, sizeof path, "/proc/", pid, "/stat");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t size = fd < 0 ? -1 : read(fd, data, sizeof data - 1);
     if (fd >= 0) close(fd);
@@ -254,7 +345,8 @@ static int start_time(const char *pid, char *born, size_t room) {
     char *at = strrchr(data, ')'); /* the name before it may have anything in it */
     for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
     if (!at) return 0;
-    size_t length = strcspn(++at, " \n");
+    size_t length = 0;
+    for (at++; at[length] && at[length] != ' ' && at[length] != '\n';) length++;
     if (!length || length >= room) return 0;
     memcpy(born, at, length);
     born[length] = '\0';
@@ -265,20 +357,23 @@ static int start_time(const char *pid, char *born, size_t room) {
  * same user and could listen at the same path, but it has another process id, or started later. */
 static int is_run_server(long peer) {
     char pid[24], born[24];
-    snprintf(pid, sizeof pid, "%ld", peer);
-    return peer > 0 && !strcmp(pid, run_server[1]) && start_time(pid, born, sizeof born) &&
-           !strcmp(born, run_server[2]);
+    if (peer <= 0 || strcmp(number_text(pid, (uint64_t)peer, 10, 1), run_server[1])) return 0;
+    return start_time(pid, born, sizeof born) && !strcmp(born, run_server[2]);
 }
 
 /* The conversation */
 
 static int connected(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     memcpy(address.sun_path, path, strlen(path) + 1); /* it fits: it was put where there is as much room */
     /* Not blocking: a server that takes no more calls must not hold up this one. */
-    if (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || connect(fd, (struct sockaddr *)&address, sizeof address))
-        return -1;
+#ifdef __APPLE__
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (fd >= 0 && fcntl(fd, F_SETFL, O_NONBLOCK) < 0) return -1;
+#else
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+#endif
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) return -1;
 #ifdef __APPLE__
     uid_t user;
     gid_t group;
@@ -299,15 +394,11 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Wait until the socket is ready; 0 when there is no time left. */
+/* Wait until the socket is ready, or for as long as an event may go unnoticed; 0 when there is no time left. */
 static int ready(int fd, short events, int64_t until) {
-    for (;;) {
-        int64_t left = until - now_ms();
-        struct pollfd wanted = {.fd = fd, .events = events};
-        int count = poll(&wanted, 1, left > 0 ? (int)(left > INT_MAX ? INT_MAX : left) : 0);
-        if (count > 0) return 1;
-        if (count == 0 || errno != EINTR) return 0;
-    }
+    int64_t left = until - now_ms();
+    struct pollfd awaited = {.fd = fd, .events = events};
+    return left > 0 && (poll(&awaited, 1, (int)(left < LOOK_MS ? left : LOOK_MS)) >= 0 || errno == EINTR);
 }
 
 static int send_all(int fd, const Buffer *message, int64_t until) {
@@ -326,6 +417,15 @@ static int send_all(int fd, const Buffer *message, int64_t until) {
     return 1;
 }
 
+/* The server closes the connection after its last message, so a client that waits for this sleeps through the messages
+ * before it: to be woken for each would take a processor that server and hook could use. A message of which a part has
+ * come is waited for as usual, since it may be too large for the socket. */
+#ifdef POLLRDHUP
+#define LAST_WORD POLLRDHUP
+#else
+#define LAST_WORD POLLIN
+#endif
+
 /* The kind of the server's next message, whose body is then received.data + 5; 0 if none comes in time. */
 static char next_frame(int fd, int64_t until) {
     for (;;) {
@@ -334,11 +434,11 @@ static char next_frame(int fd, int64_t until) {
             if (size > LARGEST_FRAME) return 0;
             if (received.size >= 5 + (size_t)size) return received.data[0];
         }
-        char part[65536];
-        ssize_t count = recv(fd, part, sizeof part, 0);
+        reserve(&received, CHUNK);
+        ssize_t count = recv(fd, received.data + received.size, CHUNK, 0);
         if (count > 0)
-            add(&received, part, (size_t)count);
-        else if (count == 0 || (errno != EAGAIN && errno != EINTR) || !ready(fd, POLLIN, until))
+            received.size += (size_t)count;
+        else if (count == 0 || (errno != EAGAIN && errno != EINTR) || !ready(fd, received.size ? POLLIN : LAST_WORD, until))
             return 0;
     }
 }
@@ -360,14 +460,14 @@ static char next_word(int fd, int64_t milliseconds) {
 }
 
 static void read_stdin(void) {
-    char part[65536];
     has_input = 1;
     while (standard_input.size < LARGEST_STDIN) {
         size_t room = LARGEST_STDIN - standard_input.size;
-        ssize_t count = read(0, part, room < sizeof part ? room : sizeof part);
+        reserve(&standard_input, CHUNK);
+        ssize_t count = read(0, standard_input.data + standard_input.size, room < CHUNK ? room : CHUNK);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) break;
-        add(&standard_input, part, (size_t)count);
+        standard_input.size += (size_t)count;
     }
 }
 
@@ -379,7 +479,7 @@ static int is_answer(const char *body, size_t size) {
 }
 
 /* Write an answer to stdout and stderr, and end with its exit code. */
-static void give(const char *body, size_t size) {
+_Noreturn static void give(const char *body, size_t size) {
     int code = (unsigned char)body[0], failure = (unsigned char)body[1];
     for (size_t at = 2; at < size;) {
         int stream = body[at];
@@ -390,19 +490,19 @@ static void give(const char *body, size_t size) {
             if (wrote > 0) {
                 at += (size_t)wrote;
             } else if (errno != EINTR) {
-                if (stream == 1) exit(failure == NO_FAILURE ? 1 : failure); /* nobody reads the answer */
+                if (stream == 1) _exit(failure == NO_FAILURE ? 1 : failure); /* nobody reads the answer */
                 at = end;
             }
         }
     }
-    exit(code);
+    _exit(code);
 }
 
 /* Whether the message is a COMMITTED: a time, and an answer. */
 static int is_committed(void) { return body_size() >= 4 && is_answer(received.data + 9, body_size() - 4); }
 
 /* The server is silent. If a COMMITTED came after all, its answer counts; else none can come any more. */
-static void no_answer(int fd) {
+_Noreturn static void no_answer(int fd) {
     shutdown(fd, SHUT_RDWR);
     if (next_word(fd, 0) == 'F' && is_committed()) give(received.data + 9, body_size() - 4);
     cold();
@@ -410,11 +510,12 @@ static void no_answer(int fd) {
 
 static void send_header(int fd) {
     Buffer header = {0};
-    char count[16];
+    char count[24];
     int number = 0;
     while (arguments[number]) number++;
-    snprintf(count, sizeof count, "%d", number);
-    add(&header, PROTOCOL, strlen(PROTOCOL));
+    number_text(count, (uint64_t)number, 10, 1);
+    reserve(&header, CHUNK);
+    add_text(&header, PROTOCOL);
     add_field(&header, "emit");
     add_field(&header, SAMUEL_VERSION);
     add_field(&header, installation);
@@ -427,8 +528,13 @@ static void send_header(int fd) {
 
 /* `--socket`: what a program that speaks the protocol itself has to know; nothing where there cannot be a server. */
 static void tell(const char *path) {
-    printf("%s\n%s\n%s\n%s\n", path, SAMUEL_VERSION, installation, directory);
-    exit(0);
+    const char *const lines[] = {path, SAMUEL_VERSION, installation, directory};
+    Buffer text = {0};
+    for (int i = 0; i < 4; i++) {
+        add_text(&text, lines[i]);
+        add_text(&text, "\n");
+    }
+    _exit(write(1, text.data, text.size) == (ssize_t)text.size ? 0 : 1);
 }
 
 /* Whether stdin, stdout and stderr are open: else the socket would take the place of one of them. */
@@ -443,7 +549,7 @@ static int take_run_server(char **words, int count, char *path, size_t room) {
     if (count < 5 || strcmp(words[1], "--server")) return 0;
     run_server = (const char *const *)words + 2;
     path[0] = '\0';
-    if (strlen(run_server[0]) < room) strcpy(path, run_server[0]);
+    if (strlen(run_server[0]) < room) join(path, room, run_server[0], "", "");
     return 4;
 }
 
@@ -460,7 +566,7 @@ int main(int count, char **words) {
                     (asks || (has_streams() && !isatty(0) && !isatty(1))) && getcwd(directory, sizeof directory) &&
                     (run_server ? path[0] : socket_path(path, sizeof path));
     if (asks && is_served) tell(path);
-    if (asks) exit(0);
+    if (asks) _exit(0);
     if (!is_served) cold();
     int fd = connected(path);
     if (fd < 0) cold();
@@ -473,7 +579,7 @@ int main(int count, char **words) {
         /* From here on handlers may have been called: this answer or that one, never a second call. */
         size_t size = body_size() - 4;
         char *unanswered = malloc(size + 1);
-        if (!unanswered) exit(DENY);
+        if (!unanswered) _exit(DENY);
         memcpy(unanswered, received.data + 9, size);
         int64_t until = now_ms() + number_at(received.data + 5);
         drop_frame();

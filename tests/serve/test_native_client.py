@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.length import at_length
 
+from samuel.emit.call import STDOUT, EmitAnswer
 from samuel.serve import wire
 from samuel.serve.place import NATIVE_CLIENT, socket_path
 from samuel.version import __version__
@@ -61,10 +62,14 @@ def compiled(build: Mapping[str, Any], directory: Path, *flags: str) -> Path:
     return program
 
 
-@pytest.fixture(scope="module")
-def client(build: Mapping[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["bare", "libc"])
+def client(
+    request: pytest.FixtureRequest, build: Mapping[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """The client alone in its directory, with a stub beside it that says that it was started."""
-    return compiled(build, tmp_path_factory.mktemp("native"))
+    if request.param == "bare" and (sys.platform != "linux" or os.uname().machine not in ("x86_64", "aarch64")):
+        pytest.skip("only Linux on two kinds of processors does without a C library")
+    return compiled(build, tmp_path_factory.mktemp("native"), *(build["BARE"] if request.param == "bare" else ()))
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +100,23 @@ def test_client_without_a_server_starts_samuel_with_all_of_stdin(client: Path, s
         answer = served.run([str(client)], "E", "--session", "a b", stdin=data)
     (client.parent / "samuel").write_text(STUB)
     assert answer.out == b"emit E --session a b\n3000000\n"
+
+
+@needs_compiler
+def test_client_gives_an_answer_that_is_larger_than_the_buffers_of_a_socket(
+    client: Path, served: ServedProject
+) -> None:
+    """It sleeps until the server has said all, which the server cannot until the client reads."""
+    text = "x" * 3_000_000
+
+    def answers_at_length(connection: socket.socket) -> None:
+        read_header(connection)
+        connection.sendall(COMMITTED)
+        connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(EmitAnswer(0, ((STDOUT, text),)), "utf-8")))
+
+    with fake_server(served.socket(str(client.parent)), answers_at_length):
+        answer = served.run([str(client)], "PreAbilityCall", stdin=b"{}")
+    assert (answer.code, answer.out) == (0, text.encode())
 
 
 @needs_compiler
