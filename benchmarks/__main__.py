@@ -45,7 +45,7 @@ def main(names: list[str]) -> None:
     rows: list[Row] = []
     environment = dict(os.environ)
     for name in names or BENCHMARKS:
-        os.environ.clear()  # a benchmark may set a HOME of its own: the next one must not look for its clients there
+        os.environ.clear()  # one may set a HOME of its own; the next looks for its clients below the user's
         os.environ.update(environment)
         with tempfile.TemporaryDirectory(prefix="samuel-bench-") as scratch:
             for row in importlib.import_module(name).run(Path(scratch)):

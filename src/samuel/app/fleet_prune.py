@@ -12,7 +12,7 @@ from samuel.loop.fleet.exchange import Exchange
 from samuel.loop.fleet.fleet import Fleet
 from samuel.loop.fleet.wire import InventoryLine, PruneRequest
 from samuel.loop.history import History
-from samuel.loop.run import RunFile
+from samuel.loop.run_file import RunFile
 from samuel.process.git.git import Git
 
 if TYPE_CHECKING:
