@@ -47,6 +47,7 @@ NOT_ENCODABLE = (RecursionError, TypeError, ValueError, OverflowError, msgspec.M
 APPEND = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 # By the value of an origin: the hash of a member, which a dict needs, costs more than the rest of a record.
 LABELS = tuple(origin.label for origin in sorted(Origin))
+assert [*Origin] == [*range(len(Origin))]
 
 
 class Journal:

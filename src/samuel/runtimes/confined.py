@@ -11,9 +11,9 @@ import hashlib
 import os
 import socket
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -156,18 +156,16 @@ class Confinement:
         """The environment of the plugin's processes. PATH has only directories that they can see."""
         readable = (*machine(), *self._visible(program, package))
         names = {name for name in package.grants.env if name not in environment.WITHHELD}
-        env = {
-            name: value
-            for name, value in os.environ.items()
+        env = {  # by name: `items` would decode the values of all the others too
+            name: os.environ[name]
+            for name in os.environ
             if name in names or name in _PASSED or name.startswith("LC_")
         }
         home = self.inside(package).home
         private = (self._kind or walls.strength().kind) == walls.BWRAP
         return {
             **env,
-            "PATH": os.pathsep.join(
-                directory for directory in self.path.split(os.pathsep) if _within(directory, readable)
-            ),
+            "PATH": _visible_path(self.path, readable),
             "HOME": home,
             "TMPDIR": "/tmp" if private else os.path.join(home, _TMP),
             "PYTHONPYCACHEPREFIX": self.pycache(package),
@@ -206,7 +204,15 @@ def grants(package: Package) -> GrantedPaths:
     return GrantedPaths(package.grants.read, package.grants.write, package.grants.network is True)
 
 
-def _within(path: str, places: Iterable[str]) -> bool:
+# The two that follow compare every path with every place, for each call of a script: as much work as starting it.
+@lru_cache
+def _visible_path(path: str, places: tuple[str, ...]) -> str:
+    """The directories of a search path that are within one of the places."""
+    return os.pathsep.join(directory for directory in path.split(os.pathsep) if _within(directory, places))
+
+
+@lru_cache
+def _within(path: str, places: tuple[str, ...]) -> bool:
     return any(path == place or below(path, place) for place in places if place)
 
 
