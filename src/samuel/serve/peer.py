@@ -12,7 +12,6 @@ import socket
 import struct
 from pathlib import Path
 
-from samuel.process import procfs
 from samuel.process.live import all_enclosing
 
 _NAMESPACES = ("ns/mnt", "ns/pid", "ns/net", "ns/user", "root")
@@ -21,6 +20,7 @@ _CONFINED = (
     *(b"\nCapEff:", b"\nCapBnd:", b"\nNoNewPrivs:"),
     *(b"\nSeccomp:", b"\nSeccomp_filters:"),  # in a container both have filters, a sandbox in it has more
 )
+_WHOLE = 64 * 1024  # more than the status of any process
 _LOCAL_PEERCRED, _SOL_LOCAL, _XUCRED = 1, 0, struct.Struct("II")  # macOS
 
 
@@ -49,9 +49,15 @@ class Surroundings:
 def _surroundings(pid: int) -> tuple[object, ...]:
     """All that says how a process is confined; () where that cannot be read."""
     try:
-        namespaces = tuple(os.readlink(f"/proc/{pid}/{name}") for name in _NAMESPACES)
-        status = procfs.read(f"/proc/{pid}/status")
+        namespaces = [os.readlink(f"/proc/{pid}/{name}") for name in _NAMESPACES]
+        file = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            status = os.read(file, _WHOLE)  # the kernel gives all of it at once
+        finally:
+            os.close(file)
     except OSError:
+        return ()
+    if len(status) == _WHOLE:
         return ()
     starts = (status.find(key) + 1 for key in _CONFINED)
     return *namespaces, *(status[start : status.find(b"\n", start)] for start in starts)
