@@ -20,7 +20,7 @@ _CONFINED = (
     *(b"\nCapEff:", b"\nCapBnd:", b"\nNoNewPrivs:"),
     *(b"\nSeccomp:", b"\nSeccomp_filters:"),  # in a container both have filters, a sandbox in it has more
 )
-_WHOLE = 64 * 1024  # more than the status of any process
+_CHUNK = 8 * 1024  # longer than most; the kernel gives as much of a status as is asked for
 _LOCAL_PEERCRED, _SOL_LOCAL, _XUCRED = 1, 0, struct.Struct("II")  # macOS
 
 
@@ -52,12 +52,12 @@ def _surroundings(pid: int) -> tuple[object, ...]:
         namespaces = [os.readlink(f"/proc/{pid}/{name}") for name in _NAMESPACES]
         file = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            status = os.read(file, _WHOLE)  # the kernel gives all of it at once
+            status = os.read(file, _CHUNK)
+            while len(status) % _CHUNK == 0 and (more := os.read(file, _CHUNK)):  # the status of many groups
+                status += more
         finally:
             os.close(file)
     except OSError:
-        return ()
-    if len(status) == _WHOLE:
         return ()
     starts = (status.find(key) + 1 for key in _CONFINED)
     return *namespaces, *(status[start : status.find(b"\n", start)] for start in starts)
