@@ -26,8 +26,8 @@ BARE = (
     *("-DWITHOUT_LIBC", "-fno-builtin", "-nostdlib", "-static", "-fno-pie", "-no-pie", "-U_FORTIFY_SOURCE"),
     *("-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-Os"),
 )
-# The first that works. Linked statically it starts twice as fast as dynamically, without a C library again twice as
-# fast; macOS has no static C library.
+# The first that works. Linked statically it starts twice as fast as dynamically, and without a C library twice as
+# fast again; macOS has no static C library.
 LINKS = (BARE, ("-static",), ())
 
 # Installers replace the first line by the interpreter of the environment.

@@ -27,14 +27,25 @@ class Row(NamedTuple):
     met: bool
 
 
-def take_turns(*functions: Callable[[], object], rounds: int, inner: int = 1, warm_up: int = 3) -> list[Times]:
-    """p50 and p95 of one call of each, in seconds. `inner` calls are timed together when one is too short."""
+def take_turns(
+    *functions: Callable[[], object],
+    rounds: int,
+    inner: int = 1,
+    warm_up: int = 3,
+    before: Callable[[], object] | None = None,
+) -> list[Times]:
+    """p50 and p95 of one call of each, in seconds. `inner` calls are timed together when one is too short.
+
+    `before` is called before each, and not timed: then all of them find the same in the processor's caches.
+    """
     for function in functions:
         for _ in range(warm_up * inner):
             function()
     samples: list[list[float]] = [[] for _ in functions]
     for _ in range(rounds):
         for function, sample in zip(functions, samples, strict=True):
+            if before is not None:
+                before()
             started = time.perf_counter()
             for _ in range(inner):
                 function()

@@ -438,7 +438,9 @@ static char next_frame(int fd, int64_t until) {
         ssize_t count = recv(fd, received.data + received.size, CHUNK, 0);
         if (count > 0)
             received.size += (size_t)count;
-        else if (count == 0 || (errno != EAGAIN && errno != EINTR) || !ready(fd, received.size ? POLLIN : LAST_WORD, until))
+        else if (count == 0 || (errno != EAGAIN && errno != EINTR))
+            return 0;
+        else if (!ready(fd, received.size ? POLLIN : LAST_WORD, until))
             return 0;
     }
 }

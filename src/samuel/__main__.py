@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 def program() -> int:
     """The console script. `emit` ends at once: to take the interpreter apart would be a tenth of its time."""
+    if sys.argv[1:2] == ["emit"]:
+        gc.disable()  # it ends before there is garbage worth the search
     code = main()
     if sys.argv[1:2] == ["emit"] and "threading" in sys.modules:
         _end_now(code)
@@ -65,26 +68,14 @@ def _emit_with_engine(arguments: list[str]) -> int:
     plain = EmitArguments.plain(arguments)
     if plain is None or "_SAMUEL_COMPLETE" in os.environ:
         return _command(["emit", *arguments])
-    _import_msgspec()
+    from samuel.emit.slow_imports import import_without_slow_modules
+
+    import_without_slow_modules()
     from samuel.cli.emit_event import emit_plain
     from samuel.cli.signals import end_as_by_ctrl_c
 
     end_as_by_ctrl_c()
     return emit_plain(plain, ["emit", *arguments])
-
-
-def _import_msgspec() -> None:
-    """Import it without typing_extensions, which it tries first and which has nothing more for it than `typing`.
-
-    Where that is installed, it would be half of the time.
-    """
-    if "typing_extensions" in sys.modules:
-        return
-    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # cannot be imported for now
-    try:
-        import msgspec  # noqa: F401
-    finally:
-        del sys.modules["typing_extensions"]
 
 
 def _end_now(code: int) -> None:

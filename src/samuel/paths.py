@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pwd
 from pathlib import Path
+
+from samuel.sha256 import sha256
 
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class User:
 
 def record_name(state: Path) -> str:
     """What the record of a state directory is called, among those of others."""
-    return hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:32]
+    return sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:32]
 
 
 def home_directory() -> Path:

@@ -14,8 +14,13 @@ from .served_project import ALLOWED, DENIED, GUARD, INSTALLATION, ServedProject,
 OTHER_INTERPRETER = {"PYTHONHASHSEED": "0"}  # a variable that a fork cannot follow: a worker is started instead
 
 PROBE = """
-import json, os, signal, sys
+import gc, json, os, pathlib, platform, signal, sys, textwrap, urllib.parse, uuid
+import msgspec
 import samuel
+
+class Documented(msgspec.Struct):
+    '''In
+        two lines.'''
 
 def targets():
     found = []
@@ -42,7 +47,9 @@ def guard(event):
         "mask": [str(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, [])],
         "streams": [(s.name, s.mode, s.encoding, s.errors, s.line_buffering, s.write_through,
                      type(s.buffer).__name__) for s in (sys.stdin, sys.stdout, sys.stderr)],
-        "umask": os.umask(0o22),
+        "umask": os.umask(0o22), "collects": gc.isenabled(),
+        "modules": [module.__spec__.origin for module in (platform, textwrap, urllib.parse)],
+        "uri": pathlib.Path("/a b").as_uri(), "linux": uuid._LINUX, "schema": msgspec.json.schema(Documented),
         "forked": "samuel.cli.emit_event" in sys.modules,
     }
     with open(os.environ["HOME"] + "/state", "w") as file:

@@ -6,7 +6,6 @@ calls, their content and their settings, and a Samuel that finds others refuses 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.order import Chain
 from samuel.process.passed import PINNED
+from samuel.sha256 import sha256
 from samuel.trust.digests import digest_file, tree_digest
 from samuel.trust.permit import NEEDS_NO_TRUST, Permit
 
@@ -77,7 +77,7 @@ def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bo
         if handler.origin is not Origin.EMBEDDER and not is_canary(handler)
     ]
     text = json.dumps(rows, sort_keys=True, default=_plain)
-    return f"{_EVERYTHING if trusts_everything else _AGREED}:{hashlib.sha256(text.encode()).hexdigest()}"
+    return f"{_EVERYTHING if trusts_everything else _AGREED}:{sha256(text.encode()).hexdigest()}"
 
 
 def _content(handler: Handler, permit: Permit, *, directories: bool) -> Iterator[str]:

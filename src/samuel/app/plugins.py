@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from samuel import paths
 from samuel.config.model import PluginSettings
 from samuel.files.survey import signature
+from samuel.sha256 import sha256
 from samuel.trust.permit import Permit
 
 # Imported where they are used: an event whose hooks are in the index needs none of them.
@@ -96,7 +96,7 @@ class Plugins:
     def stamp(self) -> str:
         """Changes when the lock files or the settings do, which together with their files decide about plugins."""
         inputs = [_stamp(self._project.lock), _stamp(self._user.lock), self._settings]
-        return hashlib.sha256(repr(inputs).encode()).hexdigest()
+        return sha256(repr(inputs).encode()).hexdigest()
 
     def _enabled(self, plugin: InstalledPlugin) -> bool:
         settings = self._settings.get(plugin.name) or self._settings.get(plugin.title)

@@ -6,7 +6,6 @@ judge. The dispatcher is given everything it uses; it discovers nothing and noth
 
 from __future__ import annotations
 
-import hashlib
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +33,7 @@ from samuel.hooks.order import Chain, ChainStep
 from samuel.hooks.package import Package
 from samuel.process.tree import kill_all
 from samuel.runtimes.base import Reply, Runtime
+from samuel.sha256 import sha256
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -327,7 +327,7 @@ def _one_at_a_time(call: RuntimeCall, locks: Path) -> RuntimeCall:
     """The call under a lock of its handler, which other lanes and the hooks of agents wait for."""
 
     def locked(handler: Handler, event: Event, timeout: float) -> Reply:
-        name = hashlib.sha256(f"{handler.event}/{handler.name}".encode()).hexdigest()[:32]
+        name = sha256(f"{handler.event}/{handler.name}".encode()).hexdigest()[:32]
         locks.mkdir(parents=True, exist_ok=True, mode=0o700)
         with held(locks / f"{name}.lock", wait=None, note=handler.name):
             return call(handler, event, timeout)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -35,7 +36,7 @@ def answer_event(
         event = _event(event_type(arguments.event), read_stdin(), arguments.session)
         with host.opened(arguments) as app:
             event = app.with_context(event)
-            host.firing(app, event, failed(SamuelError("samuel ended before the hooks did"), failure))
+            host.firing(app, event, _unanswered(failure))
             fired, follow_ups = fire(app, event, host.confirm)
             warnings = warnings_of(app, fired)
     except Exception as error:  # noqa: BLE001  the caller has to be answered, whatever happens here
@@ -47,6 +48,12 @@ def answer_event(
     if fired.stopped and fired.reason not in fired.messages:  # which are there already
         output += lines(STDERR, fired.reason)
     return EmitAnswer(DENY if fired.stopped else 0, tuple(output), failure)
+
+
+@cache
+def _unanswered(failure: int) -> EmitAnswer:
+    """The answer where this process does not live to give one."""
+    return failed(SamuelError("samuel ended before the hooks did"), failure)
 
 
 def _event(kind: EventType, data: bytes, session: str) -> Event:

@@ -12,6 +12,6 @@ def project_root(directory: str) -> str:
         above.append(at)
         at = os.path.dirname(at)
     for place in above:
-        if os.path.isfile(f"{place}/samuel.toml") or os.path.exists(f"{place}/.git"):
+        if os.path.exists(f"{place}/.git") or os.path.isfile(f"{place}/samuel.toml"):  # most have the former
             return place
     return next((place for place in above if os.path.isdir(f"{place}/.system/hooks")), directory)

@@ -56,9 +56,9 @@ def save(file: Path | str | None, value: T, encode: Callable[[T], bytes], stamp:
 
 def digest_of(*parts: str) -> str:
     """32 hexadecimal digits for these texts: the name of a cache file, a key or a stamp."""
-    import hashlib
+    from samuel.sha256 import sha256
 
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def _read(file: Path | str) -> bytes:
@@ -73,6 +73,6 @@ def _checksum(body: bytes | memoryview) -> bytes:
 def _digest(stamp: str) -> bytes:
     if not stamp:
         return bytes(_DIGEST)
-    import hashlib  # 2 ms, and the values that `emit` needs first have no stamp
+    from samuel.sha256 import sha256  # the values that `emit` needs first have no stamp
 
-    return hashlib.sha256(stamp.encode("utf-8", "surrogateescape")).digest()
+    return sha256(stamp.encode("utf-8", "surrogateescape")).digest()

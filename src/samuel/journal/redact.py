@@ -5,7 +5,6 @@ The event classes mark the fields that are secret or bulky; nothing here knows a
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -17,6 +16,7 @@ from msgspec import UNSET
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.schema import fields_marked
+from samuel.sha256 import sha256
 
 MAX_VALUE_BYTES = 2048  # of a bulky field; longer values are cut
 # Of a bulky field of an event that can be denied: such events are replayed, which a value that was cut prevents.
@@ -76,7 +76,7 @@ def _hide(value: Any) -> Any:
 
 
 def _cut(text: bytes, limit: int) -> str:
-    digest = hashlib.sha256(text).hexdigest()[:16]
+    digest = sha256(text).hexdigest()[:16]
     return f"{text[:limit].decode('utf-8', 'ignore')}… [{len(text)} bytes, sha256 {digest}]"
 
 

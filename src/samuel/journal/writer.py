@@ -10,7 +10,6 @@ process, the journal has the event that it was called for. The calls and the end
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import threading
@@ -32,6 +31,7 @@ from samuel.hooks.handler import Origin
 from samuel.journal import redact
 from samuel.journal.records import CallRecord, EndRecord, EventRecord, would_record
 from samuel.journal.segments import next_name, oldest_first
+from samuel.sha256 import sha256
 
 SEGMENT_BYTES = 8 * 1024 * 1024
 TOTAL_BYTES = 64 * 1024 * 1024
@@ -224,7 +224,7 @@ class Journal:
         # The same context goes with many events: digest it once. Read once: another thread may have another one.
         last = self._last_context
         if last[0] is not context:
-            last = self._last_context = (context, hashlib.sha256(self._encode(context)).hexdigest()[:16])
+            last = self._last_context = (context, sha256(self._encode(context)).hexdigest()[:16])
         return last[1]
 
     def _warn_not_encodable(self, error: Exception) -> None:

@@ -167,6 +167,7 @@ def _renew_interpreter(env: Mapping[str, str]) -> None:
     sys.pycache_prefix = env.get(PYCACHE)
     sys.dont_write_bytecode = False
     sys.argv = ["-c"]
+    gc.enable()  # which `samuel emit` does without
     sys.modules["__main__"] = ModuleType("__main__")
 
 

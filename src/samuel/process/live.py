@@ -62,10 +62,10 @@ def all_enclosing(directory: Path, pid: int = 0) -> list[str]:
 
     The process is this one, or `pid`, which is in the same process namespace.
     """
-    here = _namespace()
     entries = list(_entries(directory))
     if not entries:
         return []
+    here = _namespace()
     visible = {entry.pid: entry for _, entry in entries if entry.namespace == here}
     above = [visible[parent] for parent in procfs.ancestors(pid) if parent in visible]
     names = [entry.name for entry in above if entry.alive]
@@ -94,10 +94,13 @@ def _write(directory: Path, name: str) -> Path | None:
 
 
 def _entries(directory: Path) -> Iterator[tuple[Path, LiveEntry]]:
-    with suppress(OSError):
-        for file in directory.iterdir():
-            with suppress(OSError, UnicodeDecodeError, msgspec.MsgspecError):
-                yield file, decode_json(file.read_bytes(), LiveEntry)
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return
+    for file in map(directory.joinpath, names):
+        with suppress(OSError, UnicodeDecodeError, msgspec.MsgspecError):
+            yield file, decode_json(file.read_bytes(), LiveEntry)
 
 
 def _locked(file: Path) -> int:

@@ -6,9 +6,10 @@ other file, and a process of its own would find that file as it is now.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
+
+from samuel.sha256 import sha256
 
 Signature = tuple[int, int, int]
 
@@ -70,6 +71,6 @@ def _content(file: str) -> bytes:
     """The digest of a file; b"" for what cannot be read, which equals nothing that was noted."""
     try:
         with open(file, "rb") as opened:
-            return hashlib.sha256(opened.read()).digest()
+            return sha256(opened.read()).digest()
     except OSError:
         return b""

@@ -29,8 +29,12 @@ class Incoming:
 
     def has_message(self) -> bool:
         """Whether the client's next message is all here, so that nothing needs to be waited for."""
-        try:
-            self._buffer += self._connection.recv(_CHUNK, socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            pass
+        if not self._is_whole():
+            try:
+                self._buffer += self._connection.recv(_CHUNK, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return False
+        return self._is_whole()
+
+    def _is_whole(self) -> bool:
         return len(self._buffer) >= 4 and len(self._buffer) >= 4 + int.from_bytes(self._buffer[:4], "big")

@@ -12,7 +12,6 @@ import socket
 import struct
 from pathlib import Path
 
-from samuel.process import procfs
 from samuel.process.live import all_enclosing
 
 _NAMESPACES = ("ns/mnt", "ns/pid", "ns/net", "ns/user", "root")
@@ -21,6 +20,7 @@ _CONFINED = (
     *(b"\nCapEff:", b"\nCapBnd:", b"\nNoNewPrivs:"),
     *(b"\nSeccomp:", b"\nSeccomp_filters:"),  # in a container both have filters, a sandbox in it has more
 )
+_CHUNK = 8 * 1024  # longer than most; the kernel gives as much of a status as is asked for
 _LOCAL_PEERCRED, _SOL_LOCAL, _XUCRED = 1, 0, struct.Struct("II")  # macOS
 
 
@@ -49,8 +49,14 @@ class Surroundings:
 def _surroundings(pid: int) -> tuple[object, ...]:
     """All that says how a process is confined; () where that cannot be read."""
     try:
-        namespaces = tuple(os.readlink(f"/proc/{pid}/{name}") for name in _NAMESPACES)
-        status = procfs.read(f"/proc/{pid}/status")
+        namespaces = [os.readlink(f"/proc/{pid}/{name}") for name in _NAMESPACES]
+        file = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            status = os.read(file, _CHUNK)
+            while len(status) % _CHUNK == 0 and (more := os.read(file, _CHUNK)):  # the status of many groups
+                status += more
+        finally:
+            os.close(file)
     except OSError:
         return ()
     starts = (status.find(key) + 1 for key in _CONFINED)

@@ -20,6 +20,7 @@ from samuel.emit import without_engine
 from samuel.emit.call import EmitArguments
 from samuel.emit.host import leave_to_client
 from samuel.process.tree import own_all_children
+from samuel.serve.deciding_places import DecidingPlaces
 from samuel.serve.variables import OwnVariables
 from samuel.trust.repository_identity import repository_identity
 
@@ -49,12 +50,13 @@ class OpenProject:
         self.users = 0
         self.retired = False
         self._warnings = len(self.app.warnings)
-        self._directories: Mapping[str, int] = directories
+        self._directories: Mapping[str, int | None] = directories
         watched_files = self.app.discovery.index.watched_files
         proving = bool(decided_by[str(self.app.user.state / paths.CANARIES)])
         self._files: Mapping[str, Any] | None = None  # it depends on more than files
         if watched_files is not None and not self.app.config.distributions and not proving:
             self._files = {**watched_files, **decided_by}
+            self._deciding = DecidingPlaces(root, self._files, directories)
         self.variables = OwnVariables(self.app)
         # As without a server: only where the answer depends on nothing but files.
         plain = self._files is not None and without_engine.is_settled(self.app)
@@ -66,9 +68,12 @@ class OpenProject:
             self._files is not None
             and len(self.app.warnings) == self._warnings  # what only one call was about is not told to the next
             and repository_identity(str(root)) == self._repository
-            and _directories(root) == self._directories
-            and without_engine.as_it_was(self._files)
+            and (self._deciding.are_as_before() or self._are_same_when_read_anew(root, self._files))
         )
+
+    def _are_same_when_read_anew(self, root: Path, files: Mapping[str, Any]) -> bool:
+        """The long way: by each place that decides."""
+        return _directories(root) == self._directories and without_engine.as_it_was(files)
 
 
 class WarmProject:
@@ -116,12 +121,12 @@ class WarmProject:
                 project.app.close()
 
 
-def _directories(root: Path) -> dict[str, int]:
-    """Which of the directories that must be plain ones exist, and as what."""
-    kinds = {}
+def _directories(root: Path) -> dict[str, int | None]:
+    """What the directories that must be plain ones are; None for those that do not exist."""
+    kinds: dict[str, int | None] = {}
     for name in _PLAIN_DIRECTORIES:
         try:
             kinds[name] = stat.S_IFMT(os.lstat(f"{root}/{name}").st_mode)
         except OSError:
-            continue
+            kinds[name] = None
     return kinds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from samuel.files.inside import make_dirs_inside, read_inside
 from samuel.files.lock import held
 from samuel.paths import Project
 from samuel.sessions.session import Session
+from samuel.sha256 import sha256
 
 MOST_SESSIONS = 500  # the oldest are removed when there are more
 LIMIT = 64 * 1024 * 1024
@@ -99,7 +99,7 @@ def _file(id: str) -> str:
     """The caller chooses the id: one that cannot be a file name is replaced by its digest."""
     if _PLAIN.fullmatch(id):
         return f"{id}{_ENDING}"
-    return f".{hashlib.sha256(id.encode(errors='replace')).hexdigest()[:32]}{_ENDING}"
+    return f".{sha256(id.encode(errors='replace')).hexdigest()[:32]}{_ENDING}"
 
 
 def _drop_oldest(directory: int) -> None:

@@ -5,12 +5,12 @@ A hook can load any file beside it, so its content is its whole directory.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Mapping
 
 from samuel.files.survey import Signature
+from samuel.sha256 import sha256
 
 
 class Digests:
@@ -38,6 +38,8 @@ def read_file(path: str, keep: int) -> tuple[str, bytes]:
 
     The file is read only once: the user must see exactly what they agree to, even if the file changes meanwhile.
     """
+    import hashlib  # slow to import, and fast with large files
+
     whole, beginning = hashlib.sha256(), bytearray()
     try:
         if os.path.islink(path):
@@ -61,7 +63,7 @@ def read_file(path: str, keep: int) -> tuple[str, bytes]:
 
 def tree_digest(directory: str, signatures: Mapping[str, Signature], digests: Digests) -> str:
     """The digest of all files in a directory; "" if one of them cannot be read."""
-    whole = hashlib.sha256()
+    whole = sha256()
     for path in sorted(signatures):
         if not (digest := digests.of(os.path.join(directory, path), signatures[path])):
             return ""
@@ -71,7 +73,7 @@ def tree_digest(directory: str, signatures: Mapping[str, Signature], digests: Di
 
 def digest_text(text: str) -> str:
     """The digest of a text that is not a file."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(text.encode()).hexdigest()
 
 
 def agreed_digest(words: str, content: str) -> str:

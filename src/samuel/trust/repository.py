@@ -5,8 +5,9 @@ This does not call git, which would read the repository's configuration before i
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
+
+from samuel.sha256 import sha256
 
 
 def trust_key(root: Path) -> str:
@@ -20,7 +21,7 @@ def trust_key(root: Path) -> str:
         # Named after the directory that the worktrees share, never after that of a worktree.
         label = shared.parent.name if shared.name == ".git" else shared.name
         place = f"{shared}\0{root.relative_to(top)}"
-    return f"{label or 'root'}-{hashlib.sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
+    return f"{label or 'root'}-{sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
 
 
 def index_name(root: Path) -> str:
@@ -28,7 +29,7 @@ def index_name(root: Path) -> str:
     key = trust_key(root)
     if not (root / ".git").is_file():
         return key
-    return f"{key}-{hashlib.sha256(str(root).encode(errors='surrogateescape')).hexdigest()[:8]}"
+    return f"{key}-{sha256(str(root).encode(errors='surrogateescape')).hexdigest()[:8]}"
 
 
 def common_directory(top: Path) -> Path:

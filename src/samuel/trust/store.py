@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
@@ -17,6 +16,7 @@ from samuel.files import atomic
 from samuel.files.lock import held
 from samuel.paths import LIVE
 from samuel.process.live import enclosing
+from samuel.sha256 import sha256
 
 MAX_EARLIER = 20
 MAX_TEXT_BYTES = 256 * 1024  # longer texts are not stored; stored ones serve to show what changed
@@ -41,7 +41,7 @@ class Agreement(msgspec.Struct, frozen=True):
         return replace(self, by=f"pid {os.getpid()} {self._checksum()}")
 
     def _checksum(self) -> str:
-        return hashlib.sha256("\0".join((self.digest, self.at, *self.earlier)).encode()).hexdigest()[:16]
+        return sha256("\0".join((self.digest, self.at, *self.earlier)).encode()).hexdigest()[:16]
 
     def covers(self, digest: str) -> bool:
         """True if the user agreed to the content with this digest."""
