@@ -191,19 +191,25 @@ def test_drained_machine_of_a_cluster_gets_no_new_work(project: RayProject) -> N
     assert sum(home.endswith("machine-2") for home in homes) == SLOTS, "what it had before"
 
 
-def frozen_machine(project: RayProject) -> tuple[RayNode, Callable[[], None]]:
-    """The machine that has an agent, frozen, and a function that lets it go on."""
-    nodes = [node for address, node in project.cluster.nodes.items() if address != "127.0.0.2"]
-    node = next(node for node in nodes if node.workers())
-    return node, node.freeze()
+def frozen_machine(project: RayProject, task: str) -> Callable[[], None]:
+    """Freeze the machine that works on a task; gives a function that lets it go on."""
+
+    def address() -> str:
+        entries = project.samuel("fleet", "status", "--json").data
+        at_work = [entry["place"] for entry in entries if task in [each["task"] for each in entry["tasks"]]]
+        return next((place.rpartition("/")[2] for place in at_work if "/" in place), "")
+
+    wait_until(address, "the machine of the task")
+    return project.cluster.nodes[address()].freeze()
 
 
 def test_machine_frozen_for_half_a_minute_keeps_its_attempt(project: RayProject) -> None:
     project.prepare_ray(1)
-    project.task("1", 'sleep 3; echo 1 > "work-1.txt"')
+    project.task("1", 'while [ ! -e "$outside/frozen" ]; do sleep 0.1; done; sleep 1; echo 1 > "work-1.txt"')
     process = project.begin()
     assert project.wait_for_agents(1, process)
-    _, thaw = frozen_machine(project)
+    thaw = frozen_machine(project, "1")
+    (project.outside / "frozen").touch()
     time.sleep(30)
     thaw()
     assert ended(process, project) == 0, project.screen
@@ -214,17 +220,17 @@ def test_machine_frozen_for_half_a_minute_keeps_its_attempt(project: RayProject)
 
 def test_machine_frozen_for_two_minutes_loses_its_task_to_another_one(project: RayProject) -> None:
     project.prepare_ray(2)
-    late = 'if [ ! -e "$outside/frozen" ]; then sleep 2; echo late > late.txt; fi'
-    project.task("1", f'{late}; echo 1 > "work-1.txt"')
+    project.task("1", 'while [ ! -e "$outside/frozen" ]; do sleep 0.1; done; sleep 1; echo 1 > "work-1.txt"')
     # It keeps the run alive until the machine goes on.
     project.task("2", 'while [ ! -e "$outside/thawed" ]; do sleep 0.1; done; sleep 10; echo 2 > "work-2.txt"')
     process = project.begin()
     assert project.wait_for_agents(2, process)
+    thaw, until = frozen_machine(project, "1"), time.monotonic() + 120
     (project.outside / "frozen").touch()
-    before = time.monotonic()
-    _, thaw = frozen_machine(project)
-    wait_until(lambda: len(project.calls()) >= 3, "another agent for what the machine had", 115)
-    time.sleep(max(0.0, before + 120 - time.monotonic()))
+    while time.monotonic() < until:
+        assert process.poll() is None, project.screen
+        time.sleep(0.5)
+    assert project.statuses()["1"] == "completed", project.screen
     thaw()
     (project.outside / "thawed").touch()
     assert ended(process, project) == 0, project.screen

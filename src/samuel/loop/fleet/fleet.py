@@ -24,7 +24,7 @@ from samuel.loop.fleet.conversation import (
 from samuel.loop.fleet.drain import drained
 from samuel.loop.fleet.exchange import Exchange, RemoteAway
 from samuel.loop.fleet.exposed import refuse_exposed
-from samuel.loop.fleet.machine import FleetMachine, MachineLeftOut
+from samuel.loop.fleet.machine import SOME_DAY, FleetMachine, MachineLeftOut
 from samuel.loop.fleet.options import FleetOptions
 from samuel.loop.fleet.outbox import Inbox
 from samuel.loop.fleet.records import claims_completion
@@ -311,7 +311,7 @@ class Fleet:
             if connection.machine:
                 now = self._project.clock.now()
                 left_out = machine.leave_out(connection.machine, error, now)
-                if machine.has_others(self._drained(), now):
+                if machine.has_others(self._drained(), SOME_DAY if machine.is_gone(connection.machine) else now):
                     raise left_out from None
             raise
 

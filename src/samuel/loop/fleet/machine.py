@@ -12,6 +12,7 @@ from samuel.loop.fleet.refusal import MachineRefused
 from samuel.loop.run import MachineState, PlaceState
 from samuel.places.place import Place, PlaceBroken
 
+SOME_DAY = math.nextafter(math.inf, 0)  # what is left out for a while is not left out then
 LEFT_OUT_FOR = 60.0  # seconds that a machine of a cluster gets no work if what it lacks may come
 
 
@@ -68,8 +69,7 @@ class FleetMachine:
     def is_drained(self, drained: Collection[str]) -> bool:
         """Whether a person drained the place, or whatever machine of a cluster could still work."""
         machines = self.place.machines()
-        at_the_end = math.nextafter(math.inf, 0)  # what is left out for a while is not left out then
-        return self.name in drained or (bool(machines) and not self.has_others(drained, at_the_end))
+        return self.name in drained or (bool(machines) and not self.has_others(drained, SOME_DAY))
 
     def leave_out(self, id: str, error: MachineRefused | PlaceBroken, now: float) -> MachineLeftOut:
         """Give a machine of a cluster no work, for a while if what it lacks may come; what to say about it."""
@@ -79,8 +79,12 @@ class FleetMachine:
         what = f"`{self.name}/{self.member_name(id)}` gets no work {duration}: {error.message}"
         return MachineLeftOut(what, error.hint)
 
+    def is_gone(self, id: str) -> bool:
+        """Whether a machine of a cluster gets no more work in this run."""
+        return id in self.left_out and self.left_out[id].until == math.inf
+
     def has_others(self, drained: Collection[str], now: float) -> bool:
-        """Whether a machine of the cluster can take work now."""
+        """Whether a machine of the cluster can take work then."""
         return len(self.avoided(drained, now)) < len(self.place.machines())
 
     def member_name(self, id: str) -> str:
