@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 INSTALLED = (sys.executable, "-P", "-m", "samuel")
-PATIENCE = 180.0  # seconds after which a test gives up: a busy machine is no failure
+PATIENCE = 900.0  # seconds after which a test gives up: a busy machine is no failure
 
 # It does what `outside/tasks/ID` says, or writes a file of its own. Its clean exit is the claim.
 AGENT = """#!/bin/sh

@@ -14,9 +14,9 @@ from tests.length import at_length
 LANES = at_length(3, 8)
 FIRST, ALL = at_length((6, 18), (20, 200))
 FILE = 1 << 20
-PATIENCE = 1800.0  # seconds
-# Bytes beside objects and the tree itself: two refs; and of each lane a line in its reflog, entries in its
-# indexes, and what its copies of the task list and of progress.md grow by.
+PATIENCE = 1800.0  # seconds, for 200 tasks
+# Bytes beside objects and the tree itself: two refs; of each lane a line in its reflog, entries in its indexes,
+# and what its copies of the task list and of progress.md grow by.
 MOST_PER_TASK = 1024 * LANES
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from samuel.errors import SamuelError
-from samuel.events.endings import IterationOutcome
+from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.loop.attempts import DISCOVERY, Attempts, KeptAttempt
 from samuel.loop.budgets import AddedBudget
@@ -26,14 +26,20 @@ from samuel.loop.lanes.lane import Lane
 from samuel.loop.run import AttemptResult, Run, Settlement, TaskCells
 from samuel.loop.run_files import RunFiles
 from samuel.loop.settle import commit_task
-from samuel.loop.stop import Stop
+from samuel.loop.stop import RunStopped, Stop
 from samuel.loop.workplace import Workplace
+from samuel.process.git import settings as git_settings
 from samuel.process.git import worktrees
 from samuel.process.git.kept_refs import KeptRefs, work_ref
 from samuel.tasks.task import Task, Tasks
 
 OWN_CELLS = ("status", "last_failure", "questions")
 """The cells of its task's row that an agent may change for good."""
+
+NOT_SIGNED = (
+    "a commit failed, and `commit.gpgsign` is set; the work is kept, and goes on when the key is unlocked, "
+    "or after `git config commit.gpgsign false`: "
+)
 
 
 class AttemptRequest(NamedTuple):
@@ -71,8 +77,13 @@ def work(
         commit = ""
         if settlement.tree == "complete":
             try:
+                lane.sweep_locks()
                 commit = _commit(place, files, run, settlement)
             except SamuelError as error:
+                if _is_signed(place):
+                    raise RunStopped(
+                        IterationOutcome.ABORTED, NOT_SIGNED + error.message, ExitReason.ERROR
+                    ) from None
                 settlement = iteration.refused(IterationOutcome.ABORTED, f"the commit failed: {error.message}")
         tree = _held(place, run, settlement, commit, request.base)
         if settlement.tree in ("keep", "put_away"):
@@ -88,16 +99,45 @@ def work(
             mode=run.mode,
         )
         return result, files.checks.verified
-    except BaseException:  # what its agent changed is lost with the next reset of the lane, unless a ref has it
-        with suppress(SamuelError):
-            if lane.steps.agent_started:
+    except BaseException as error:  # what its agent changed is lost with the next reset, unless a ref has it
+        if not lane.steps.agent_started:
+            raise
+        ref = ""
+        if lane.is_worktree():  # else the next attempt would go on with nothing
+            with suppress(SamuelError, OSError):
                 files.attempts.observe()
-                files.attempts.keep(task.id, task.attempts + 1)
+                ref = files.attempts.keep(task.id, task.attempts + 1)
                 save(replace(iteration.run, tree=files.attempts.state))
-        raise
+        why = lane.damage() if _ends_the_run(error) else ""
+        if not why:
+            raise
+        return AttemptResult(settlement=_damaged(lane, request, iteration, why, ref)), None
     finally:
         with suppress(OSError):
             collect(place, lane.project, lane.journal, run.run_id, run.iteration, progress_size)
+
+
+def _ends_the_run(error: BaseException) -> bool:
+    """Whether the attempt could not go on, and nobody asked for its end."""
+    if isinstance(error, RunStopped):
+        return error.exit_reason is ExitReason.ERROR
+    return isinstance(error, SamuelError | OSError)
+
+
+def _damaged(lane: Lane, request: AttemptRequest, iteration: Iteration, why: str, ref: str) -> Settlement:
+    """The settlement of an attempt whose agent damaged the lane: it failed, and the lane is made anew.
+
+    The run goes on: other lanes are as they were. What the agent changed is in `ref`, if it could be read.
+    """
+    task, most = request.task, lane.place.settings.max_task_attempts
+    lane.renew(request.base)
+    own = replace(task, status="in_progress")
+    lane.place.tasks.replace_all([own if row.id == task.id else row for row in request.tasks])
+    settlement = iteration.refused(IterationOutcome.ABORTED, f"the agent damaged its lane: {why}")
+    attempts = task.attempts + 1
+    row = replace(settlement.row, status="blocked" if attempts >= most else "pending", attempts=attempts)
+    record = replace(settlement.record, ref=ref) if settlement.record else None
+    return replace(settlement, row=row, gave_up=attempts >= most, tree="keep", record=record)
 
 
 def _place(place: Workplace, *, fresh: bool) -> Workplace:
@@ -118,6 +158,12 @@ def _commit(place: Workplace, files: RunFiles, run: Run, settlement: Settlement)
     with sealed_for_commit(place, files.tasks, run):
         # A killed attempt begins anew, so only an agent could have made a commit with this mark before.
         return commit_task(place, run, settlement, again=False) or place.git.head()
+
+
+def _is_signed(place: Workplace) -> bool:
+    """Whether commits are signed: then every one fails once the key is locked, whatever an agent did."""
+    value = git_settings.value_of(place.git.settings(), "commit.gpgsign")
+    return value.lower() not in ("", "false", "no", "off", "0")
 
 
 def _held(place: Workplace, run: Run, settlement: Settlement, commit: str, base: str) -> str:

@@ -22,6 +22,7 @@ from samuel.process.git.landing import LandingRefs, RefChange
 from samuel.process.git.own_index import OwnIndex
 
 OWN = "samuel"  # the branches of runs are below it
+_TAKEN = f"refs/heads/{OWN}\n".encode()
 SHARED_LOCKS = ("HEAD.lock", "index.lock", "packed-refs.lock", "config.lock")
 
 
@@ -34,6 +35,11 @@ def first_state(git: Git, run_id: str, count: int, *, own: bool) -> tuple[LanesS
     from_branch, head = person_tree.checked_out(git), git.head()
     why = "" if own else person_tree.why_not(git, from_branch)
     branch = own_branch(run_id) if own or why or not from_branch else from_branch
+    if branch != from_branch and git.run("for-each-ref", f"refs/heads/{OWN}", "--format=%(refname)") == _TAKEN:
+        raise SamuelError(
+            f"`{branch}` cannot be made, because there is a branch `{OWN}`" + (f"; {why}" if why else ""),
+            f"rename it: `git branch -m {OWN} OTHER`",
+        )
     return LanesState(count=count, branch=branch, start=head, tip=head, from_branch=from_branch), why
 
 

@@ -72,6 +72,7 @@ class Lane:
         self._mirrored = MirroredFiles(project.root, self.root, project.lanes.copy)
         self._own_paths: list[str] = []
         self._tools: LaneTools | None = None
+        self._opening: tuple[OpenLane, Watch] | None = None
         self._ignored: tuple[str, ...] = ()
         self._trees: Trees | None = None
         self._is_looked_at = False
@@ -94,20 +95,42 @@ class Lane:
     def make(self, commit: str) -> None:
         """Make the work tree if there is none, and remove the locks that a killed git left in it."""
         self._private.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if self._is_worktree():
-            worktrees.sweep_locks(self._git_directory(), LOCKS)
+        if self.is_worktree():
+            self.sweep_locks()
             return
         if os.path.lexists(self.top):  # a work tree that git has forgotten: what is in it stays
             os.rename(self.top, _free_name(self.top))
         worktrees.add(self.project.git, self.top, commit)
         (self._private / "setup").unlink(missing_ok=True)
 
+    def damage(self) -> str:
+        """Why no attempt can go on in the lane, after an agent did something to it; "" if one can."""
+        if not self.is_worktree():
+            return "the work tree is gone, or is not one of the repository any more"
+        if not self._mark_of_state.exists():
+            return "`.samuel/run` was removed, which `git clean -x` does"
+        return ""
+
+    @property
+    def _mark_of_state(self) -> Path:
+        """A file that is there for as long as nobody removed the state directory."""
+        return self.root / ".samuel/run/.gitignore"
+
+    def renew(self, commit: str) -> None:
+        """Make the lane anew as far as it is damaged; what is left of a work tree is moved aside."""
+        assert self._opening is not None, "the lane was never open"
+        self.close()
+        self.make(commit)
+        self.open(*self._opening)
+
     def open(self, open_lane: OpenLane, watch: Watch) -> None:
         """Open the project in the lane. What an attempt that was killed left there stays."""
+        self._opening = (open_lane, watch)
+        self._is_looked_at = False
         self._mirror()
         self._tools = open_lane(self.number, self.root, watch)
         os.makedirs(self.place.state, exist_ok=True)
-        atomic.write_text(self.root / ".samuel/run/.gitignore", "*\n", durable=False)
+        atomic.write_text(self._mark_of_state, "*\n", durable=False)
         self._trees = Trees(self.place.git, self._private / "trees", self.place.disk)
 
     def close(self) -> None:
@@ -115,13 +138,25 @@ class Lane:
             self._tools.close()
             self._tools = None
 
+    def sweep_locks(self) -> None:
+        """Remove the locks of a git that was killed with the agent that started it."""
+        worktrees.sweep_locks(self._git_directory(), LOCKS)
+
     def reset(self, commit: str) -> None:
         """Make the work tree the commit, with the rules of the project, and ready to work in."""
+        if not self.is_worktree():
+            self.renew(commit)
+        self.sweep_locks()
         worktrees.reset(self.place.git, commit, self._own_paths)
         if self._mirror() or self._own_paths or not self._is_looked_at:
             self._is_looked_at = True
             entries = self.place.git.status().entries
-            self._own_paths = [entry.path for entry in entries if not entry.path.startswith(VOLATILE_DIRS)]
+            # Others may seem changed: git is asked without the filters that wrote them, such as those of LFS.
+            self._own_paths = [
+                entry.path
+                for entry in entries
+                if entry.path in self._mirrored.names and not entry.path.startswith(VOLATILE_DIRS)
+            ]
         if self.place.lanes != type(self.place.lanes)():
             if why := self.place.refusal(commands.lanes(self.place.lanes)):
                 raise SamuelError(why)
@@ -178,10 +213,12 @@ class Lane:
             self.project.warn(f"`[lanes] copy` names `{name}`, which does not exist")
         return update.has_changed
 
-    def _is_worktree(self) -> bool:
+    def is_worktree(self) -> bool:
+        """Whether the lane is still a work tree of the repository."""
         return (self.top / ".git").is_file() and (self._git_directory() / "HEAD").exists()
 
     def _git_directory(self) -> Path:
+        """Where git has the files of this work tree alone. Raises OSError if there is none."""
         text = (self.top / ".git").read_text(errors="surrogateescape").removeprefix("gitdir:").strip()
         return self.top / text
 

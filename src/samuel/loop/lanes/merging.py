@@ -22,7 +22,7 @@ from samuel.loop.lanes.lane import Lane
 from samuel.loop.run import LaneRecord, Run
 from samuel.loop.settle import TRAILER
 from samuel.paths import PROTECTED, VOLATILE_DIRS
-from samuel.process.git.landing import LandingRefs, changed_paths
+from samuel.process.git.landing import LandingRefs, Merge, changed_paths
 from samuel.tasks.task import Task
 
 MAX_NAMED = 5
@@ -135,7 +135,7 @@ class Merging:
         current, tree = tip, ""
         for record in entries:
             assert record.result is not None
-            merge = self._refs.merge(current, record.result.work)
+            merge = self._merged(current, record.base, record.result.work)
             if merge.conflicts:
                 refused.append(
                     Refusal(
@@ -153,6 +153,13 @@ class Merging:
             return _Merged("", "", (), tuple(refused))
         commit = self._commit(run, tree, tip, fitting, tasks)
         return _Merged(commit, tree, tuple(fitting), tuple(refused))
+
+    def _merged(self, tip: str, base: str, work: str) -> Merge:
+        if base == tip:  # then it is most often the next commit, and git need not merge
+            tree, parents = self._refs.facts(work)[0]
+            if parents == (tip,):
+                return Merge(tree)
+        return self._refs.merge(tip, work)
 
     def _commit(
         self, run: Run, tree: str, tip: str, entries: Sequence[LaneRecord], tasks: Mapping[str, Task]

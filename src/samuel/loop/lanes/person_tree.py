@@ -30,11 +30,13 @@ def why_not(git: Git, branch: str, added: Sequence[str] = (), status: GitStatus 
     status = status or git.status()
     if status.branch != branch:
         return f"your work tree has `{status.branch}` checked out" if status.branch else "your HEAD is detached"
-    changed = [
-        entry.path
-        for entry in status.entries
-        if entry.unstaged != "?" and not entry.path.startswith(VOLATILE_DIRS)
-    ]
+    if not _index_is_free(git):
+        return "another git, or an editor that it waits for, holds the index of your work tree"
+    changed = _changed(status)
+    if changed and git.filter_drivers():
+        # To a git without filters, what LFS or the like wrote a moment ago seems changed.
+        status = worktrees.status(git)
+        changed = _changed(status)
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         return f"your work tree has uncommitted changes: `{changed[0]}`{more}"
@@ -43,6 +45,25 @@ def why_not(git: Git, branch: str, added: Sequence[str] = (), status: GitStatus 
         if path in untracked or not git.run("ls-files", "--", f":(top,literal){path}"):
             return f"your work tree has an untracked `{path}`, which landed too"
     return ""
+
+
+def _changed(status: GitStatus) -> list[str]:
+    """The paths of tracked files that are not as they are in the commit."""
+    return [
+        entry.path
+        for entry in status.entries
+        if entry.unstaged != "?" and not entry.path.startswith(VOLATILE_DIRS)
+    ]
+
+
+def _index_is_free(git: Git) -> bool:
+    """Whether no git holds the index, or soon stops to: most hold it for a moment."""
+    lock = git.index_file.with_name("index.lock")
+    for _ in range(TRIES):
+        if not os.path.lexists(lock):
+            return True
+        time.sleep(PAUSE)
+    return False
 
 
 def follow(git: Git, old: str, new: str) -> None:

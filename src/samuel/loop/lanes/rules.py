@@ -33,6 +33,7 @@ class MirroredFiles:
         self._lane = lane
         self._copied = tuple(copied)
         self._has_changed = False
+        self.names: frozenset[str] = frozenset()  # of all these files, relative to the root
         self._same: dict[str, tuple[Signature, Signature]] = {}
 
     def update(self) -> MirrorUpdate:
@@ -43,14 +44,14 @@ class MirroredFiles:
             if name not in names:
                 self._has_changed = True
                 _remove(self._lane / name)
-        for name in names:
-            self._put(name)
         missing = []
         for name in self._copied:
             if not os.path.lexists(self._project / name):
                 missing.append(name)
-            for file in _files(self._project, name):
-                self._put(file)
+            names |= dict.fromkeys(_files(self._project, name))
+        for name in names:
+            self._put(name)
+        self.names = frozenset(names)
         return MirrorUpdate(tuple(missing), self._has_changed)
 
     def _put(self, name: str) -> None:

@@ -36,6 +36,7 @@ __all__ = ["Git", "GitCommit", "GitFailed", "GitStatus", "GitStatusEntry", "Work
 
 TIMEOUT = 60.0
 OUTPUT_LIMIT = 512 * 1024 * 1024  # the names of a few million files
+STATUS = ("--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", "--no-renames")
 OLDEST = (2, 31)  # the first that reads GIT_CONFIG_COUNT: an older one would ignore what we switch off
 
 
@@ -164,11 +165,7 @@ class Git:
 
     def _status(self) -> GitStatus:
         prefix = self.location().prefix
-        output = self.run(
-            *("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind"),
-            *("--untracked-files=all", "--no-renames", *(("--", ".") if prefix else ())),
-        )
-        return parse_status(output, prefix)
+        return parse_status(self.run("status", *STATUS, *(("--", ".") if prefix else ())), prefix)
 
     def log(self, count: int) -> list[GitCommit]:
         """The newest commits that touched something at or below the root."""
@@ -231,11 +228,15 @@ class Git:
         top = Path(os.path.normpath(os.path.join(os.path.realpath(self._root), os.fsdecode(up))))
         return RepositoryLocation(own, shared_directory(own), top, prefix)
 
-    def _without_filters(self) -> dict[str, str]:
-        """Switch off every filter driver that any configuration file names."""
+    def filter_drivers(self) -> list[str]:
+        """The names of the filter drivers in any configuration file."""
         if self._filters is None or not _unchanged(self._filters[0]):
             self._filters = self._find_filters(self.location().directory)
-        return hardening.without_filters(self._filters[1])
+        return self._filters[1]
+
+    def _without_filters(self) -> dict[str, str]:
+        """Switch off every filter driver that any configuration file names."""
+        return hardening.without_filters(self.filter_drivers())
 
     def _find_filters(self, directory: Path) -> tuple[dict[str, Signature], list[str]]:
         """The drivers' names, and the files they stand in: while these stay the same, so do the names."""

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.process import procfs
-from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.git import STATUS, Git, GitFailed, GitStatus
+from samuel.process.git.output import parse_status
 
 TIMEOUT = 600.0  # of writing a whole tree
 PATIENCE = 2.0  # seconds that a git of somebody else may hold a lock
@@ -54,6 +55,13 @@ def add(git: Git, path: Path, commit: str) -> None:
 def remove(git: Git, path: Path) -> None:
     """Remove a work tree with all that is in it."""
     write(git, "worktree", "remove", "--force", "--force", str(path))
+
+
+def status(git: Git) -> GitStatus:
+    """What `Git.status` gives, with the owner's filters."""
+    prefix = git.location().prefix
+    options = ("--ignore-submodules=all", *STATUS, *(("--", ".") if prefix else ()))
+    return parse_status(write(git, "status", *options), prefix)
 
 
 def entries(git: Git) -> list[WorktreeEntry]:
