@@ -26,19 +26,29 @@ def explained(error: Exception, arguments: Sequence[str]) -> SamuelError:
     """The error for a user. An exception that nobody expected is a bug, and a report of it is written."""
     if isinstance(error, SamuelError):
         return error
+    if _no_memory(error):
+        return _lack_of_memory()
     if isinstance(error, OSError):  # a full disk or a missing permission is not a bug of Samuel
         return SamuelError(_os_error(error), _MORE_ROOM if error.errno in _NO_ROOM else "")
-    if isinstance(error, MemoryError) or _no_room_for_library(error):
-        return SamuelError("there is not enough memory", _MORE_MEMORY)
     if _no_thread(error):
         return SamuelError("the system does not start another thread", _MORE_MEMORY)
-    return _bug(arguments, error)
+    try:
+        return _bug(arguments, error)
+    except MemoryError:  # whatever it looked like
+        return _lack_of_memory()
 
 
-def _no_room_for_library(error: Exception) -> bool:
-    """Did the system have no memory for a compiled module? Python takes the loader's words for an ImportError."""
+def _lack_of_memory() -> SamuelError:
+    return SamuelError("there is not enough memory", _MORE_MEMORY)
+
+
+def _no_memory(error: Exception) -> bool:
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    # For a compiled module Python takes the loader's words for an ImportError.
     words = ("failed to map segment", "Cannot allocate memory", "cannot allocate memory")
-    return isinstance(error, ImportError) and any(word in str(error) for word in words)
+    is_of_loader = isinstance(error, ImportError) and any(word in str(error) for word in words)
+    return isinstance(error, MemoryError) or is_of_loader
 
 
 def _no_thread(error: Exception) -> bool:

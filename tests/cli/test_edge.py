@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -160,6 +161,11 @@ def test_lack_of_memory_is_not_called_a_bug(samuel, command):
     assert samuel("boom", "--json").json["error"]["message"] == "there is not enough memory"
 
 
+def test_lack_of_memory_in_a_system_call_is_called_so(samuel, command):
+    command(OSError(errno.ENOMEM, "Cannot allocate memory", "/usr/lib"))
+    assert samuel("boom") == (1, "", f"error: there is not enough memory\n{MORE_MEMORY}\n")
+
+
 def test_lack_of_threads_is_not_called_a_bug(samuel, command):
     command(RuntimeError("can't start new thread"))
     assert samuel("boom") == (1, "", f"error: the system does not start another thread\n{MORE_MEMORY}\n")
@@ -167,7 +173,7 @@ def test_lack_of_threads_is_not_called_a_bug(samuel, command):
 
 def test_lack_of_memory_in_a_real_process(project):
     """So little that Python itself starts, and Samuel does not."""
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (limit := 24 * 1024**2, limit))"
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (limit := 22 * 1024**2, limit))"
     program = f"{limit}\nimport sys\nfrom samuel.cli.edge import run\nsys.exit(run(['hooks', 'list']))"
     program = f"import samuel.cli.edge\n{program}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

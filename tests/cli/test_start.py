@@ -36,7 +36,7 @@ Commands:
   init       Set up a project: samuel.toml and .samuel/.
   run        Run an agent in a loop on the tasks of a PRD.
   attempt    Do one attempt at a task for a coordinator on another machine.
-  fleet      Check, show and drain the machines on which agents work.
+  fleet      Check, show, drain and prune the machines on which agents work.
   sync       Write AGENTS.md and copy it to the files other agents read.
   hooks      List, explain, test and write hooks.
   bridge     Connect the hooks of coding agents to Samuel.

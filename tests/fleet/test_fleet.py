@@ -35,9 +35,11 @@ def pid_file(fleet: FleetProject) -> str:
 
 def test_each_task_lands_once_with_agents_on_three_machines(fleet: FleetProject) -> None:
     fleet.prepare_fleet(TASKS)
-    fleet.task("any", f'echo "$SAMUEL_MACHINE" >> {fleet.outside}/machines; sleep 0.3; {WORK}')
+    machines = f"{fleet.outside}/machines"
+    others = f"for i in $(seq 600); do [ $(wc -l < {machines}) -ge 3 ] && break; sleep 0.1; done"
+    fleet.task("any", f'echo "$SAMUEL_MACHINE" >> {machines}; {others}; {WORK}')
 
-    data = fleet.start("--json", *fleet.places(slots=2), lanes=0).data
+    data = fleet.start("--json", *fleet.places(slots=at_length(1, 2)), lanes=0).data
 
     assert data["exit_reason"] == "queue_empty"
     fleet.assert_sound(TASKS)
