@@ -37,8 +37,8 @@ def test_an_agent_that_always_damages_its_lane_is_blocked_and_the_others_land(la
 
     statuses = lanes.statuses()
     assert [statuses[task] for task in "1234"] == ["completed", "blocked", "completed", "completed"]
-    kept = lanes.git("for-each-ref", "--format=%(refname)", f"refs/samuel/{lanes.run_id()}/2").split()
-    assert "work-2.txt" in lanes.git("ls-tree", "--name-only", kept[-1]).split(), "what it did is kept"
+    refs = lanes.git("for-each-ref", "--format=%(refname)", f"refs/samuel/{lanes.run_id()}/2").split()
+    assert "work-2.txt" in lanes.git("ls-tree", "--name-only", refs[-1]).split(), "what it did is kept"
 
 
 @pytest.mark.slow

@@ -52,7 +52,13 @@ def serve(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 def runtime(root: Path, hook_image: str, cache: Path) -> Iterator[OciRuntime]:
-    host = {**os.environ, "GRANTED": "the value", "SECRET": "hidden", "http_proxy": "http://user:secret@proxy"}
+    host = {
+        **os.environ,
+        "PATH": f"{os.environ['PATH']}:/of-the-host",
+        "GRANTED": "the value",
+        "SECRET": "hidden",
+        "http_proxy": "http://user:secret@proxy",
+    }
     runtime = OciRuntime(root, host, cache, LIMIT, MEMORY, FakeClock(1000.0))
     yield runtime
     runtime.close()
