@@ -186,7 +186,7 @@ def steady(text: str) -> str:
     text = re.sub(r" +", " ", text)  # a column is as wide as what stands in it
     text = re.sub(r"\b\d+\.\d (?:-|note|warning)", "N SLOW", text)
     text = re.sub(r'"slow": "\w*"', '"slow": ""', text)
-    text = re.sub(r"\b\d+\.\d\d+s\b", "N.NNs", text)
+    text = re.sub(r"\b\d+\.\d\d+s\b(?: \(\d+:\d\d:\d\d\))?", "N.NNs", text)  # from a minute on, pytest adds hours
     text = re.sub(r"\(\d+\.\ds\)", "(N.Ns)", text)  # how long a check took
     text = re.sub(r"\ba prompt of \d+ bytes|\bprompt of \d+ bytes", "prompt of N bytes", text)
     text = re.sub(r"\bpid \d+", "pid N", text)
