@@ -82,8 +82,8 @@ def test_input_that_ends_cancels_the_attempt_and_says_so(fleet: FleetProject) ->
         done = attempt(fleet, data=data)
         assert (done.code, done.lines[-1]) == (130, {"line": "cancelled"})
         assert done.err == (
-            "samuel attempt: cancelled, because standard input ended, or said something after the request\n"
-            "  keep it open until the answer has come, or redirect it from a file\n"
+            "error: cancelled: standard input ended before the answer, or had more than one line\n"
+            "keep it open until the answer is printed, or redirect it from a file\n"
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from samuel.config.place_spec import place_spec
-from samuel.loop.fleet.machine import LEFT_OUT_FOR, SOME_DAY, FleetMachine
+from samuel.loop.fleet.machine import FAR_FUTURE, LEFT_OUT_FOR, FleetMachine
 from samuel.loop.fleet.refusal import MachineRefused
 from samuel.loop.run import MachineState
 from samuel.places.place import ClusterMachine, PlaceBroken, PlaceCommand, PlaceConnection
@@ -53,7 +53,7 @@ def test_machine_that_refuses_takes_its_slots_along_and_is_named(cluster: FleetM
 
     assert left_out.message == "`ray:auto/10.0.0.1` gets no work in this run: not trusted"
     assert left_out.hint == "trust it"
-    assert cluster.avoided((), NOW) == cluster.avoided((), SOME_DAY) == {"id-1"}
+    assert cluster.avoided((), NOW) == cluster.avoided((), FAR_FUTURE) == {"id-1"}
     assert cluster.free_lanes((), (), NOW) == [5, 6]
     assert cluster.free_lanes((5,), (), NOW) == [6]
     assert cluster.free_lanes((5, 8), (), NOW) == []
@@ -81,7 +81,7 @@ def test_cluster_without_a_machine_that_can_work_counts_as_drained(cluster: Flee
 
     cluster.leave_out("id-2", MachineRefused("remote", "away", lasting=False), NOW)
     assert not cluster.has_others((), NOW)
-    assert cluster.has_others((), SOME_DAY), "it may work later"
+    assert cluster.has_others((), FAR_FUTURE), "it may work later"
     assert not cluster.is_drained(())
 
 

@@ -19,8 +19,8 @@ READ = 1 << 20
 HEARTBEAT = b'{"line":"heartbeat"}\n'  # as `wire.HeartbeatLine`, which takes long to import
 CANCELLED = b'{"line":"cancelled"}\n'  # as `wire.CancelledLine`
 INPUT_ENDED = (
-    "samuel attempt: cancelled, because standard input ended, or said something after the request\n"
-    "  keep it open until the answer has come, or redirect it from a file\n"
+    "error: cancelled: standard input ended before the answer, or had more than one line\n"
+    "keep it open until the answer is printed, or redirect it from a file\n"
 )
 
 
@@ -73,7 +73,7 @@ def _attempt() -> int:
 
     with handled_by(interrupt, signal.SIGINT, *END):
         try:
-            code, line = _listened(send, cancel, beat)
+            code, line = _answer_while_awaited(send, cancel, beat)
         except KeyboardInterrupt:
             code, line = 130, CANCELLED
         cancel.is_shielded = True
@@ -82,12 +82,12 @@ def _attempt() -> int:
     return code
 
 
-def _listened(send: LineWriter, cancel: CancelSwitch, beat: Callable[[], None]) -> tuple[int, bytes]:
+def _answer_while_awaited(send: LineWriter, cancel: CancelSwitch, beat: Callable[[], None]) -> tuple[int, bytes]:
     """Read the request and do it, while somebody waits for it; the exit code, and the last line."""
     request, is_whole, rest = _request()
     is_file = stat.S_ISREG(os.fstat(0).st_mode)  # its end says nothing about who waits
     if rest.strip() or (request and not is_whole and not is_file):
-        _say_why()
+        _print_why()
         raise KeyboardInterrupt
     if is_whole and not is_file:
         threading.Thread(target=_watch_input, daemon=True).start()
@@ -121,10 +121,10 @@ def _watch_input() -> None:
     """Interrupt this process when its input ends, or says anything: then nobody waits for it any more."""
     with suppress(OSError):
         os.read(0, READ)
-    _say_why()
+    _print_why()
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def _say_why() -> None:
+def _print_why() -> None:
     with suppress(OSError):
         os.write(2, INPUT_ENDED.encode())

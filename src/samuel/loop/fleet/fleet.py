@@ -11,24 +11,16 @@ from msgspec.structs import replace
 from samuel.errors import SamuelError
 from samuel.events.loop import CheckRun
 from samuel.loop.attempts import TreeState
-from samuel.loop.fleet.conversation import (
-    L,
-    answers_of,
-    ask_for,
-    checks_of,
-    listen,
-    resources_of,
-    saved_tasks,
-    texts_so_far,
-)
 from samuel.loop.fleet.drain import drained
 from samuel.loop.fleet.exchange import Exchange, RemoteAway
 from samuel.loop.fleet.exposed import refuse_exposed
-from samuel.loop.fleet.machine import SOME_DAY, FleetMachine, MachineLeftOut
+from samuel.loop.fleet.machine import FAR_FUTURE, FleetMachine, MachineLeftOut
+from samuel.loop.fleet.machine_answers import L, answers_of, ask_for, listen
 from samuel.loop.fleet.options import FleetOptions
 from samuel.loop.fleet.outbox import Inbox
 from samuel.loop.fleet.records import claims_completion
 from samuel.loop.fleet.refusal import MachineRefused
+from samuel.loop.fleet.request_details import checks_of, resources_of, saved_tasks, texts_so_far
 from samuel.loop.fleet.rule_files import rule_digests
 from samuel.loop.fleet.wire import (
     COMMAND,
@@ -311,7 +303,7 @@ class Fleet:
             if connection.machine:
                 now = self._project.clock.now()
                 left_out = machine.leave_out(connection.machine, error, now)
-                if machine.has_others(self._drained(), SOME_DAY if machine.is_gone(connection.machine) else now):
+                if machine.has_others(self._drained(), FAR_FUTURE if machine.is_gone(connection.machine) else now):
                     raise left_out from None
             raise
 

@@ -12,7 +12,7 @@ from samuel.loop.fleet.refusal import MachineRefused
 from samuel.loop.run import MachineState, PlaceState
 from samuel.places.place import Place, PlaceBroken
 
-SOME_DAY = math.nextafter(math.inf, 0)  # what is left out for a while is not left out then
+FAR_FUTURE = math.nextafter(math.inf, 0)  # after every pause; only what is left out for good still is then
 LEFT_OUT_FOR = 60.0  # seconds that a machine of a cluster gets no work if what it lacks may come
 
 
@@ -69,7 +69,7 @@ class FleetMachine:
     def is_drained(self, drained: Collection[str]) -> bool:
         """Whether a person drained the place, or whatever machine of a cluster could still work."""
         machines = self.place.machines()
-        return self.name in drained or (bool(machines) and not self.has_others(drained, SOME_DAY))
+        return self.name in drained or (bool(machines) and not self.has_others(drained, FAR_FUTURE))
 
     def leave_out(self, id: str, error: MachineRefused | PlaceBroken, now: float) -> MachineLeftOut:
         """Give a machine of a cluster no work, for a while if what it lacks may come; what to say about it."""

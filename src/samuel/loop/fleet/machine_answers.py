@@ -1,10 +1,9 @@
-"""What a machine is sent beside its request, what it prints, and what its last line means."""
+"""What a machine prints, and what its last line means."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import TypeVar
 
 from samuel.errors import SamuelError
@@ -26,41 +25,11 @@ from samuel.loop.reports import Report
 from samuel.loop.stop import RunStopped
 from samuel.loop.workplace import Workplace
 from samuel.places.place import ClusterMachine, Place, PlaceBroken, PlaceCommand, PlaceConnection, PlaceLost
-from samuel.prompts import background
-from samuel.tasks.task import Task
 
 CHECKS_AT_ONCE = 16
-MOST_TEXT = 256 * 1024  # characters of what was learned so far
 T = TypeVar("T")
 L = TypeVar("L", bound=Line)
 _ENDS_RUN = (ExitReason.GATE_STOP, ExitReason.STRICT_FAILURE)
-
-
-def resources_of(agent: str) -> dict[str, float]:
-    """What an attempt takes of a machine, and a check too: so what nobody has is named before any task."""
-    return {"agent": 1.0, agent: 1.0}
-
-
-def checks_of(tasks: Iterable[Task]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The checks that these tasks bring along: a machine runs them only if its owner agreed."""
-    return tuple((task.id, tuple(task.checks)) for task in tasks if task.checks)
-
-
-def saved_tasks(project: Workplace) -> Sequence[Task]:
-    """The tasks in the file of the project; none if it has none that can be read."""
-    try:
-        return project.tasks.load()
-    except SamuelError:
-        return ()
-
-
-def texts_so_far(project: Workplace) -> dict[str, str]:
-    """What was learned so far, for the prompt."""
-    texts = {}
-    for name in (background.FILE, project.progress.name):
-        with suppress(OSError):
-            texts[name] = (project.state / name).read_text("utf-8", "replace")[-MOST_TEXT:]
-    return texts
 
 
 def listen(name: str, connection: PlaceConnection, inbox: Inbox, watch: Callable[[Report], None]) -> Line:
