@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 def program() -> int:
     """The console script. `emit` ends at once: to take the interpreter apart would be a tenth of its time."""
     if sys.argv[1:2] == ["emit"]:
+        from samuel.emit.quick_finder import find_own_modules_quickly
+
+        find_own_modules_quickly()
         gc.disable()  # it ends before there is garbage worth the search
     code = main()
     if sys.argv[1:2] == ["emit"] and "threading" in sys.modules:
@@ -50,13 +53,15 @@ def _emit(arguments: list[str], server: Sequence[str] = ()) -> int:
 
     The server is the project's, or the one of a run that `server` names.
     """
-    from samuel.process.emit_client import without_deadline
-    from samuel.serve.thin_client import emit_or_prepare
+    from samuel.process.emit_client import OFF, SWITCH, without_deadline
 
     arguments = without_deadline(arguments)
-    code = emit_or_prepare(arguments, server)
-    if code is not None:
-        return code
+    if server or os.environ.get(SWITCH) != OFF:
+        from samuel.serve.thin_client import emit_or_prepare
+
+        code = emit_or_prepare(arguments, server)
+        if code is not None:
+            return code
     from samuel.emit.without_engine import answered_without_engine
 
     return 0 if answered_without_engine(arguments) else _emit_with_engine(arguments)

@@ -9,7 +9,7 @@ Imported by a client that has to be fast.
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # `signal` costs more than all the rest
+from samuel.process.plain_signal import plain_signal as signal
 
 NATIVE_CLIENT = "samuel-emit"
 
@@ -42,7 +42,7 @@ def without_deadline(arguments: list[str]) -> list[str]:
     seconds = arguments[-1]
     if not seconds.isascii() or not seconds.isdecimal() or not 0 < int(seconds) <= LONGEST_DEADLINE:
         return arguments
-    _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)  # whatever our caller did to it
-    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))
-    _signal.alarm(int(seconds))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # whatever our caller did to it
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGALRM,))
+    signal.alarm(int(seconds))
     return arguments[:-2]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +21,7 @@ from typing import NoReturn
 from samuel.process import procfs
 from samuel.process.ledger import LEDGER, MARK, reap
 from samuel.process.passed import INTERPRETER_PREFIXES
+from samuel.process.plain_signal import plain_signal as signal
 
 PYCACHE = "PYTHONPYCACHEPREFIX"
 # The interpreter's variables whose effect a fork can take back, if it is to have others.
@@ -155,15 +155,17 @@ def _renew_interpreter(env: Mapping[str, str]) -> None:
     assert sys.__stdin__ is not None  # not closed, as `can_fork` saw
     encoding, errors = sys.__stdin__.encoding, sys.__stdin__.errors or "strict"
     # Kept alive: their buffers and numbers are those of the caller.
-    _FORMER_STREAMS.extend((sys.stdin, sys.stdout, sys.stderr))
-    _FORMER_STREAMS.extend((sys.__stdin__, sys.__stdout__, sys.__stderr__))
+    _FORMER_OBJECTS.extend((sys.stdin, sys.stdout, sys.stderr))
+    _FORMER_OBJECTS.extend((sys.__stdin__, sys.__stdout__, sys.__stderr__))
     sys.stdin = _stream(0, "r", encoding, errors)
     sys.stdout = _stream(1, "w", encoding, errors)
     sys.stderr = _stream(2, "w", encoding, "backslashreplace")
     vars(sys).update(__stdin__=sys.stdin, __stdout__=sys.stdout, __stderr__=sys.stderr)
     if not sys.flags.safe_path:
         del sys.path[0]  # the directory of the script
+    _FORMER_OBJECTS.append(dict(sys.path_importer_cache))  # to free it would copy every page that has a part of it
     sys.path_importer_cache.clear()
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not _is_own(finder)]
     sys.pycache_prefix = env.get(PYCACHE)
     sys.dont_write_bytecode = False
     sys.argv = ["-c"]
@@ -171,7 +173,12 @@ def _renew_interpreter(env: Mapping[str, str]) -> None:
     sys.modules["__main__"] = ModuleType("__main__")
 
 
-_FORMER_STREAMS: list[object] = []
+def _is_own(finder: object) -> bool:
+    """Whether Samuel itself put this finder there."""
+    return str(getattr(finder, "__module__", "")).startswith("samuel.")
+
+
+_FORMER_OBJECTS: list[object] = []
 
 
 def _stream(fd: int, mode: str, encoding: str, errors: str) -> TextIOWrapper:
