@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from samuel import paths
 from samuel.hooks.handler import Handler
 from samuel.sources.index import HookIndex
-from samuel.trust.repository import index_name, trust_key
+from samuel.trust.repository import index_name
 
 # What follows is imported where it is used: an event with known hooks does not need the sources.
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class HandlerDiscovery:
         """What the places of hooks held when they were last looked through."""
         both = (self._app.paths.root, self._app.user.home)
         return HookIndex(
-            self._app.user.state / "index" / index_name(self._app.paths.root),
+            self._app.user.state / "index" / index_name(self._app.trust_key, self._app.paths.root),
             [base / place for base in both for place in paths.HOOK_DIRS],
             [
                 self._app.paths.root / paths.YAML_HOOKS,
@@ -72,7 +72,7 @@ class HandlerDiscovery:
         from samuel.shipped.table import SHIPPED_HOOKS
         from samuel.sources.yaml_cache import YamlHookCache
 
-        return YamlHookCache(SHIPPED_HOOKS, self._app.user.state / "yaml" / trust_key(self._app.paths.root))
+        return YamlHookCache(SHIPPED_HOOKS, self._app.user.state / "yaml" / self._app.trust_key)
 
     @property
     def _named_by_settings(self) -> tuple[str, ...]:
@@ -124,12 +124,12 @@ class HandlerDiscovery:
             client_hooks=ClientHooks(
                 self._app.paths.root,
                 *self.hook_places,
-                LastTrusted(self._app.user.state / "client-hooks" / trust_key(self._app.paths.root)),
+                LastTrusted(self._app.user.state / "client-hooks" / self._app.trust_key),
                 self._app.permit,
             ),
             permit=self._app.permit,
             python=self._runtimes.python,
-            project_answers=answers(trust_key(self._app.paths.root), self._app.paths.root),
+            project_answers=answers(self._app.trust_key, self._app.paths.root),
             user_answers=answers("user", self._app.user.home),
             hook_index=self.index,
         )

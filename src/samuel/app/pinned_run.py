@@ -6,11 +6,12 @@ calls, their content and their settings, and a Samuel that finds others refuses 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from samuel.errors import SamuelError
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
@@ -26,7 +27,7 @@ TOOL_EVENTS = (PRE_ABILITY_CALL, POST_ABILITY_CALL)
 _EVERYTHING, _AGREED = "everything", "agreed"
 
 
-class PinnedRun(NamedTuple):
+class PinnedRun(msgspec.Struct, frozen=True):
     """The run whose agent's hooks started this process."""
 
     pin: str
@@ -57,7 +58,9 @@ class PinnedRun(NamedTuple):
 def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bool) -> str:
     """The handlers of tool calls with their content, settings and permission, as a digest."""
 
-    from samuel.bridges.canary import is_canary  # only for a run
+    import json  # only for a run, as this
+
+    from samuel.bridges.canary import is_canary
 
     def is_unagreed(handler: Handler) -> bool:
         return trusts_everything or handler.origin in NEEDS_NO_TRUST

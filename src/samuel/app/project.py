@@ -142,7 +142,7 @@ class App:
             clock=self.clock,
             project=self._project_fields(),
             ask=None if self.pinned_run else ask,  # nobody is there to ask while a run's agent works
-            serial_locks=self.user.state / "serial" / trust_key(self.paths.root),
+            serial_locks=self.user.state / "serial" / self.trust_key,
         )
 
     def _configure(self, overrides: Overrides) -> None:
@@ -159,7 +159,8 @@ class App:
         refuse_links(root, str(self.state.relative_to(root)))
 
     def _pin_trust(self, trust_everything: bool | None) -> None:
-        self.trust = TrustStore(self.user.state / "trust", trust_key(self.paths.root))
+        self.trust_key = trust_key(self.paths.root)
+        self.trust = TrustStore(self.user.state / "trust", self.trust_key)
         if trust_everything is None:
             trust_everything = self.pinned_run.trusts_everything if self.pinned_run else self._trusts_everything()
         everything = trust_everything

@@ -24,9 +24,11 @@ def trust_key(root: Path) -> str:
     return f"{label or 'root'}-{sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
 
 
-def index_name(root: Path) -> str:
-    """The name of what is cached about the project at `root`; a linked work tree has paths of its own."""
-    key = trust_key(root)
+def index_name(key: str, root: Path) -> str:
+    """The name of what is cached about the project at `root`; a linked work tree has paths of its own.
+
+    `key` is its trust key.
+    """
     if not (root / ".git").is_file():
         return key
     return f"{key}-{sha256(str(root).encode(errors='surrogateescape')).hexdigest()[:8]}"
