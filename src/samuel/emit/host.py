@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from samuel.emit.call import STDERR, EmitAnswer, EmitArguments
 from samuel.printable import safe
@@ -21,7 +23,7 @@ ReadStdin = Callable[[], bytes]
 """Reads the whole of stdin. Called where an interrupt is answered too: the caller may never write."""
 
 
-class EmitHost(NamedTuple):
+class EmitHost(msgspec.Struct, frozen=True):
     """What a call needs of the process that answers it."""
 
     root: Callable[[], Path]

@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import reduce
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 
-class HandlerResult(NamedTuple):
+class HandlerResult(msgspec.Struct, frozen=True):
     """The result of one handler, and whose it is."""
 
     source: str  # the handler's name
@@ -35,7 +37,7 @@ class Arrange(Enum):
     REWRITE_THEN_GUARD = "one after another, and again those that have not seen the final input"
 
 
-class Composition(NamedTuple):
+class Composition(msgspec.Struct, frozen=True):
     """A composition rule, and what the dispatcher must know to apply it."""
 
     name: str
@@ -131,7 +133,7 @@ def merge(answers: Sequence[HandlerResult]) -> dict[str, Any]:
 # verdicts
 
 
-class Decision(NamedTuple):
+class Decision(msgspec.Struct, frozen=True):
     """Whether a call is allowed, with the reason and the handler that decided."""
 
     decision: str = ""  # "" is no opinion

@@ -4,10 +4,10 @@ A payload is a frozen value object of plain data. It encodes to one flat JSON ob
 below beside the event's own. Nothing in it refers to the engine, so it can cross any process boundary.
 """
 
-from __future__ import annotations
+# Annotations are not postponed here: msgspec would evaluate the text of each when a type is first used.
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -99,7 +99,7 @@ class LoopEvent(Event, frozen=True, kw_only=True):
     ] = msgspec.field(default_factory=dict)
 
 
-class EventType(NamedTuple):
+class EventType(msgspec.Struct, frozen=True):
     """One row of the catalogue."""
 
     name: str

@@ -8,16 +8,16 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-_ENUM = re.compile(r"Invalid enum value .* - at `\$(.*)`$", re.DOTALL)
-_KEY = re.compile(r"\.(\w+)")
+_ENUM = r"(?s)Invalid enum value .* - at `\$(.*)`$"
+_KEY = r"\.(\w+)"
 
 
 def explained(error: msgspec.ValidationError, kind: Any) -> str:
     """The message of a validation error; for a value outside of a Literal in `kind`, with the allowed values."""
     message = str(error)
-    if not (invalid_enum := _ENUM.match(message)):
+    if not (invalid_enum := re.match(_ENUM, message)):
         return message
-    values = _allowed(kind, _KEY.findall(invalid_enum[1]))
+    values = _allowed(kind, re.findall(_KEY, invalid_enum[1]))
     return f"{message}; it is one of {', '.join(f'`{value}`' for value in values)}" if values else message
 
 

@@ -5,7 +5,7 @@ walls around a process, the mounts of a container, the host functions of a modul
 change.
 """
 
-from __future__ import annotations
+# Annotations are not postponed here: msgspec would evaluate the text of each when a type is first used.
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

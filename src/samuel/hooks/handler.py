@@ -1,6 +1,6 @@
 """A handler of an event, with everything that is needed to order it, to permit it and to run it."""
 
-from __future__ import annotations
+# Annotations are not postponed here: msgspec would evaluate the text of each when a type is first used.
 
 from enum import IntEnum, StrEnum
 from typing import Any

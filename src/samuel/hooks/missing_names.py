@@ -8,7 +8,8 @@ disabled is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from samuel.config.model import DEFAULT, HandlerRef
 from samuel.errors import Problem
@@ -17,7 +18,7 @@ from samuel.hooks.handler import Handler, HandlerStatus, Origin
 from samuel.nearest import did_you_mean
 
 
-class MissingNames(NamedTuple):
+class MissingNames(msgspec.Struct, frozen=True):
     """Explains names that no handler of an event has."""
 
     event: EventType

@@ -17,6 +17,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
+import msgspec
+
 from samuel.config.model import DEFAULT, REST, EventSettings, HandlerRef
 from samuel.errors import Problem
 from samuel.events import EventType
@@ -27,7 +29,7 @@ from samuel.hooks.missing_names import MissingNames
 from samuel.hooks.mode import HandlerMode, observation_refusal
 
 
-class ChainStep(NamedTuple):
+class ChainStep(msgspec.Struct, frozen=True):
     """A handler at its position in the chain, with its settings there."""
 
     handler: Handler
@@ -46,7 +48,7 @@ class LeftOut(NamedTuple):
     why: str
 
 
-class Chain(NamedTuple):
+class Chain(msgspec.Struct, frozen=True):
     """The handlers that run on an event, in order, and what was decided about the others."""
 
     event: EventType

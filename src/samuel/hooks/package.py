@@ -1,6 +1,6 @@
 """What the handlers of a plugin share: its directory, its capabilities, its interpreter or image."""
 
-from __future__ import annotations
+# Annotations are not postponed here: msgspec would evaluate the text of each when a type is first used.
 
 import msgspec
 

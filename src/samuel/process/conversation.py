@@ -12,7 +12,9 @@ import select
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from samuel.process.pump import STDERR_KEPT
 from samuel.process.tree import ChildProcess, end
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 _CHUNK = 64 * 1024
 
 
-class ConversationReply(NamedTuple):
+class ConversationReply(msgspec.Struct, frozen=True):
     """What came of asking."""
 
     ended: Literal["answered", "timed_out", "too_much_output", "died"]

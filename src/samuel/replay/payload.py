@@ -22,7 +22,7 @@ class NotReplayable(SamuelError):
 
 def replayed_chain(chain: Chain) -> Chain:
     """The chain without its observers: they tell other programs what happens, and it did not happen again."""
-    return chain._replace(steps=tuple(step for step in chain.steps if not _only_observes(step.handler)))
+    return replace(chain, steps=tuple(step for step in chain.steps if not _only_observes(step.handler)))
 
 
 def replayed_event(recorded: JournalledEvent, chain: Chain) -> Event:

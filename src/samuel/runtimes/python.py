@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -60,7 +60,7 @@ _decode_reply = json_decoder(_DecodedReply)
 _STALE = _encode(WorkerReply(stale=True)) + b"\n"
 
 
-class _WorkerOwner(NamedTuple):
+class _WorkerOwner(msgspec.Struct, frozen=True):
     """The hooks that share a worker."""
 
     name: str
@@ -68,7 +68,7 @@ class _WorkerOwner(NamedTuple):
     asking: bool = False  # the worker only reports which handlers its files declare
 
 
-class _Worker(NamedTuple):
+class _Worker(msgspec.Struct, frozen=True):
     """A worker process."""
 
     conversation: Conversation

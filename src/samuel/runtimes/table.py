@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from samuel.clock import Clock
 from samuel.config.model import Limits
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from samuel.runtimes.python import PythonRuntime
 
 
-class Setting(NamedTuple):
+class Setting(msgspec.Struct, frozen=True):
     """What runtimes are created with."""
 
     root: Path

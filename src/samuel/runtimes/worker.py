@@ -4,7 +4,7 @@ It loads a hook file once. It is the subreaper of everything its hooks start, so
 behind end with the call. What hooks print goes to stderr: stdout is a copy of it here.
 """
 
-from __future__ import annotations
+# Annotations are not postponed here: msgspec would evaluate the text of each when a type is first used.
 
 import importlib
 import importlib.util
@@ -51,11 +51,17 @@ class WorkerReply(msgspec.Struct, omit_defaults=True):
 
 def main() -> None:
     """Serve requests over the descriptors that the last two arguments name."""
-    serve(int(sys.argv[1]), int(sys.argv[2]))
+    serve(int(sys.argv[1]), int(sys.argv[2]), LoadedFiles())
 
 
-def serve(requests: int, answers: int) -> None:
-    """Serve requests until the parent closes its pipe."""
+_decode_request = json_decoder(WorkerRequest)
+
+
+def serve(requests: int, answers: int, files: LoadedFiles | None = None) -> None:
+    """Serve requests until the parent closes its pipe.
+
+    `files` is for a worker that outlives an event: what it has loaded may change before the next one.
+    """
     for fd in (requests, answers):
         os.set_inheritable(fd, False)  # processes that a hook starts must not hold the pipes open
     own_all_children()
@@ -63,12 +69,13 @@ def serve(requests: int, answers: int) -> None:
         pass
     threading.Thread(target=_end_with_parent, args=(requests,), daemon=True).start()
     loaded: dict[str, Any] = {}
-    files = LoadedFiles()
-    decode, encode_answer = json_decoder(WorkerRequest), msgspec.json.Encoder().encode
+    encode_answer = msgspec.json.Encoder().encode
     with open(requests, "rb", closefd=False) as lines:
         for line in lines:
-            answer = WorkerReply(stale=True) if files.changed() else _handle(decode(line), loaded)
-            files.note()
+            is_stale = files is not None and files.changed()
+            answer = WorkerReply(stale=True) if is_stale else _handle(_decode_request(line), loaded)
+            if files is not None:
+                files.note()
             sys.stdout.flush()
             sys.stderr.flush()
             _write(answers, encode_answer(answer) + b"\n")

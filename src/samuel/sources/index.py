@@ -4,7 +4,7 @@ While every file and every agreement stays the same, nothing is read, hashed or 
 broken, nothing is cached, since its problem may go away without a change of these files.
 """
 
-from __future__ import annotations
+# Annotations are not postponed here: msgspec would evaluate the text of each when a type is first used.
 
 import os
 from collections.abc import Iterable, Sequence
