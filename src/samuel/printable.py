@@ -8,12 +8,10 @@ code read as what it is not. What cannot be printed is shown by its number.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
-_CONTROL_SEQUENCE = re.compile(
+_CONTROL_SEQUENCE = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, moving, erasing
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles, links
     r"|\x1b[ -/]*[0-OQ-WYZ\\`-~]"  # the others
@@ -22,12 +20,12 @@ _CONTROL_SEQUENCE = re.compile(
 
 def without_control_sequences(text: str) -> str:
     """`text` as a terminal would show it: without its colours, its cursor movements and its titles."""
-    return _CONTROL_SEQUENCE.sub("", text)
+    return re.sub(_CONTROL_SEQUENCE, "", text)
 
 
 def safe(text: str, keep: str = "\n\t") -> str:
     """`text` with everything a terminal might act on written as an escape, but for what `keep` lists."""
-    return _replaced(text, keep, _escaped)
+    return replaced(text, keep, _escaped)
 
 
 def shorten(text: str, longest: int = 80) -> str:
@@ -36,23 +34,7 @@ def shorten(text: str, longest: int = 80) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def safe_json(value: Any) -> str:
-    """JSON with the same promise: it stays readable, and it stays JSON."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    return _replaced(text, "\n", _json_escape)
-
-
-def safe_json_tokens(value: Any) -> Iterator[str]:
-    """The same text piece by piece, for a value whose text is long."""
-    for token in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(value):
-        yield token if token.isprintable() else _replaced(token, "\n", _json_escape)
-
-
-def _json_escape(character: str) -> str:
-    return json.dumps(character)[1:-1]
-
-
-def _replaced(text: str, keep: str, escape: Callable[[str], str]) -> str:
+def replaced(text: str, keep: str, escape: Callable[[str], str]) -> str:
     """`text` with `escape` of each character that cannot be printed. Most lines need no look at each character."""
     lines = text.split("\n") if "\n" in keep else [text]
     return "\n".join(

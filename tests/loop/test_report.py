@@ -24,7 +24,7 @@ from samuel.loop.report.markdown import to_markdown
 from samuel.loop.report.model import RunReport, build_report, report_json
 from samuel.loop.report.words import OUTCOMES, CostSummary, block, line, span
 from samuel.loop.reports import LoopWarning
-from samuel.printable import safe_json
+from samuel.printable_json import safe_json
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 

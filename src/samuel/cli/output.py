@@ -6,16 +6,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from samuel.decoding import decode_json
 from samuel.errors import ConfigError, SamuelError
 from samuel.files.named_errors import errors_naming
-from samuel.printable import safe, safe_json
+from samuel.printable import safe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,12 +65,14 @@ class Output:
 
     def object(self, value: Any) -> None:
         """Print one JSON object without the envelope, for results with a format of their own."""
+        from samuel.printable_json import safe_json  # `samuel emit` does without it, and it is slow to import
+
         _print(safe_json(value))
 
     def line(self, value: bytes) -> None:
         """Print JSON on one line; indented on a terminal."""
         if sys.stdout.isatty():
-            self.object(json.loads(value))
+            self.object(decode_json(value))
         else:
             _print(value.decode())
 

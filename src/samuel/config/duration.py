@@ -6,8 +6,8 @@ import re
 
 _MILLISECONDS = {"h": 3_600_000, "m": 60_000, "s": 1_000, "ms": 1}
 
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)")
-_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_DURATION = rf"({_NUMBER})(ms|s|m|h)"
 
 # poll(2) counts milliseconds in a C int, which holds less than 25 days: a longer timeout would overflow.
 LONGEST = 480 * 3600.0
@@ -21,7 +21,7 @@ def parse_duration(text: object) -> float:
     bare = _bare_number(text)
     if bare is not None:
         raise ValueError(f'needs a unit, like "{bare}s"')
-    match = _DURATION.fullmatch(text) if isinstance(text, str) else None
+    match = re.fullmatch(_DURATION, text) if isinstance(text, str) else None
     if match is None:
         raise ValueError('must be a number and a unit (ms, s, m or h), like "60s"')
     seconds = float(match[1]) * _MILLISECONDS[match[2]] / 1000
@@ -45,4 +45,4 @@ def _bare_number(value: object) -> str | None:
     if isinstance(value, bool):  # a bool is an int in Python
         return None
     text = str(value) if isinstance(value, (str, int, float)) else ""
-    return text if _NUMBER.fullmatch(text) else None
+    return text if re.fullmatch(_NUMBER, text) else None

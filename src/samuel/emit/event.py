@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -11,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from samuel.decoding import decode_json
 from samuel.dialects.yaml_context import event_from_context
 from samuel.emit.call import DENY, FAULT, STDERR, STDOUT, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, warnings_of
@@ -18,7 +18,6 @@ from samuel.errors import SamuelError, UsageError
 from samuel.events import Event, EventType, event_type
 from samuel.explained import explained
 from samuel.files.parsed_json import parse_json, within_limit
-from samuel.printable import safe_json
 
 
 def failure_code(event: str) -> int:
@@ -72,4 +71,8 @@ def _context(data: bytes) -> Any:
 
 
 def _text(result: bytes, *, indented: bool) -> str:
-    return safe_json(json.loads(result)) if indented else result.decode()
+    if not indented:
+        return result.decode()
+    from samuel.printable_json import safe_json  # slow to import
+
+    return safe_json(decode_json(result))

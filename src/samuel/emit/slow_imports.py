@@ -17,6 +17,7 @@ def import_without_slow_modules() -> None:
         "platform": _Platform("platform"),  # `uuid` asks it for the system
         "textwrap": _ImportedLater("textwrap"),  # for the descriptions in schemas
         "urllib.parse": _UrllibParse("urllib.parse"),  # for `Path.as_uri`; with `ipaddress`
+        **{name: _ImportedLater(name) for name in ("msgspec.inspect", "msgspec.toml", "msgspec.yaml")},
     }
     absent = {name: module for name, module in stand_ins.items() if name not in sys.modules}
     sys.modules.update(absent)  # type: ignore[arg-type]  # None: cannot be imported for now

@@ -7,7 +7,6 @@ a fraction of the time, and nothing is recorded. In any doubt the engine decides
 
 from __future__ import annotations
 
-import json
 import marshal
 import os
 import sys
@@ -131,6 +130,8 @@ def parsed(data: bytes) -> Any:
     """The JSON value on stdin, {} for none; None if the engine has to look at it."""
     if b"\\ud" in data.lower():  # maybe half of a character, which the engine refuses
         return None
+    import json  # slow to import, and the engine does without it
+
     try:
         return json.loads(data.decode() or "{}", parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -243,6 +244,8 @@ def filters(app: App) -> dict[str, Any]:
 
 def row_of(event: EventType, matches: list[dict[str, Any]]) -> dict[str, Any]:
     """What is kept of one event."""
+    import json
+
     from samuel.events.schema import plain_fields
 
     fields, needed = plain_fields(event.payload)

@@ -24,7 +24,7 @@ MAX_REPLAYED_BYTES = 16 * 1024
 HIDDEN = "[secret]"
 
 _encode = msgspec.json.Encoder().encode
-_CUT = re.compile(r"… \[\d+ bytes, sha256 [0-9a-f]{16}\]\Z")
+_CUT = r"… \[\d+ bytes, sha256 [0-9a-f]{16}\]\Z"
 
 
 def result(answer: Mapping[str, Any], shape: type[msgspec.Struct]) -> Any:
@@ -57,7 +57,7 @@ def incomplete(payload: Mapping[str, Any], shape: type[Event]) -> list[str]:
     hidden = [name for name in secret if payload.get(name)]
     return [
         *hidden,
-        *(name for name in bulk if isinstance(value := payload.get(name), str) and _CUT.search(value)),
+        *(name for name in bulk if isinstance(value := payload.get(name), str) and re.search(_CUT, value)),
     ]
 
 

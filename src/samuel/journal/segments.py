@@ -6,10 +6,8 @@ They are numbered, not sorted by time: a clock that was set back must not put ne
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 
-_NUMBERED = re.compile(r"(\d{8})-")
 _LAST_NUMBER = 99_999_999
 
 
@@ -29,5 +27,5 @@ def _sort_key(name: str) -> tuple[int, str]:
 
 
 def _number(name: str) -> int:
-    match = _NUMBERED.match(name)
-    return int(match[1]) if match else 0
+    number, dash = name[:8], name[8:9]
+    return int(number) if dash == "-" and number.isdecimal() else 0

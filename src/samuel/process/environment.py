@@ -25,7 +25,7 @@ BRIDGED = "SAMUEL_BRIDGED"
 WITHHELD = frozenset((TRUST,))
 """What the user agreed to run is not a hook's to know, nor to hand on to a Samuel that it starts."""
 
-_REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
+_REFERENCE = r"\$([A-Za-z_][A-Za-z0-9_]*)"
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -54,7 +54,7 @@ def referenced(value: str) -> str:
 
     Only a whole value is a reference. `x$NAME` and `${NAME}` stay as they are.
     """
-    match = _REFERENCE.fullmatch(value)
+    match = re.fullmatch(_REFERENCE, value)
     return match[1] if match else ""
 
 

@@ -18,7 +18,7 @@ from samuel.loop.report.html import html_pieces
 from samuel.loop.report.markdown import to_markdown
 from samuel.loop.report.model import RunReport, build_report, report_json
 from samuel.loop.workplace import Workplace
-from samuel.printable import safe_json_tokens
+from samuel.printable_json import safe_json_tokens
 from samuel.tasks.task import Tasks
 
 DIRECTORY = "reports"
