@@ -11,7 +11,9 @@ import json, os, sys
 from samuel.emit.slow_imports import import_without_slow_modules
 
 import_without_slow_modules()
-SLOW = ("platform", "textwrap", "urllib.parse", "typing_extensions")
+SLOW = ["platform", "textwrap", "urllib.parse", "typing_extensions", "ntpath", "msgspec.inspect", "msgspec.toml"]
+if sys.version_info < (3, 12):  # from then on it is quick to import
+    SLOW.append("datetime")
 early = [name for name in SLOW if name in sys.modules]
 import pathlib, uuid
 import msgspec
@@ -20,9 +22,13 @@ class Documented(msgspec.Struct):
     '''In
         two lines.'''
 
-used = pathlib.Path("/a b").as_uri(), uuid._LINUX, msgspec.json.schema(Documented)
-import platform, textwrap, urllib.parse
-files = [os.path.basename(module.__file__) for module in (platform, textwrap, urllib.parse)]
+used = [pathlib.Path("/a b").as_uri(), uuid._LINUX, msgspec.json.schema(Documented)]
+used += [str(pathlib.PureWindowsPath("C:/a") / "b"), msgspec.inspect.type_info(int).__class__.__name__]
+import datetime, ntpath, platform, textwrap, urllib.parse
+used += [msgspec.json.decode(b'"2026-01-02T03:04:05Z"', type=datetime.datetime).isoformat()]
+used += [msgspec.json.encode(datetime.date(2026, 1, 2)).decode(), datetime.datetime.__module__]
+modules = (platform, textwrap, urllib.parse, datetime, ntpath, msgspec.toml, msgspec.inspect)
+files = [os.path.basename(module.__file__) for module in modules]
 import_without_slow_modules()  # a second time changes nothing
 print(json.dumps([early, used, files, sys.modules["platform"] is platform]))
 """

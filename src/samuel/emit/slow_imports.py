@@ -17,8 +17,14 @@ def import_without_slow_modules() -> None:
         "platform": _Platform("platform"),  # `uuid` asks it for the system
         "textwrap": _ImportedLater("textwrap"),  # for the descriptions in schemas
         "urllib.parse": _UrllibParse("urllib.parse"),  # for `Path.as_uri`; with `ipaddress`
-        **{name: _ImportedLater(name) for name in ("msgspec.inspect", "msgspec.toml", "msgspec.yaml")},
+        "ntpath": _ImportedLater("ntpath"),  # for paths of Windows
+        "msgspec.inspect": _ImportedLater("msgspec.inspect"),
+        "msgspec.toml": _ImportedLater("msgspec.toml"),
+        "msgspec.yaml": _ImportedLater("msgspec.yaml"),
     }
+    if sys.version_info < (3, 12):
+        # It has all that msgspec takes; `datetime` first defines the same in Python.
+        stand_ins["datetime"] = __import__("_datetime")
     absent = {name: module for name, module in stand_ins.items() if name not in sys.modules}
     sys.modules.update(absent)  # type: ignore[arg-type]  # None: cannot be imported for now
     try:
@@ -35,7 +41,7 @@ class _ImportedLater(ModuleType):
     """Has everything that the module of its name has, which is imported at the first use."""
 
     def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):  # what the import system asks every module
+        if sys.modules.get(self.__name__) is self:  # the import system asks every module for some of its names
             raise AttributeError(name)
         __import__(self.__name__)
         return getattr(sys.modules[self.__name__], name)

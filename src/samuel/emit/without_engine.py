@@ -11,7 +11,6 @@ import marshal
 import os
 import sys
 
-from samuel.dialects.clients.client import SILENT
 from samuel.emit.call import EmitArguments
 from samuel.emit.fnv import fnv1a
 from samuel.emit.project_root import project_root
@@ -93,7 +92,11 @@ def answer_unmatched(
         return None
     if not unmatched(context, name, row, cached["names"], root, recipe):
         return None
-    return str(client.answer(event, SILENT).stdout if client else row["empty"])
+    if client is None:
+        return str(row["empty"])
+    from samuel.dialects.clients.client import SILENT
+
+    return str(client.answer(event, SILENT).stdout)
 
 
 def _changes_a_session(name: str, in_session: bool, root: str) -> bool:
