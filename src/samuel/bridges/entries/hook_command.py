@@ -37,6 +37,10 @@ _PROJECT_VARIABLES = {
     "cursor": "CURSOR_PROJECT_DIR",
 }
 
+# On exit code 2 these clients deny, whatever part of an answer samuel wrote before it failed. Gemini CLI does not:
+# it reads JSON on stdout whatever the exit code, and JSON without a decision is an allow.
+_EXIT_CODE_DENIES = ("claude", "codex", "qwen", "kimi")
+
 _OURS = re.compile(r"samuel(-emit\"?|\"? emit) --as (?P<client>[\w-]+) (?P<event>[\w.:-]+)")
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 _SPECIAL = re.compile(r'([\\"$`])')
@@ -75,10 +79,13 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
     enter = f'cd "${{{variable}:-.}}" && ' if variable else ""
     if CLIENTS[client].events[event] not in DENIABLE:
         return f"command -v {_quoted(command.words[0])} >/dev/null 2>&1 || exit 0; {enter}exec {line}"
+    line += f" {DEADLINE_OPTION} {DEADLINE}"
+    reason = _ABSENT[command.on_path].format(client=client)
+    if client in _EXIT_CODE_DENIES:
+        return f"{enter}{line} || {{ [ $? = 2 ] || echo {_quoted(reason)} >&2; exit 2; }}"
     return (
-        f"{enter}answer=$({line} {DEADLINE_OPTION} {DEADLINE}); code=$?; "
-        f'case $code in 0|2) printf %s "$answer"; exit $code;; esac; '
-        f"{_deny(client, event, _ABSENT[command.on_path].format(client=client))}"
+        f'{enter}answer=$({line}); code=$?; case $code in 0|2) printf %s "$answer"; exit $code;; esac; '
+        f"{_deny(client, event, reason)}"
     )
 
 
