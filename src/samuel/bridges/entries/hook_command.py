@@ -41,9 +41,23 @@ _PROJECT_VARIABLES = {
 # it reads JSON on stdout whatever the exit code, and JSON without a decision is an allow.
 _EXIT_CODE_DENIES = ("claude", "codex", "qwen", "kimi")
 
-_OURS = re.compile(r"samuel(-emit\"?|\"? emit) --as (?P<client>[\w-]+) (?P<event>[\w.:-]+)")
+# These give hooks to a POSIX shell, whatever the user's own shell is: Claude Code to sh, bash or zsh, the other
+# two to bash. Codex gives them to the user's own shell, which may be fish; of the others it is not known.
+_POSIX_SHELL = ("claude", "gemini", "qwen")
+
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 _SPECIAL = re.compile(r'([\\"$`])')
+
+# What `hook_script` writes, with any message and deadline: those of another version are Samuel's, too.
+_WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w./-]+)'
+_LINE = rf"(?P<words>{_WORD}(?: {_WORD})*) --as (?P<client>[\w-]+) (?P<event>[\w.:-]+)"
+_ENTER = r'(?:cd "\$\{\w+:-\.\}" && )?'
+_SCRIPTS = (
+    re.compile(rf"command -v {_WORD} >/dev/null 2>&1 \|\| exit 0; {_ENTER}exec {_LINE}"),
+    re.compile(rf"{_ENTER}{_LINE} --deadline \d+ \|\| {{ \[ \$\? = 2 \] \|\| echo {_WORD} >&2; exit 2; }}"),
+    re.compile(rf"{_ENTER}answer=\$\({_LINE} --deadline \d+\); code=\$\?; case \$code in .*; exit [02]"),
+)
+_SAMUEL = re.compile(r'samuel(-emit"?|"? emit)$')
 
 
 class EmitCommand(NamedTuple):
@@ -90,16 +104,30 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
 
 
 def hook_command(command: EmitCommand, client: str, event: str) -> str:
-    """The script as one command line, whatever shell the client gives it to."""
-    return f"sh -c {shlex.quote(hook_script(command, client, event))}"
+    """The script as one command line, for the shell that the client gives it to."""
+    script = hook_script(command, client, event)
+    return script if client in _POSIX_SHELL else f"sh -c {shlex.quote(script)}"
 
 
 def event_of(command: object, client: str) -> str:
     """The event for which `bridge add` wrote this command line; "" if it did not."""
-    if not isinstance(command, str) or not command.startswith("sh -c "):
+    script = _script(command, client) if isinstance(command, str) else ""
+    for form in _SCRIPTS:
+        ours = form.fullmatch(script)
+        if ours and ours["client"] == client and _SAMUEL.search(ours["words"]):
+            return ours["event"]
+    return ""
+
+
+def _script(command: str, client: str) -> str:
+    """The script that `hook_command` made into this command line; "" if it is another one."""
+    if client in _POSIX_SHELL:
+        return command
+    try:
+        words = shlex.split(command)
+    except ValueError:  # a quote that does not end
         return ""
-    ours = _OURS.search(command)
-    return ours["event"] if ours and ours["client"] == client else ""
+    return words[2] if len(words) == 3 and words[:2] == ["sh", "-c"] else ""
 
 
 def _deny(client: str, event: str, reason: str) -> str:
@@ -109,5 +137,5 @@ def _deny(client: str, event: str, reason: str) -> str:
 
 
 def _quoted(word: str) -> str:
-    """The word in double quotes if it needs any: the script itself is given to `sh -c` in single ones."""
+    """The word in double quotes if it needs any: `sh -c` is given the script in single ones."""
     return word if _PLAIN.fullmatch(word) else '"' + _SPECIAL.sub(r"\\\1", word) + '"'
