@@ -43,6 +43,8 @@
 #define NO_FAILURE 255
 #define ENDING ".sock"
 #define DENY 2 /* what agents take for a refusal: without an answer nothing goes on */
+#define NO_MEMORY "error: `samuel-emit` has no memory left, so this is denied\n"
+#define NO_READER "error: `samuel-emit` cannot write its answer, so this is denied\n"
 
 extern char **environ;
 static char **arguments; /* those after the program's name, without the server and the deadline */
@@ -56,12 +58,18 @@ typedef struct {
 static Buffer standard_input, received;
 static int has_input; /* stdin was read, so `samuel emit` needs it from us */
 
+/* Never without a reason: Codex takes exit code 2 and nothing on stderr for a fault of the hook, and goes on. */
+_Noreturn static void deny(const char *reason) {
+    if (write(2, reason, strlen(reason)) < 0) _exit(DENY);
+    _exit(DENY);
+}
+
 /* Make room for so many more bytes. */
 static void reserve(Buffer *buffer, size_t size) {
     if (buffer->size + size <= buffer->room) return;
     buffer->room = 2 * (buffer->size + size);
     char *larger = malloc(buffer->room);
-    if (!larger) _exit(DENY);
+    if (!larger) deny(NO_MEMORY);
     if (buffer->size) memcpy(larger, buffer->data, buffer->size);
     buffer->data = larger; /* the smaller one is not given back: the program ends soon */
 }
@@ -169,9 +177,8 @@ _Noreturn static void cold(void) {
         add_text(&message, "error ");
         add_text(&message, number_text(number, (uint64_t)errno, 10, 1));
     }
-    add_text(&message, "\n");
-    if (write(2, message.data, message.size) < 0) _exit(DENY);
-    _exit(DENY);
+    add(&message, "\n", 2); /* with the NUL at its end */
+    deny(message.data);
 }
 
 /* Where the server listens: as src/samuel/serve/place.py has it */
@@ -492,7 +499,8 @@ _Noreturn static void give(const char *body, size_t size) {
             if (wrote > 0) {
                 at += (size_t)wrote;
             } else if (errno != EINTR) {
-                if (stream == 1) _exit(failure == NO_FAILURE ? 1 : failure); /* nobody reads the answer */
+                if (stream == 1 && failure == DENY) deny(NO_READER);
+                if (stream == 1) _exit(failure == NO_FAILURE ? 1 : failure);
                 at = end;
             }
         }
@@ -581,7 +589,7 @@ int main(int count, char **words) {
         /* From here on handlers may have been called: this answer or that one, never a second call. */
         size_t size = body_size() - 4;
         char *unanswered = malloc(size + 1);
-        if (!unanswered) _exit(DENY);
+        if (!unanswered) deny(NO_MEMORY);
         memcpy(unanswered, received.data + 9, size);
         int64_t until = now_ms() + number_at(received.data + 5);
         drop_frame();

@@ -129,6 +129,20 @@ def test_client_without_samuel_denies(client: Path, served: ServedProject, tmp_p
     assert b"cannot start `samuel`" in done.err
 
 
+@needs_compiler
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space of a process")
+def test_client_without_memory_denies_and_says_why(client: Path, served: ServedProject) -> None:
+    def takes_stdin(connection: socket.socket) -> None:
+        read_header(connection)
+        connection.recv(1)  # it never comes
+
+    limited = ["sh", "-c", 'ulimit -v 4096; exec "$@"', "sh", str(client)]
+    with fake_server(served.socket(str(client.parent)), takes_stdin):
+        denied = served.run(limited, "PreAbilityCall", stdin=b"x" * 9_000_000)
+    assert (denied.code, denied.out) == (2, b"")
+    assert denied.err == b"error: `samuel-emit` has no memory left, so this is denied\n"
+
+
 NAMES = st.sampled_from(
     [
         *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LC_", "TZ", "TERM", "NO_COLOR", "HTTP_PROXY", "no_proxy"),

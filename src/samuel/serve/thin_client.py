@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import sys
 
-from samuel.emit.call import EmitArguments
+from samuel.emit.call import DENY, EmitArguments
 from samuel.emit.project_root import project_root
 from samuel.process.emit_client import OFF
 from samuel.serve import wire
-from samuel.serve.place import NESTED, SWITCH, installation_of, socket_path
+from samuel.serve.place import NATIVE_CLIENT, NESTED, SWITCH, installation_of, socket_path
 from samuel.version import __version__
 
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
@@ -194,6 +194,17 @@ def _write(answer: Answer) -> int:
             while data:
                 data = data[os.write(stream, data) :]
         except OSError:
+            if stream == 1 and failure == DENY:
+                return _denied("cannot write its answer, so this is denied")
             if stream == 1:  # nobody reads the answer: as any command would end
                 return 1 if failure == wire.NO_FAILURE else failure
     return code
+
+
+def _denied(reason: str) -> int:
+    """The exit code of a denial. Codex takes it for a fault of the hook if there is no reason on stderr."""
+    try:
+        os.write(2, os.fsencode(f"error: `{NATIVE_CLIENT}` {reason}\n"))
+    except OSError:
+        pass  # nobody reads it
+    return DENY
