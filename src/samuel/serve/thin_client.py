@@ -33,13 +33,10 @@ class Cold(Exception):
         self.data = data
 
 
-def emit_or_prepare(arguments: Sequence[str], of_run: Sequence[str] = ()) -> int | None:
-    """The exit code, if a server answered; else None, and stdin is as if it had not been read.
-
-    It is the project's server, or the one of a run: `of_run` has its path, its process id and when it started.
-    """
+def emit_or_prepare(arguments: Sequence[str]) -> int | None:
+    """The exit code, if the project's server answered; else None, and stdin is as if it had not been read."""
     try:
-        return emit_warm(arguments, of_run)
+        return emit_warm(arguments)
     except Cold as cold:
         if cold.data is not None:
             import io
@@ -48,8 +45,37 @@ def emit_or_prepare(arguments: Sequence[str], of_run: Sequence[str] = ()) -> int
         return None
 
 
+def emit_in_run(arguments: Sequence[str], path: str, pid: str, born: str, fallback: str) -> int:
+    """The exit code, if the server of a run answered; else this process becomes the program `fallback`."""
+    try:
+        return emit_warm(arguments, (path, pid, born))
+    except Cold as cold:
+        return _become(fallback, arguments, cold.data)
+
+
+def _become(program: str, arguments: Sequence[str], data: bytes | None) -> int:
+    """Give stdin, as far as it was read, to a program and become it; the exit code of a denial if that fails."""
+    import _signal  # type: ignore[import-not-found]  # without `signal`, which costs more than all the rest
+
+    try:
+        if data is not None:
+            file = os.memfd_create("stdin")  # a run has a server on Linux only
+            with open(file, "wb", closefd=False) as stream:
+                stream.write(data)
+            os.lseek(file, 0, os.SEEK_SET)
+            os.dup2(file, 0)
+        for number in (_signal.SIGPIPE, _signal.SIGXFSZ):  # Python ignores them, and the program would
+            _signal.signal(number, _signal.SIG_DFL)
+        os.execve(program, (program, *arguments), os.environ)
+    except OSError as error:
+        return _denied(f"cannot start `{program}`: {error.strerror}")
+
+
 def emit_warm(arguments: Sequence[str], of_run: Sequence[str] = ()) -> int:
-    """Have the server of this project, or of a run, answer `samuel emit`; the exit code, or Cold."""
+    """Have the server of this project answer `samuel emit`, or that of a run; the exit code, or Cold.
+
+    `of_run` has the path of the run's server, its process id and when it started.
+    """
     if EmitArguments.plain(arguments) is None:
         raise Cold("the command line is not a plain one")
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:

@@ -64,6 +64,8 @@ class EmitCommand(NamedTuple):
     """How `samuel emit` is started: by the name of its small client on PATH, or by an absolute path."""
 
     words: tuple[str, ...] = (NATIVE_CLIENT,)
+    of_run: bool = False
+    """Whether it answers for the project of a run, in whatever directory it is started."""
 
     @property
     def on_path(self) -> bool:
@@ -90,7 +92,7 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
     """The shell script for one event of a client."""
     line = command.line(client, event)
     variable = _PROJECT_VARIABLES.get(client)
-    enter = f'cd "${{{variable}:-.}}" && ' if variable else ""
+    enter = f'cd "${{{variable}:-.}}" && ' if variable and not command.of_run else ""
     if CLIENTS[client].events[event] not in DENIABLE:
         return f"command -v {_quoted(command.words[0])} >/dev/null 2>&1 || exit 0; {enter}exec {line}"
     line += f" {DEADLINE_OPTION} {DEADLINE}"

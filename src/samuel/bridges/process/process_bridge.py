@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from samuel.bridges.entries.hook_command import EmitCommand, hook_command
+from samuel.bridges.entries.hook_command import EmitCommand, hook_command, hook_script
 from samuel.bridges.process.own_settings import settings_in
 from samuel.dialects.clients.client import POST, PRE
 from samuel.dialects.clients.table import CLIENTS
@@ -58,6 +58,10 @@ class BridgeRequest:
     def line(self, event: str) -> str:
         """The command line of the hook for one of the client's events."""
         return hook_command(self.command, self.client, event)
+
+    def script(self, event: str) -> str:
+        """The same for a client whose hooks are shell scripts."""
+        return hook_script(self.command, self.client, event)
 
     def put(self, path: Path, data: bytes, mode: int = 0o600) -> Path:
         """Write a file that nobody may change while the process runs."""

@@ -37,10 +37,11 @@ def process_bridge(
 
     `directory` is for files that the process must not change, `home` for a client that needs a home directory of
     its own. `variables` are those of the Samuel that its hooks start; `host` is the user's environment. `server`
-    answers for that Samuel.
+    answers in place of that Samuel.
     """
     launcher = directory / NATIVE_CLIENT
-    request = BridgeRequest(client, root, directory, home, EmitCommand((str(launcher),)), host)
-    request.put(launcher, launcher_script(root, variables, request.events, server), 0o700)
+    command = EmitCommand((str(launcher),) if server is None else server.words(launcher), of_run=True)
+    request = BridgeRequest(client, root, directory, home, command, host)
+    request.put(launcher, launcher_script(root, variables), 0o700)
     bridge = PROCESS_BRIDGES[client](request)
     return bridge._replace(files=request.files)
