@@ -102,12 +102,14 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def make(tmp_path: Path, home: Path) -> Callable[[str], ProcessBridge]:
-    def bridge(client: str, server: ServerAddress | None = None, **host: str) -> ProcessBridge:
+    def bridge(
+        client: str, server: ServerAddress | None = None, events: tuple[str, ...] = (PRE, POST), **host: str
+    ) -> ProcessBridge:
         variables = {"SAMUEL_RUN_ID": "run-1", "SAMUEL_TASK_ID": "it's 1.1", "PATH": "/nowhere", "LC_X-Y": "z"}
         directories = (tmp_path / "project", tmp_path / "state/bridge/1", tmp_path / "state/homes/1")
         for directory in directories:
             directory.mkdir(parents=True, exist_ok=True)
-        return process_bridge(client, *directories, variables, {"HOME": str(home), **host}, server)
+        return process_bridge(client, *directories, variables, {"HOME": str(home), **host}, server, events)
 
     return bridge
 
@@ -121,12 +123,13 @@ def test_every_client_that_samuel_toml_can_name_has_a_bridge() -> None:
 
 
 @pytest.mark.parametrize("client", READERS)
-def test_a_client_gets_hooks_for_its_tool_calls_and_no_other_event(
-    client: str, make: Callable[[str], ProcessBridge], home: Path
+def test_a_client_gets_hooks_for_the_events_of_its_tool_calls_that_are_asked_for(
+    client: str, make: Callable[..., ProcessBridge], home: Path
 ) -> None:
     before = files_of(home)
-    commands = READERS[client](make(client))
-    assert set(commands) == {event for event, name in CLIENTS[client].events.items() if name in (PRE, POST)}
+    for events in ((PRE, POST), (PRE,)):
+        commands = READERS[client](make(client, events=events))
+        assert set(commands) == {event for event, name in CLIENTS[client].events.items() if name in events}
     assert files_of(home) == before
 
 
