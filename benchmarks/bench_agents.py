@@ -13,13 +13,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from measure import Row, at_most, beside, times
+from measure import Row, Times, at_most, beside, times
 from tests.live.conftest import CLIENTS, LiveProject
 from tests.live.trust import trust_hooks
 
@@ -70,18 +72,49 @@ def measured(agent: str, directory: Path, runtime: Path) -> Iterator[Row]:
     file.write_text(json.dumps(_with_command(json.loads(file.read_text()), "true")))
     for project in (idle, guarded):
         trust_hooks(project, agent)
-    seconds: dict[LiveProject, list[float]] = {bare: [], idle: [], guarded: []}
-    for project in seconds:
-        session(project, agent)  # the first one starts the server
-    for _ in range(SESSIONS):
-        for project, samples in seconds.items():
-            # What is first in a session may have to start a server: codex has another PATH each time.
-            samples += session(project, agent)[1:]
+    unguarded, nothing, ours = calls_of(agent, bare, idle, guarded)
     guarded.samuel("serve", "stop")
-    unguarded, nothing, ours = (times(samples) for samples in seconds.values())
     yield at_most(f"a guarded tool call in {agent}, vs an unguarded one", ours, unguarded, 1.1)
     yield beside(f"the same, vs a call with hooks of {agent} that run `true`", ours, nothing)
+    yield beside(f"a call with hooks of {agent} that run `true`, vs an unguarded one", nothing, unguarded)
+    if agent == "claude":
+        yield from measured_with_http(directory, runtime)
     yield from measured_in_run(agent, directory, runtime)
+
+
+def measured_with_http(directory: Path, runtime: Path) -> Iterator[Row]:
+    """Claude Code can also post its events to a URL, which starts no process."""
+    bare, posting = (_project(directory / name, runtime) for name in ("bare-http", "http"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), AnswersAtOnce) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        hook = {"type": "http", "url": f"http://127.0.0.1:{server.server_port}/"}
+        hooks = {event: [{"matcher": "*", "hooks": [hook]}] for event in ("PreToolUse", "PostToolUse")}
+        posting.write(".claude/settings.json", json.dumps({"hooks": hooks}))
+        unguarded, posted = calls_of("claude", bare, posting)
+        server.shutdown()
+    if AnswersAtOnce.calls < 2 * CALLS:
+        raise RuntimeError("claude did not post its tool calls")
+    yield beside("a call with http hooks of claude that answer at once, vs an unguarded one", posted, unguarded)
+
+
+class AnswersAtOnce(BaseHTTPRequestHandler):
+    """A hook without an opinion."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    calls = 0
+
+    def do_POST(self) -> None:
+        AnswersAtOnce.calls += 1
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: stderr is for what goes wrong."""
 
 
 def measured_in_run(agent: str, directory: Path, runtime: Path) -> Iterator[Row]:
@@ -130,6 +163,18 @@ def session_in_run(project: LiveProject, agent: str) -> list[float]:
         project.start_run(agent, model)
         request_times = [model.request_times[number] for number in range(CALLS + 1)]
     return [after - before for before, after in pairwise(request_times)]
+
+
+def calls_of(agent: str, *projects: LiveProject) -> list[Times]:
+    """What a tool call takes in each project. They take turns."""
+    for project in projects:
+        session(project, agent)  # the first one starts the server
+    seconds: list[list[float]] = [[] for _ in projects]
+    for _ in range(SESSIONS):
+        for project, samples in zip(projects, seconds, strict=True):
+            # What is first in a session may have to start a server: codex has another PATH each time.
+            samples += session(project, agent)[1:]
+    return [times(samples) for samples in seconds]
 
 
 class TimedModel(ModelServer):

@@ -59,15 +59,19 @@ Claude Code can also post its events to a URL (hooks of the type `http`). `samue
 by [its documentation](https://code.claude.com/docs/en/hooks) a connection that is refused, a status other than 2xx
 and a timeout are errors that let the call through, so a guard would be off whenever no server runs. The native
 `samuel-emit` starts the server itself, denies without an answer, costs about two milliseconds, and needs no port
-that other users and web pages could reach.
+that other users and web pages could reach. Nor are `http` hooks faster: when they answered at once, a tool call
+took 1.5 times as long as without hooks, and with commands that run `true` 1.4 times.
 
 ## In a run { #run }
 
-In a run the hooks of an agent are a command that Samuel writes for this one process. It sets the variables that
-hooks see (`PATH`, the locale, `SAMUEL_*` and the like) to those that the agent was started with, whatever it
-makes of them, and asks a server that the loop started for this agent. It names the server's process, and does not
+In a run the hooks of an agent are a command that Samuel writes for this one process. Your own hooks see the
+variables (`PATH`, the locale, `SAMUEL_*` and the like) that the agent was started with, whatever it makes of them.
+The command asks a server that the loop started for this agent. It names the server's process, and does not
 accept an answer from [any other](../explanation/trust-model.md#the-server-of-a-run). Without that server, as in
 the sandbox `bwrap` or on macOS, a process of its own answers each call.
+
+The agent gets a hook before its tool calls. It gets one after them only if the run has a handler for
+`PostAbilityCall`; without one, the journal of the run has no such events.
 """
 
 

@@ -37,13 +37,12 @@ On events that can be denied, the hook denies when `samuel` is missing, fails or
 other events it does nothing in that case.
 """
 DEADLINE = """
-{title} waits {seconds} seconds for the hook. Where the system has the program `timeout`, a `samuel` that hangs is
-ended before that and the call is denied. Elsewhere the client ends the hook, and may go on with the call.
+{title} waits {seconds} seconds for the hook. A `samuel` that hangs is ended before that, and the call is denied.
 """
 DEADLINES = {
     "opencode": f"\nThe plugin waits {TIMEOUT} seconds for `samuel`, then ends it and denies the call.\n",
-    "cline": "\nHow long Cline waits is not set by the hook. Where the system has the program `timeout`, a "
-    f"`samuel` that hangs is ended after {DEADLINE_SECONDS} seconds and the call is denied.\n",
+    "cline": "\nHow long Cline waits is not set by the hook. "
+    f"A `samuel` that hangs is ended after {DEADLINE_SECONDS} seconds, and the call is denied.\n",
 }
 
 

@@ -43,9 +43,14 @@
 #define NO_FAILURE 255
 #define ENDING ".sock"
 #define DENY 2 /* what agents take for a refusal: without an answer nothing goes on */
+#define NO_MEMORY "error: `samuel-emit` has no memory left, so this is denied\n"
+#define NO_READER "error: `samuel-emit` cannot write its answer, so this is denied\n"
 
 extern char **environ;
 static char **arguments; /* those after the program's name, without the server and the deadline */
+/* `--server PATH PID BORN FALLBACK` in front of everything else: the server of a run, and the program that answers
+ * without it. These four words; NULL for the server of the project. */
+static char **run_server;
 static char directory[PATH_MAX], installation[PATH_MAX];
 
 typedef struct {
@@ -56,12 +61,18 @@ typedef struct {
 static Buffer standard_input, received;
 static int has_input; /* stdin was read, so `samuel emit` needs it from us */
 
+/* Never without a reason: Codex takes exit code 2 and nothing on stderr for a fault of the hook, and goes on. */
+_Noreturn static void deny(const char *reason) {
+    if (write(2, reason, strlen(reason)) < 0) _exit(DENY);
+    _exit(DENY);
+}
+
 /* Make room for so many more bytes. */
 static void reserve(Buffer *buffer, size_t size) {
     if (buffer->size + size <= buffer->room) return;
     buffer->room = 2 * (buffer->size + size);
     char *larger = malloc(buffer->room);
-    if (!larger) _exit(DENY);
+    if (!larger) deny(NO_MEMORY);
     if (buffer->size) memcpy(larger, buffer->data, buffer->size);
     buffer->data = larger; /* the smaller one is not given back: the program ends soon */
 }
@@ -139,39 +150,48 @@ static void start_in(const char *place, size_t length, char **words) {
     execve(program, words, environ);
 }
 
-/* Become `samuel emit`. */
+/* Start the `samuel` of this installation, or else the one on PATH. */
+static void start_samuel(char **words) {
+    int reason = 0;
+    if (installation[0]) start_in(installation, strlen(installation), words);
+    const char *at = getenv("PATH");
+    for (const char *end = at; at; at = *end ? end + 1 : NULL) {
+        end = strchr(at, ':');
+        if (!end) end = at + strlen(at);
+        start_in(at, (size_t)(end - at), words);
+        if (errno != ENOENT && errno != ENOTDIR) reason = errno;
+    }
+    errno = reason ? reason : ENOENT;
+}
+
+/* Become `samuel emit`, or in a run the program that the command line names for this case. */
 _Noreturn static void cold(void) {
-    static const char sorry[] = "error: `samuel-emit` cannot start `samuel`: ";
-    int count = 0, reason = 0;
+    int count = 0;
     while (arguments[count]) count++;
     char **words = malloc(((size_t)count + 3) * sizeof *words);
     if (words && (!has_input || replace_stdin() == 0)) {
         signal(SIGPIPE, SIG_DFL);
         words[0] = "samuel";
-        words[1] = "emit";
+        words[1] = run_server ? run_server[3] : "emit";
         memcpy(words + 2, arguments, ((size_t)count + 1) * sizeof *words); /* with the NULL at their end */
-        if (installation[0]) start_in(installation, strlen(installation), words);
-        const char *at = getenv("PATH");
-        for (const char *end = at; at; at = *end ? end + 1 : NULL) {
-            end = strchr(at, ':');
-            if (!end) end = at + strlen(at);
-            start_in(at, (size_t)(end - at), words);
-            if (errno != ENOENT && errno != ENOTDIR) reason = errno;
-        }
-        errno = reason ? reason : ENOENT;
+        if (run_server)
+            execve(words[1], words + 1, environ);
+        else
+            start_samuel(words);
     }
     Buffer message = {0};
     char number[24];
-    add_text(&message, sorry);
+    add_text(&message, "error: `samuel-emit` cannot start `");
+    add_text(&message, run_server ? run_server[3] : "samuel");
+    add_text(&message, "`: ");
     if (errno == ENOENT || errno == EACCES) {
         add_text(&message, errno == ENOENT ? "there is no such program" : "it may not be started");
     } else {
         add_text(&message, "error ");
         add_text(&message, number_text(number, (uint64_t)errno, 10, 1));
     }
-    add_text(&message, "\n");
-    if (write(2, message.data, message.size) < 0) _exit(DENY);
-    _exit(DENY);
+    add(&message, "\n", 2); /* with the NUL at its end */
+    deny(message.data);
 }
 
 /* Where the server listens: as src/samuel/serve/place.py has it */
@@ -329,9 +349,7 @@ static void start_deadline(int count) {
     alarm(seconds);
 }
 
-/* The server of a run, which the command line names: `--server PATH PID BORN` in front of everything else */
-
-static const char *const *run_server; /* these three words; NULL for the server of the project */
+/* The server of a run */
 
 /* When a process started, as its /proc/PID/stat has it, in `born`; 0 if that cannot be known. */
 static int start_time(const char *pid, char *born, size_t room) {
@@ -492,7 +510,8 @@ _Noreturn static void give(const char *body, size_t size) {
             if (wrote > 0) {
                 at += (size_t)wrote;
             } else if (errno != EINTR) {
-                if (stream == 1) _exit(failure == NO_FAILURE ? 1 : failure); /* nobody reads the answer */
+                if (stream == 1 && failure == DENY) deny(NO_READER);
+                if (stream == 1) _exit(failure == NO_FAILURE ? 1 : failure);
                 at = end;
             }
         }
@@ -548,11 +567,11 @@ static int has_streams(void) {
 
 /* The words of `--server`, and the path among them if it fits; a path that does not, is one where nobody listens. */
 static int take_run_server(char **words, int count, char *path, size_t room) {
-    if (count < 5 || strcmp(words[1], "--server")) return 0;
-    run_server = (const char *const *)words + 2;
+    if (count < 6 || strcmp(words[1], "--server")) return 0;
+    run_server = words + 2;
     path[0] = '\0';
     if (strlen(run_server[0]) < room) join(path, room, run_server[0], "", "");
-    return 4;
+    return 5;
 }
 
 int main(int count, char **words) {
@@ -581,7 +600,7 @@ int main(int count, char **words) {
         /* From here on handlers may have been called: this answer or that one, never a second call. */
         size_t size = body_size() - 4;
         char *unanswered = malloc(size + 1);
-        if (!unanswered) _exit(DENY);
+        if (!unanswered) deny(NO_MEMORY);
         memcpy(unanswered, received.data + 9, size);
         int64_t until = now_ms() + number_at(received.data + 5);
         drop_frame();

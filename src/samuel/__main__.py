@@ -8,10 +8,6 @@ import sys
 
 from samuel.version import __version__
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 def program() -> int:
     """The console script. `emit` ends at once: to take the interpreter apart would be a tenth of its time."""
@@ -42,24 +38,25 @@ def emit() -> int:
         from samuel.serve.thin_client import tell_socket
 
         return tell_socket()
-    from samuel.process.emit_client import split_server
+    from samuel.process.emit_client import split_server, without_deadline
 
     server, arguments = split_server(sys.argv[1:])
-    return _emit(arguments, server)
+    if not server:
+        return _emit(arguments)
+    from samuel.serve.thin_client import emit_in_run
+
+    return emit_in_run(without_deadline(arguments), *server)
 
 
-def _emit(arguments: list[str], server: Sequence[str] = ()) -> int:
-    """Answered by a server, or without the engine if no hook wants the event, or by the engine.
-
-    The server is the project's, or the one of a run that `server` names.
-    """
+def _emit(arguments: list[str]) -> int:
+    """Answered by a server, or without the engine if no hook wants the event, or by the engine."""
     from samuel.process.emit_client import OFF, SWITCH, without_deadline
 
     arguments = without_deadline(arguments)
-    if server or os.environ.get(SWITCH) != OFF:
+    if os.environ.get(SWITCH) != OFF:
         from samuel.serve.thin_client import emit_or_prepare
 
-        code = emit_or_prepare(arguments, server)
+        code = emit_or_prepare(arguments)
         if code is not None:
             return code
     from samuel.emit.without_engine import answered_without_engine

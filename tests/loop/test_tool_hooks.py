@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from samuel import hook
 from samuel.agents.table import find
 from samuel.app import Overrides
 from samuel.cli.edge import run as run_command
@@ -140,8 +141,7 @@ def test_a_guard_judges_the_tool_calls_of_a_looped_agent_with_the_names_of_the_r
     assert guarded.victim.exists()
     assert run.exit_reason is ExitReason.QUEUE_EMPTY
     calls = guarded.calls()
-    pre, post = "PreAbilityCall", "PostAbilityCall"
-    assert [call.event for call in calls] == [pre, post, pre, pre, post]
+    assert [call.event for call in calls] == ["PreAbilityCall"] * 3
     payload: dict[str, Any] = json.loads(bytes(calls[0].payload))
     assert (payload["run_id"], payload["session_id"]) == (run.run_id, run.session_id)
     assert (payload["methodology"], payload["ability_id"]) == ("ralph", "shell")
@@ -152,6 +152,41 @@ def test_a_guard_judges_the_tool_calls_of_a_looped_agent_with_the_names_of_the_r
     assert attempt.coverage.words == "3 of 3 tool calls judged"
     assert attempt.denials == ("guard denied PreAbilityCall: the victim stays",)
     assert not list((guarded.loop.root / ".samuel/run/bridge").rglob("samuel-emit"))
+
+
+def test_an_agent_has_a_hook_after_its_tool_calls_if_the_run_has_a_handler_for_it(guarded: GuardedLoop) -> None:
+    hook = guarded.loop.root / ".samuel/hooks/guard.py"
+    hook.write_text(f"{GUARD}\n@hook('PostAbilityCall')\ndef observer(event):\n    pass\n")
+    guarded.run("echo hi > hi.txt", "rm victim.txt", DONE)
+    pre, post = "PreAbilityCall", "PostAbilityCall"
+    assert [call.event for call in guarded.calls()] == [pre, post, pre, pre, post]
+
+
+@hook("PostAbilityCall")
+def of_program(event: object) -> None:
+    """A handler of the program that starts the run: the hooks of an agent cannot reach it."""
+
+
+@pytest.mark.parametrize(
+    ("handler", "handlers", "events"),
+    [
+        ("", (), ("PreAbilityCall",)),
+        ("", (of_program,), ("PreAbilityCall",)),
+        ("@hook('PostAbilityCall')\ndef observer(event):\n    pass\n", (), ("PreAbilityCall", "PostAbilityCall")),
+        (
+            "@hook('PostAbilityCall', role='rewrite')\ndef f(event):\n    pass\n",
+            (),
+            ("PreAbilityCall", "PostAbilityCall"),
+        ),
+    ],
+    ids=["none", "of the program", "observer", "rewriter"],
+)
+def test_a_bridge_is_for_the_events_after_tool_calls_only_if_a_handler_of_hook_files_is(
+    guarded: GuardedLoop, handler: str, handlers: tuple[Any, ...], events: tuple[str, ...]
+) -> None:
+    (guarded.loop.root / ".samuel/hooks/guard.py").write_text(f"{GUARD}\n{handler}")
+    with guarded.loop.open(handlers=handlers) as app:
+        assert app.workplace.tool_hooks.events == events
 
 
 @pytest.mark.slow
@@ -205,8 +240,8 @@ def test_calls_that_the_server_of_the_run_answers_are_recorded_and_counted_like_
     parents = tmp_path / "parents.txt"  # of the worker: the process that answers
     note = f"    import os\n    print(os.getppid(), file=open({str(parents)!r}, 'a'))\n"
     hook.write_text(GUARD.replace("def guard(event):\n", f"def guard(event):\n{note}"))
-    launcher = "$(find .samuel/run/bridge -name samuel-emit)"
-    server = f"$(sed -n 's/.*--server \\([^ ]*\\) .*/\\1/p' {launcher})"
+    # The settings of the client, whose child the command is, name it.
+    server = "$(tr '\\0' '\\n' < /proc/$PPID/cmdline | sed -n 's/.*--server \\([^ ]*\\) .*/\\1/p')"
     run = guarded.run(f"until test -S {server}; do sleep 0.1; done", "echo hi", "rm victim.txt", DONE)
     assert guarded.victim.exists()
     *_, third, fourth = parents.read_text().split()

@@ -6,15 +6,17 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from samuel.agents.table import find
 from samuel.app import App
+from samuel.bridges.entries.hook_command import EmitCommand, hook_command
 from samuel.events import AgentInvoke
 from samuel.loop.bridged_agent import BridgedAgent
+from samuel.process.emit_client import SERVER_OPTION
 from samuel.serve.status import ServerStatus
 from samuel.testing import SamuelProject
 
@@ -72,9 +74,16 @@ class AgentInRun:
 
     def __init__(self, app: App, commands: Mapping[str, str], launcher: Path) -> None:
         self.root = app.paths.root
+        self.commands = commands
+        self.launcher = launcher
         self._app = app
-        self._commands = commands
-        self._launcher = launcher
+        words = shlex.split(commands[PRE])
+        at = words.index(SERVER_OPTION) if SERVER_OPTION in words else 0
+        self._words = tuple(words[at - 1 : at + 5]) if at else (str(launcher),)
+        assert commands == self._commands(self._words)
+
+    def _commands(self, words: tuple[str, ...]) -> dict[str, str]:
+        return {event: hook_command(EmitCommand(words, of_run=True), "claude", event) for event in self.commands}
 
     # Calls, as the agent's client makes them
 
@@ -83,16 +92,18 @@ class AgentInRun:
         return finished(self.started(data, event, **variables))
 
     def cold(self, data: bytes, event: str = PRE, **variables: str) -> Answer:
-        """By a process of its own: the launcher does not name the server."""
-        with self.launcher_with(lambda line: "" if "--server" in line else line):
+        """By a process of its own: the command does not name the server."""
+        with self.started_as(str(self.launcher)):
             return finished(self.started(data, event, **variables))
 
-    def started(self, data: bytes, event: str = PRE, **variables: str) -> subprocess.Popen[bytes]:
+    def started(
+        self, data: bytes, event: str = PRE, directory: str = "/", **variables: str
+    ) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         process = subprocess.Popen(
-            self._commands[event],
+            self.commands[event],
             shell=True,
-            cwd="/",
+            cwd=directory,
             env={"PATH": "/usr/bin:/bin", **variables},  # clients leave out what they like
             stdin=pipe,
             stdout=pipe,
@@ -107,18 +118,23 @@ class AgentInRun:
         return process
 
     @contextmanager
-    def launcher_with(self, change: Callable[[str], str]) -> Iterator[None]:
-        """Each line of the launcher goes through `change`."""
-        script = self._launcher.read_text()
+    def started_as(self, *words: str) -> Iterator[None]:
+        """Calls of a hook whose command starts Samuel by these words."""
+        before = self._words
         try:
-            self._launcher.write_text("".join(change(line) for line in script.splitlines(keepends=True)))
+            self._words, self.commands = words, self._commands(words)
             yield
         finally:
-            self._launcher.write_text(script)
+            self._words, self.commands = before, self._commands(before)
+
+    def with_server(self, **changes: object) -> AbstractContextManager[None]:
+        """Calls of a hook whose command names another `path`, `pid`, `born` or `fallback`."""
+        address = dict(zip(("path", "pid", "born", "fallback"), self._words[-4:], strict=True))
+        return self.started_as(*self._words[:-4], *map(str, {**address, **changes}.values()))
 
     def thin(self) -> AbstractContextManager[None]:
-        """The same calls with the client in Python."""
-        return self.launcher_with(lambda line: line.replace(f"exec {self._words[0]}", f"exec {shlex.join(THIN)}"))
+        """Calls with the client in Python."""
+        return self.started_as(*THIN, *self._words[1:])
 
     def calls_of_guard(self) -> int:
         file = self.root / "called"
@@ -127,30 +143,20 @@ class AgentInRun:
     # The server
 
     @property
-    def _words(self) -> list[str]:
-        (line,) = (line for line in self._launcher.read_text().splitlines() if "--server" in line)
-        return shlex.split(line.partition("exec ")[2])
-
-    @property
-    def _server_words(self) -> list[str]:
-        at = self._words.index("--server")
-        return self._words[at + 1 : at + 4]
-
-    @property
     def names_server(self) -> bool:
-        return "--server" in self._launcher.read_text()
+        return SERVER_OPTION in self._words
 
     @property
     def socket(self) -> str:
-        return self._server_words[0]
+        return self._words[-4]
 
     @property
     def pid(self) -> int:
-        return int(self._server_words[1])
+        return int(self._words[-3])
 
     @property
     def born(self) -> int:
-        return int(self._server_words[2])
+        return int(self._words[-2])
 
     @property
     def status(self) -> ServerStatus:

@@ -379,7 +379,9 @@ def test_output_that_cannot_be_written_is_no_success(served: ServedProject, clie
     served.files.python_hook("guard", OPEN_GUARD)
     served.start()
     words = ["sh", "-c", '"$@" PreAbilityCall > /dev/full', "sh", *CLIENTS[client]]
-    assert served.run(words, stdin=ALLOWED).code == 2
+    answer = served.run(words, stdin=ALLOWED)
+    assert answer.code == 2
+    assert b"error: " in answer.err  # without a reason an agent may go on
 
 
 # Many calls

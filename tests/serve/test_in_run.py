@@ -137,7 +137,8 @@ def test_variables_that_a_client_sets_do_not_reach_the_hooks(project: SamuelProj
         variables_file = agent.root / "variables.txt"
         variables = []
         for call in (agent.warm, agent.cold):
-            call(payload("echo hi"), PATH="/planted:/usr/bin:/bin", TERM="planted", NO_COLOR="planted")
+            call(payload("echo hi"), PATH="/planted:/usr/bin:/bin", TERM="planted", SAMUEL_TASK_ID="planted")
+            assert agent.status.calls == 1, agent.status.last_reason
             lines = variables_file.read_text().splitlines()
             variables_file.unlink()
             variables.append({line for line in lines if not line.startswith(OF_EACH_CALL)})
@@ -145,12 +146,79 @@ def test_variables_that_a_client_sets_do_not_reach_the_hooks(project: SamuelProj
         assert not any("planted" in line for line in variables[0])
 
 
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"HOME": "/planted", "LANG": "C", "TMPDIR": "/planted", "SAMUEL_RUN_ID": "planted"},
+        {"SAMUEL_PINNED": "planted", "SAMUEL_PROJECT_ROOT": "/planted", "SAMUEL_SERVE": "on"},
+        {"TERM": "planted", "OTHER": "planted", "CLAUDE_PROJECT_DIR": "/tmp"},
+    ],
+    ids=["of the user", "of the run", "others"],
+)
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_server_answers_whatever_the_client_makes_of_the_variables_of_the_run(
+    agent: AgentInRun, variables: dict[str, str], client: str
+) -> None:
+    with with_client(agent, client):
+        warm = agent.warm(payload("rm victim.txt"), **variables)
+    assert agent.status.calls == 1, agent.status.last_reason
+    assert warm == agent.cold(payload("rm victim.txt"), **variables)
+    assert b"the victim stays" in warm.out
+
+
 @pytest.mark.slow
-def test_variables_that_decide_and_that_the_launcher_does_not_set_make_a_call_cold(agent: AgentInRun) -> None:
-    answer = agent.warm(payload("rm victim.txt"), PYTHONDONTWRITEBYTECODE="1")
+@pytest.mark.parametrize(
+    "variable", ["PYTHONDONTWRITEBYTECODE", "http_proxy", "LC_MINE", "SAMUEL_MINE", "DOCKER_HOST", "MINE"]
+)
+@pytest.mark.parametrize("client", CLIENTS)
+def test_variables_that_decide_and_that_a_run_does_not_pin_make_a_call_cold(
+    project: SamuelProject, variable: str, client: str
+) -> None:
+    project.config(f'pass_env = ["MINE"]\n{SETTINGS}')
+    with agent_in_run(project) as agent:
+        with with_client(agent, client):
+            answer = agent.warm(payload("rm victim.txt"), **{variable: "1"})
+        assert b"the victim stays" in answer.out
+        assert agent.status.calls == 0
+        assert "than the server" in agent.status.last_reason
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_server_answers_in_whatever_directory_the_client_starts_its_hook(
+    agent: AgentInRun, client: str, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    (other / ".git").mkdir(parents=True)
+    with with_client(agent, client):
+        answer = finished(agent.started(payload("rm victim.txt"), directory=str(other)))
+    assert agent.status.calls == 1, agent.status.last_reason
     assert b"the victim stays" in answer.out
-    assert agent.status.calls == 0
-    assert "other variables" in agent.status.last_reason
+    assert (agent.root / "called").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("client", ["native", "python"])
+def test_a_hook_in_a_directory_that_was_removed_is_answered(
+    agent: AgentInRun, client: str, tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    with with_client(agent, client):
+        agent.commands = {event: f"rmdir {gone}; {line}" for event, line in agent.commands.items()}
+        answer = finished(agent.started(payload("rm victim.txt"), directory=str(gone)))
+    assert b"the victim stays" in answer.out
+
+
+@pytest.mark.slow
+def test_a_root_that_is_no_project_any_more_is_left_to_a_process_of_its_own(agent: AgentInRun) -> None:
+    """As the check of `samuel emit` has it: the hooks of the directory above must not judge for the run."""
+    allowed = agent.warm(payload("echo hi"))
+    assert allowed.code == 0
+    remove_project(agent.root)
+    denied = agent.warm(payload("echo hi"))
+    assert b"but the project here is" in denied.out
+    assert denied == agent.cold(payload("echo hi"))
+    assert agent.status.last_reason == "the directory belongs to another project"
 
 
 # Somebody else in its place
@@ -187,12 +255,7 @@ def test_an_impostor_at_the_path_is_not_asked(agent: AgentInRun, client: str, se
 def test_the_time_when_a_process_started_is_compared_and_not_only_its_number(
     agent: AgentInRun, client: str
 ) -> None:
-    def later(line: str) -> str:
-        return line.replace(f" {agent_pid} {born} ", f" {agent_pid} {born + 1} ")
-
-    agent_pid, born = agent.pid, agent.born
-    with with_client(agent, client), agent.launcher_with(later):
-        assert agent.born == born + 1
+    with with_client(agent, client), agent.with_server(born=agent.born + 1):
         answer = agent.warm(payload("rm victim.txt"))
     assert b"the victim stays" in answer.out
     assert agent.status.calls == 0
@@ -201,15 +264,11 @@ def test_the_time_when_a_process_started_is_compared_and_not_only_its_number(
 @pytest.mark.slow
 @pytest.mark.parametrize("client", ["native", "python"])
 def test_a_number_of_another_process_is_not_asked_even_if_it_listens(agent: AgentInRun, client: str) -> None:
-    def own(line: str) -> str:
-        return line.replace(f" {server} ", f" {os.getpid()} ")
-
-    server = agent.pid
     impostor = Impostor()
     with (
         fake_server(agent.socket, impostor),
         with_client(agent, client),
-        agent.launcher_with(own),
+        agent.with_server(pid=os.getpid()),
     ):
         answer = agent.warm(payload("rm victim.txt"))
     assert b"the victim stays" in answer.out
@@ -228,6 +287,27 @@ def test_a_server_that_is_killed_before_a_call_is_done_without(agent: AgentInRun
         assert b"the victim stays" in agent.warm(payload("rm victim.txt")).out
         assert agent.warm(payload("echo hi")).code == 0
     assert agent.calls_of_guard() == 2
+
+
+@pytest.mark.parametrize("client", ["native", "python"])
+def test_without_the_server_and_the_launcher_a_call_is_denied(agent: AgentInRun, client: str) -> None:
+    missing = {"path": "/no/such/socket", "fallback": "/no/such/launcher"}
+    with with_client(agent, client), agent.with_server(**missing):
+        denied = agent.warm(payload("echo hi"))
+        after = agent.warm(payload("echo hi", POST), POST)
+    assert (denied.code, denied.out) == (2, b"")
+    assert b"cannot start `/no/such/launcher`" in denied.err
+    assert b"cannot start `/no/such/launcher`" in after.err
+    assert agent.calls_of_guard() == 0
+
+
+def test_without_the_client_of_the_server_a_call_is_denied(agent: AgentInRun) -> None:
+    with agent.started_as("/no/such/samuel-emit", "--server", agent.socket, "1", "1", str(agent.launcher)):
+        denied = agent.warm(payload("echo hi"))
+        after = agent.warm(payload("echo hi", POST), POST)
+    assert (denied.code, denied.out) == (2, b"")
+    assert b"samuel was moved, or it failed" in denied.err
+    assert (after.code, after.out, after.err) == (0, b"", b"")
 
 
 @pytest.mark.slow

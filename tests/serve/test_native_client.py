@@ -6,12 +6,14 @@ import os
 import random
 import runpy
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import types
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,12 @@ from hypothesis import strategies as st
 from tests.length import at_length
 
 from samuel.emit.call import STDOUT, EmitAnswer
+from samuel.process import procfs
 from samuel.serve import wire
 from samuel.serve.place import NATIVE_CLIENT, socket_path
 from samuel.version import __version__
 
-from .served_project import ServedProject, fake_server, read_header
+from .served_project import THIN, ServedProject, fake_server, read_header
 from .test_faults import AFTER_COMMITTED, COMMITTED, GOOD
 
 ROOT = Path(__file__).parents[2]
@@ -127,6 +130,68 @@ def test_client_without_samuel_denies(client: Path, served: ServedProject, tmp_p
     done = served.run([str(alone)], "PreAbilityCall", PATH="/no/such/place")
     assert (done.code, done.out) == (2, b"")
     assert b"cannot start `samuel`" in done.err
+
+
+BECOMES = ["native", "python"]
+
+
+@needs_compiler
+@pytest.mark.skipif(sys.platform != "linux", reason="only on Linux a run has a server")
+@pytest.mark.parametrize("becomes", BECOMES)
+@pytest.mark.parametrize("is_asked", [True, False], ids=["by a server that does not take the call", "alone"])
+def test_client_in_a_run_becomes_the_program_that_is_named_with_all_that_it_was_given(
+    client: Path, becomes: str, is_asked: bool, served: ServedProject, tmp_path: Path
+) -> None:
+    program = [str(client)] if becomes == "native" else list(THIN)
+    fallback = put_fallback(tmp_path, 'echo "$0 $*"\nwc -c\ngrep SigIgn /proc/self/status\nexit 7\n')
+    data = b"x" * 3_000_000
+
+    def takes_stdin(connection: socket.socket) -> None:
+        read_header(connection)
+        wire.read_data(connection.recv, wire.LARGEST_FRAME)
+        connection.sendall(wire.frame(wire.COLD, b"no"))
+
+    path = f"{served.runtime}/run"
+    own = (str(os.getpid()), str(procfs.born(os.getpid())))
+    with fake_server(path, takes_stdin) if is_asked else nullcontext():
+        answer = served.run([*program, "--server", path, *own, fallback], "--as", "claude", "E", stdin=data)
+    assert answer.code == 7
+    called_as, size, ignored = answer.out.decode().splitlines()
+    assert (called_as, size.strip()) == (f"{fallback} --as claude E", "3000000")
+    assert not int(ignored.split()[1], 16) & 1 << (signal.SIGPIPE - 1)
+
+
+@needs_compiler
+@pytest.mark.parametrize("becomes", BECOMES)
+def test_deadline_ends_also_the_program_that_a_client_in_a_run_becomes(
+    client: Path, becomes: str, served: ServedProject, tmp_path: Path
+) -> None:
+    program = [str(client)] if becomes == "native" else list(THIN)
+    fallback = put_fallback(tmp_path, "exec sleep 1000\n")
+    address = ["--server", "/no/such/socket", "1", "1", fallback]
+    ended = served.run([*program, *address], "--as", "claude", "E", "--deadline", "1")
+    assert ended.code == -signal.SIGALRM
+
+
+def put_fallback(directory: Path, script: str) -> str:
+    file = directory / "fallback"
+    file.write_text(f"#!/bin/sh\n{script}")
+    file.chmod(0o755)
+    return str(file)
+
+
+@needs_compiler
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space of a process")
+def test_client_without_memory_denies_and_says_why(client: Path, served: ServedProject) -> None:
+    def takes_stdin(connection: socket.socket) -> None:
+        read_header(connection)
+        connection.recv(1)  # it never comes
+
+    limited = ["sh", "-c", 'ulimit -v 4096; exec "$@"', "sh", str(client)]
+    with fake_server(served.socket(str(client.parent)), takes_stdin):
+        denied = served.run(limited, "PreAbilityCall", stdin=b"x" * 9_000_000)
+    assert (denied.code, denied.out) == (2, b"")
+    assert denied.err == b"error: `samuel-emit` has no memory left, so this is denied\n"
 
 
 NAMES = st.sampled_from(

@@ -76,7 +76,9 @@ class BridgedAgent:
         if self._event.sandbox.kind == HOST:
             server = self._server.start(place.root, variables, place.host)
         directories = self._fresh(BRIDGE), self._fresh(HOMES)
-        bridge = process_bridge(self._agent.hooks, place.root, *directories, variables, place.host, server)
+        bridge = process_bridge(
+            self._agent.hooks, place.root, *directories, variables, place.host, server, place.tool_hooks.events
+        )
         return bridge._replace(env={**bridge.env, BRIDGED: "1"})
 
     def coverage(self, calls: Sequence[ObservedCall]) -> Coverage | None:

@@ -32,8 +32,20 @@ class ToolHooks:
 
         One of the program that started the run is not: the hooks of an agent cannot reach it.
         """
-        events = (PRE_ABILITY_CALL, POST_ABILITY_CALL) if self.chains else ()
-        steps = (step for event in events for step in self.chains[event].steps)
+        return self._has_handler(PRE_ABILITY_CALL) or self._has_handler(POST_ABILITY_CALL)
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The events that the bridge of an agent is for.
+
+        Without a handler, the one after a call would only cost a process for each call: a handler that is added
+        while the run goes on is refused. The one before it is recorded, and the records are counted.
+        """
+        after = (POST_ABILITY_CALL,) if self._has_handler(POST_ABILITY_CALL) else ()
+        return (PRE_ABILITY_CALL, *after)
+
+    def _has_handler(self, event: str) -> bool:
+        steps = self.chains[event].steps if self.chains else ()
         return any(step.handler.origin is not Origin.EMBEDDER for step in steps)
 
     def lost(self, agent: Agent, sandbox: str) -> list[LostGuard]:

@@ -21,18 +21,18 @@ NESTED = "SAMUEL_EVENT_ID"
 """Set for a hook: what it emits belongs to the event that it handles, and is answered by a process of its own."""
 
 SERVER_OPTION = "--server"
-"""In front of everything else, before a path, a process id and the time when that process started: the server of a
-run, which is asked in place of the project's."""
+"""In front of everything else, before four words: the path of a run's server, its process id, the time when that
+process started, and the program that is started in place of `samuel emit` where this server does not answer."""
 
 DEADLINE_OPTION = "--deadline"
 LONGEST_DEADLINE = 1_000_000
 
 
 def split_server(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """The three words that name the server of a run, [] if there are none, and the command line without them."""
-    if arguments[:1] != [SERVER_OPTION] or len(arguments) < 4:
+    """The four words about the server of a run, [] if there are none, and the command line without them."""
+    if arguments[:1] != [SERVER_OPTION] or len(arguments) < 5:
         return [], arguments
-    return arguments[1:4], arguments[4:]
+    return arguments[1:5], arguments[5:]
 
 
 def without_deadline(arguments: list[str]) -> list[str]:

@@ -3,6 +3,12 @@
 No imports: the small clients of the server read these lists too, and `samuel-emit` is compiled with them.
 """
 
+from __future__ import annotations
+
+TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
+if TYPE_CHECKING:
+    from collections.abc import Container
+
 PASSED = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR"),
     *("LANG", "LANGUAGE", "TZ", "TERM", "NO_COLOR"),
@@ -17,3 +23,19 @@ INTERPRETER_PREFIXES = ("PYTHON",)
 
 PINNED = "SAMUEL_PINNED"
 """Set for the hooks of a run's agent: a digest of what decides about tool calls, as it was when the run began."""
+
+PINNED_NAMES = frozenset(name for name in PASSED if "proxy" not in name.lower())
+"""Those that the hooks of a run's agent have from the run, whatever the agent's client passes on. Not those of
+proxies, whose values may have a password in them: the client passes them on, or not."""
+_NEEDED = ("PATH", "HOME")
+
+
+def is_pinned(name: str, variables: Container[str]) -> bool:
+    """Whether the hooks of a run's agent have this variable as it is in the run's `variables`, or is not.
+
+    All others are those that the agent's client passes on.
+    """
+    if name not in variables:
+        return name in PINNED_NAMES and name not in _NEEDED
+    is_passed = name in PINNED_NAMES or name.startswith(PASSED_PREFIXES)
+    return is_passed and name.isascii() and name.isidentifier()  # a shell cannot set any other, and would end

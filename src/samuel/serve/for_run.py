@@ -2,6 +2,9 @@
 
 The loop holds the other end of its stdin and never writes, so that even a loop that was killed is noticed: the
 kernel closes the pipe. The loop's side is `bridges/process/run_server.py`.
+
+A client may start its hooks in any directory and with variables changed or left out. The server answers as the
+launcher (`bridges/process/launcher.py`) would, which enters the project and sets the variables of the run.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ def serve_run(root: Path, path: str, installation: str) -> None:
         _open_once(root)
         with listening(path) as listener:
             try:
-                server = Server(listener, path, root, installation, idle=_UNLIMITED)
+                server = Server(listener, path, root, installation, idle=_UNLIMITED, of_run=True)
                 threading.Thread(target=_end_with_loop, daemon=True).start()
                 os.chdir("/")  # nobody has to wait for us to unmount anything
                 server.serve()

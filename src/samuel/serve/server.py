@@ -56,8 +56,20 @@ FINISH_SECONDS = 5.0  # for the calls that are under way when the server is told
 class Server:
     """Answers on a listening socket."""
 
-    def __init__(self, listener: socket.socket, path: str, root: Path, installation: str, idle: float) -> None:
-        """`path` is where the socket is, `idle` the seconds without a call after which the server ends."""
+    def __init__(
+        self,
+        listener: socket.socket,
+        path: str,
+        root: Path,
+        installation: str,
+        idle: float,
+        *,
+        of_run: bool = False,
+    ) -> None:
+        """`path` is where the socket is, `idle` the seconds without a call after which the server ends.
+
+        `of_run`: the directory and the variables of hooks are those of the run, whatever those of a caller are.
+        """
         self._listener = listener
         self._path, self._inode = path, os.stat(path).st_ino
         self._root = root
@@ -65,7 +77,8 @@ class Server:
         self._idle = idle
         self._surroundings = Surroundings(User.from_environment().live)
         self._own_files = OwnFiles()
-        self._project = WarmProject(root)
+        self._of_run = of_run
+        self._project = WarmProject(root, of_run=of_run)
         self._encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         self._lock = threading.Lock()
         self._threads = self._waiting = self._under_way = self._calls = self._left = 0
@@ -202,7 +215,9 @@ class Server:
             return "the client belongs to another installation"
         if arguments is None:
             return "the command line is not a plain one"
-        if project_root(os.fsdecode(header.directory)) != str(self._root):
+        # Of a run only one that is no project any more: an agent may have removed samuel.toml and .git.
+        directory = str(self._root) if self._of_run else os.fsdecode(header.directory)
+        if project_root(directory) != str(self._root):
             return "the directory belongs to another project"
         return ""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import sys
 
-from samuel.emit.call import EmitArguments
+from samuel.emit.call import DENY, EmitArguments
 from samuel.emit.project_root import project_root
 from samuel.process.emit_client import OFF
+from samuel.process.plain_signal import plain_signal as signal
 from samuel.serve import wire
-from samuel.serve.place import NESTED, SWITCH, installation_of, socket_path
+from samuel.serve.place import NATIVE_CLIENT, NESTED, SWITCH, installation_of, socket_path
 from samuel.version import __version__
 
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
@@ -33,13 +34,10 @@ class Cold(Exception):
         self.data = data
 
 
-def emit_or_prepare(arguments: Sequence[str], of_run: Sequence[str] = ()) -> int | None:
-    """The exit code, if a server answered; else None, and stdin is as if it had not been read.
-
-    It is the project's server, or the one of a run: `of_run` has its path, its process id and when it started.
-    """
+def emit_or_prepare(arguments: Sequence[str]) -> int | None:
+    """The exit code, if the project's server answered; else None, and stdin is as if it had not been read."""
     try:
-        return emit_warm(arguments, of_run)
+        return emit_warm(arguments)
     except Cold as cold:
         if cold.data is not None:
             import io
@@ -48,8 +46,35 @@ def emit_or_prepare(arguments: Sequence[str], of_run: Sequence[str] = ()) -> int
         return None
 
 
+def emit_in_run(arguments: Sequence[str], path: str, pid: str, born: str, fallback: str) -> int:
+    """The exit code, if the server of a run answered; else this process becomes the program `fallback`."""
+    try:
+        return emit_warm(arguments, (path, pid, born))
+    except Cold as cold:
+        return _become(fallback, arguments, cold.data)
+
+
+def _become(program: str, arguments: Sequence[str], data: bytes | None) -> int:
+    """Give stdin, as far as it was read, to a program and become it; the exit code of a denial if that fails."""
+    try:
+        if data is not None:
+            file = os.memfd_create("stdin")  # a run has a server on Linux only
+            with open(file, "wb", closefd=False) as stream:
+                stream.write(data)
+            os.lseek(file, 0, os.SEEK_SET)
+            os.dup2(file, 0)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the program would
+            signal.signal(number, signal.SIG_DFL)
+        os.execve(program, (program, *arguments), os.environ)
+    except OSError as error:
+        return _denied(f"cannot start `{program}`: {error.strerror}")
+
+
 def emit_warm(arguments: Sequence[str], of_run: Sequence[str] = ()) -> int:
-    """Have the server of this project, or of a run, answer `samuel emit`; the exit code, or Cold."""
+    """Have the server of this project answer `samuel emit`, or that of a run; the exit code, or Cold.
+
+    `of_run` has the path of the run's server, its process id and when it started.
+    """
     if EmitArguments.plain(arguments) is None:
         raise Cold("the command line is not a plain one")
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
@@ -194,6 +219,17 @@ def _write(answer: Answer) -> int:
             while data:
                 data = data[os.write(stream, data) :]
         except OSError:
+            if stream == 1 and failure == DENY:
+                return _denied("cannot write its answer, so this is denied")
             if stream == 1:  # nobody reads the answer: as any command would end
                 return 1 if failure == wire.NO_FAILURE else failure
     return code
+
+
+def _denied(reason: str) -> int:
+    """The exit code of a denial. Codex takes it for a fault of the hook if there is no reason on stderr."""
+    try:
+        os.write(2, os.fsencode(f"error: `{NATIVE_CLIENT}` {reason}\n"))
+    except OSError:
+        pass  # nobody reads it
+    return DENY

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from samuel.process.containers.engine import CLIENT_VARIABLES
 from samuel.process.ledger import MARK
+from samuel.process.passed import is_pinned
 from samuel.process.shim import STEERING
 from samuel.serve.place import deciding_variables
 
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
 class OwnVariables:
     """The variables that this process has from the caller who started it, as far as a project uses them."""
 
-    def __init__(self, app: App) -> None:
-        granted = {name for handler in app.handlers if handler.package for name in handler.package.grants.env}
-        self._names = tuple(map(os.fsencode, (*app.config.pass_env, *granted, *CLIENT_VARIABLES, *STEERING)))
+    def __init__(self, app: App, *, of_run: bool = False) -> None:
+        """`of_run`: what a run pins is not compared, since hooks have it from the run also without a server."""
         self._own = dict(os.environb)
-        self._deciding = _comparable(self._own)
+        self._pins = {os.fsdecode(name) for name in _deciding(self._own)} if of_run else None
+        granted = {name for handler in app.handlers if handler.package for name in handler.package.grants.env}
+        names = map(os.fsencode, (*app.config.pass_env, *granted, *CLIENT_VARIABLES, *STEERING))
+        self._names = tuple(name for name in names if self._is_compared(name))
+        self._own_deciding = self._compared(self._own)
         self._same = b""  # those of the last caller who agreed: the next one usually has the very same
 
     def objection(self, variables: bytes) -> str:
@@ -34,13 +38,19 @@ class OwnVariables:
             if theirs.get(name) != self._own.get(name):
                 return f"the client has another `{os.fsdecode(name)}` than the server"
         # The name of the socket stands for these; it is short, so they are compared as well.
-        if _comparable(theirs) != self._deciding:
+        if self._compared(theirs) != self._own_deciding:
             return "the client has other variables that hooks see than the server"
         self._same = variables
         return ""
 
+    def _compared(self, variables: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+        return {name: value for name, value in _deciding(variables).items() if self._is_compared(name)}
 
-def _comparable(variables: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    def _is_compared(self, name: bytes) -> bool:
+        return self._pins is None or not is_pinned(os.fsdecode(name), self._pins)
+
+
+def _deciding(variables: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     """What can change an answer. The mark of a call does not: it only tells whose process this is."""
     deciding = deciding_variables(variables)
     deciding.pop(MARK.encode(), None)

@@ -36,7 +36,7 @@ _PLAIN_DIRECTORIES = (
 class OpenProject:
     """One opened project, what it was read from, and how many calls use it."""
 
-    def __init__(self, root: Path, arguments: EmitArguments) -> None:
+    def __init__(self, root: Path, arguments: EmitArguments, *, of_run: bool) -> None:
         self._repository = repository_identity(str(root))
         # Before the project is read: what changes meanwhile is then noticed as a change.
         decided_by = without_engine.deciding(root)
@@ -57,7 +57,7 @@ class OpenProject:
         if watched_files is not None and not self.app.config.distributions and not proving:
             self._files = {**watched_files, **decided_by}
             self._deciding = DecidingPlaces(root, self._files, directories)
-        self.variables = OwnVariables(self.app)
+        self.variables = OwnVariables(self.app, of_run=of_run)
         # As without a server: only where the answer depends on nothing but files.
         plain = self._files is not None and without_engine.is_settled(self.app)
         self.filters = without_engine.filters(self.app) if plain else None
@@ -79,9 +79,10 @@ class OpenProject:
 class WarmProject:
     """Hands out the opened project to calls, each of which finds it as it is on disk at that moment."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, of_run: bool = False) -> None:
         own_all_children()  # only Samuel starts processes in this program
         self._root = root
+        self._of_run = of_run
         self._lock = threading.Lock()
         self._open: dict[tuple[str, bool], OpenProject] = {}
 
@@ -93,7 +94,7 @@ class WarmProject:
             project = self._open.pop(key, None)
             if project is None or not project.is_current(self._root):
                 self._retire(project)
-                project = OpenProject(self._root, arguments)
+                project = OpenProject(self._root, arguments, of_run=self._of_run)
             self._open[key] = project  # at the end: the most recently used
             while len(self._open) > MOST_OPEN:
                 self._retire(self._open.pop(next(iter(self._open))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,16 @@ from samuel.dialects.clients.table import CLIENTS
 from samuel.process.emit_client import NATIVE_CLIENT
 
 CASES = [(client, event) for client in CLIENTS for event in registered_events(client) if client != "opencode"]
-FAULTS = {"exit 1": "exit 1", "exit 3": "exit 3", "killed": "kill -9 $$", "half an answer": 'echo "{"; exit 1'}
+FAULTS = {
+    "exit 1": "exit 1",
+    "exit 3": "exit 3",
+    "killed": "kill -9 $$",
+    "half an answer": 'echo "{"; exit 1',
+    "killed after an answer": """echo '{"systemMessage": "harmless"}'; kill -9 $$""",
+}
+SHELLS = [shell for shell in ("bash", "dash", "zsh", "fish") if shutil.which(shell)]
+POSIX_SHELL = ("claude", "gemini", "qwen")  # clients that never run a hook in fish
+READS_STDOUT = ("gemini",)  # of a hook that exits with 2: JSON without a decision lets the call through
 
 
 class ShellAnswer(NamedTuple):
@@ -46,22 +56,39 @@ def command_of(client: str, event: str, command: EmitCommand) -> str:
     return hook_command(command, client, event)
 
 
-def ask(line: str, directory: Path, stdin: int | None = None) -> ShellAnswer:
-    """Run the line with `{}` on its stdin, or with another one."""
-    env = {"PATH": f"{directory}:/usr/bin:/bin", "SAMUEL_SERVE": "off"}
-    done = subprocess.run(
-        ["/bin/sh", "-c", line],
-        **({"input": "{}"} if stdin is None else {"stdin": stdin}),
+def started(line: str, directory: Path, stdin: int = subprocess.PIPE, shell: str = "sh") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [shell, "-c", line],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        capture_output=True,
-        env=env,
+        env={"PATH": f"{directory}:/usr/bin:/bin", "SAMUEL_SERVE": "off"},
         cwd=directory,
     )
-    return ShellAnswer(done.returncode, done.stdout, done.stderr)
 
 
-def put_samuel(directory: Path, script: str) -> Path:
-    program = directory / NATIVE_CLIENT
+def cases_in(shell: str) -> list[tuple[str, str]]:
+    """The clients and events whose hooks may run in this shell."""
+    return [(client, event) for client, event in CASES if shell != "fish" or client not in POSIX_SHELL]
+
+
+def deniable_in(shell: str) -> list[tuple[str, str]]:
+    return [(client, event) for client, event in cases_in(shell) if CLIENTS[client].events[event] in DENIABLE]
+
+
+def answer_of(process: subprocess.Popen[str], payload: str | None = None) -> ShellAnswer:
+    out, err = process.communicate(payload)
+    return ShellAnswer(process.returncode, out, err)
+
+
+def ask(line: str, directory: Path, shell: str = "sh") -> ShellAnswer:
+    """Run the line with `{}` on its stdin."""
+    return answer_of(started(line, directory, shell=shell), "{}")
+
+
+def put_samuel(directory: Path, script: str, name: str = NATIVE_CLIENT) -> Path:
+    program = directory / name
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     return program
@@ -70,59 +97,78 @@ def put_samuel(directory: Path, script: str) -> Path:
 def is_denied(client: str, answer: ShellAnswer) -> bool:
     """Whether the client takes this answer for a denial, with a reason."""
     if answer.code == 2:
-        return "samuel" in answer.err
+        return "samuel" in answer.err and not (client in READS_STDOUT and answer.out)
     value = json.loads(answer.out)
     value = {**value, **value.get("hookSpecificOutput", {})}
     words = {
-        "permissionDecision": "deny",
-        "permission": "deny",
-        "decision": "deny",
-        "cancel": True,
-        "continue": False,
+        "permissionDecision": ("deny",),
+        "permission": ("deny",),
+        "decision": ("deny", "block"),
+        "cancel": (True,),
+        "continue": (False,),
     }
-    return (
-        answer.code == 0 and any(value.get(key) == word for key, word in words.items()) and "samuel" in answer.out
-    )
+    says_so = any(value.get(key) in denials for key, denials in words.items())
+    return answer.code == 0 and says_so and "samuel" in answer.out
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_missing_samuel_denies_where_it_can_and_is_silent_elsewhere(client, tmp_path):
-    for event in [event for name, event in CASES if name == client]:
-        answer = ask(command_of(client, event, ON_PATH), tmp_path)
+@pytest.mark.parametrize("shell", SHELLS)
+def test_missing_samuel_denies_where_it_can_and_is_silent_elsewhere(shell, tmp_path):
+    for client, event in cases_in(shell):
+        answer = ask(command_of(client, event, ON_PATH), tmp_path, shell)
         if CLIENTS[client].events[event] in DENIABLE:
-            assert is_denied(client, answer), (event, answer)
+            assert is_denied(client, answer), (client, event, answer)
         else:
             assert answer == (0, "", "")
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_fault_of_samuel_denies(fault, tmp_path):
+@pytest.mark.parametrize("shell", SHELLS)
+def test_fault_of_samuel_denies(fault, shell, tmp_path):
     put_samuel(tmp_path, FAULTS[fault])
-    for client, event in CASES:
-        if CLIENTS[client].events[event] in DENIABLE and client in ("claude", "copilot", "cline"):
-            assert is_denied(client, ask(command_of(client, event, ON_PATH), tmp_path)), (client, event)
+    for client, event in deniable_in(shell):
+        answer = ask(command_of(client, event, ON_PATH), tmp_path, shell)
+        assert is_denied(client, answer), (client, event, answer)
 
 
-@pytest.mark.parametrize("client", ["claude", "copilot"])
-def test_samuel_that_hangs_is_ended_and_denies(client, tmp_path):
-    (tmp_path / NATIVE_CLIENT).symlink_to(Path(sys.executable).with_name(NATIVE_CLIENT))
-    event = next(event for event, ours in CLIENTS[client].events.items() if ours == "PreAbilityCall")
-    line = command_of(client, event, ON_PATH)
-    assert f"--deadline {DEADLINE})" in line
+@pytest.mark.parametrize("shell", SHELLS)
+def test_samuel_that_hangs_is_ended_and_denies(shell, tmp_path):
+    shutil.copy(Path(sys.executable).with_name(NATIVE_CLIENT), tmp_path)
+    put_samuel(tmp_path, "exec cat", "samuel")  # which the client becomes
     waiting, never_written = os.pipe()
+    hanging = []
     try:
-        answer = ask(line.replace(f"--deadline {DEADLINE}", "--deadline 1"), tmp_path, stdin=waiting)
+        for client, event in deniable_in(shell):
+            line = command_of(client, event, ON_PATH)
+            assert f" --deadline {DEADLINE}" in line
+            line = line.replace(f"--deadline {DEADLINE}", "--deadline 1")
+            hanging.append((client, event, started(line, tmp_path, waiting, shell)))
+        for client, event, process in hanging:
+            answer = answer_of(process)
+            assert is_denied(client, answer), (client, event, answer)
     finally:
         os.close(waiting)
         os.close(never_written)
-    assert is_denied(client, answer)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_project_directory_that_is_missing_denies_with_a_reason(shell, tmp_path):
+    put_samuel(tmp_path, "exit 0")
+    for client, event in deniable_in(shell):
+        variable = f"{client.upper()}_PROJECT_DIR"
+        line = command_of(client, event, ON_PATH)
+        if variable not in line:
+            continue
+        answer = ask(f"export {variable}=/no/such/place; {line}", tmp_path, shell)
+        assert answer.code == 2 or is_denied(client, answer), (client, event, answer)
+        assert answer.err, (client, event, answer)
 
 
 @pytest.mark.parametrize(("code", "out"), [(0, '{"a": "b c"}\n'), (0, ""), (2, "")])
 def test_answer_of_samuel_reaches_the_client(code, out, tmp_path):
     put_samuel(tmp_path, f"printf %s {shlex.quote(out)}; echo why >&2; exit {code}")
-    answer = ask(command_of("claude", "PreToolUse", ON_PATH), tmp_path)
-    assert answer == (code, out.rstrip("\n"), "why\n")
+    for client, event in deniable_in("sh"):
+        answer = ask(command_of(client, event, ON_PATH), tmp_path)
+        assert answer._replace(out=answer.out.rstrip("\n")) == (code, out.rstrip("\n"), "why\n")
 
 
 def test_samuel_gets_its_arguments_and_the_payload(tmp_path):
@@ -145,13 +191,15 @@ def test_absolute_path_with_special_characters_is_quoted(tmp_path):
     "words",
     [
         *(("samuel-emit",), ("/a b/samuel-emit",), ("/a/samuel", "emit"), ("/a b/samuel", "emit")),
-        ("/a/python", "-P", "-m", "samuel", "emit"),
+        *(("/a/python", "-P", "-m", "samuel", "emit"), ('/it\'s "a"/samuel-emit',)),
+        ("/a/samuel-emit", "--server", "/tmp/x y/socket", "7", "8", "/b/samuel-emit"),
     ],
 )
 def test_our_commands_are_recognised_however_samuel_is_started(words):
-    for event in ("PreToolUse", "Stop"):
-        line = hook_command(EmitCommand(words), "claude", event)
-        assert (event_of(line, "claude"), event_of(line, "codex")) == (event, "")
+    for client, event in CASES:
+        line = hook_command(EmitCommand(words), client, event)
+        assert event_of(line, client) == event
+        assert not any(event_of(line, other) for other in CLIENTS if other != client)
 
 
 def test_installed_command_is_the_small_client_that_came_with_samuel():
@@ -167,12 +215,18 @@ def test_hook_runs_in_the_project_that_the_client_names(tmp_path):
         assert ask(line + command_of("claude", event, ON_PATH), tmp_path).out.strip() == str(tmp_path)
 
 
+OURS = hook_command(ON_PATH, "claude", "PreToolUse")
+OURS_OF_CODEX = hook_command(ON_PATH, "codex", "PreToolUse")
+
+
 @pytest.mark.parametrize(
-    "line",
+    ("client", "line"),
     [
-        *("samuel-emit --as claude PreToolUse", "sh -c 'samuel-emit --as codex PreToolUse'"),
-        *("sh -c 'other-emit --as claude PreToolUse'", "sh -c 'lint'", 7),
+        *(("claude", "samuel-emit --as claude PreToolUse"), ("claude", "lint"), ("claude", ""), ("claude", 7)),
+        *(("claude", f"{OURS}; lint"), ("claude", f"lint; {OURS}"), ("claude", f"sh -c {shlex.quote(OURS)}")),
+        ("claude", OURS.replace("samuel-emit", "other-emit")),
+        *(("codex", shlex.split(OURS_OF_CODEX)[2]), ("codex", f"{OURS_OF_CODEX} more"), ("codex", "sh -c 'lint")),
     ],
 )
-def test_other_commands_are_not_ours(line):
-    assert event_of(line, "claude") == ""
+def test_other_commands_are_not_ours(client, line):
+    assert event_of(line, client) == ""

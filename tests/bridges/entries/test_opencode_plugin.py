@@ -36,8 +36,15 @@ Call = Callable[..., dict[str, object]]
 def call(tmp_path: Path) -> Call:
     """Call a hook of the plugin, with this script for samuel; without one there is no samuel."""
 
-    def run(name: str, hook_input: object, output: object, script: str = "", command: EmitCommand | None = None):
-        (tmp_path / "plugin.mjs").write_text(plugin_text(command or ON_PATH))
+    def run(
+        name: str,
+        hook_input: object,
+        output: object,
+        script: str = "",
+        command: EmitCommand | None = None,
+        **options,
+    ):
+        (tmp_path / "plugin.mjs").write_text(plugin_text(command or ON_PATH, **options))
         (tmp_path / "caller.mjs").write_text(CALLER)
         if script:
             program = tmp_path / "samuel-emit"
@@ -107,3 +114,14 @@ def test_output_and_context_are_passed_on(call):
 def test_other_events_of_sessions_start_nothing(call, tmp_path):
     call("event", {"type": "file.edited"}, None, script="touch called")
     assert not (tmp_path / "called").exists()
+
+
+def test_events_that_the_plugin_is_not_for_start_nothing(call, tmp_path):
+    of_run = {"events": ["tool.execute.before"], "asks_project_server": False}
+    after = ("tool.execute.after", {"tool": "bash"}, {"output": "text"})
+    message = ("chat.message", {}, {"parts": []})
+    for event in (after, message, ("event", {"type": "session.idle"}, None)):
+        assert call(*event, script="touch called", **of_run) == {"output": event[2]}
+    assert not (tmp_path / "called").exists()
+    call(*BEFORE, script='echo "$@" >> called', **of_run)
+    assert (tmp_path / "called").read_text() == "--as opencode tool.execute.before\n"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from samuel.bridges.process.process_bridge import ProcessBridge
+from samuel.bridges.process.run_server import ServerAddress
 from samuel.bridges.process.table import PROCESS_BRIDGES, process_bridge
 from samuel.config.loop import HOOK_CLIENTS
 from samuel.dialects.clients.client import POST, PRE
@@ -101,12 +102,14 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def make(tmp_path: Path, home: Path) -> Callable[[str], ProcessBridge]:
-    def bridge(client: str, **host: str) -> ProcessBridge:
+    def bridge(
+        client: str, server: ServerAddress | None = None, events: tuple[str, ...] = (PRE, POST), **host: str
+    ) -> ProcessBridge:
         variables = {"SAMUEL_RUN_ID": "run-1", "SAMUEL_TASK_ID": "it's 1.1", "PATH": "/nowhere", "LC_X-Y": "z"}
         directories = (tmp_path / "project", tmp_path / "state/bridge/1", tmp_path / "state/homes/1")
         for directory in directories:
             directory.mkdir(parents=True, exist_ok=True)
-        return process_bridge(client, *directories, variables, {"HOME": str(home), **host})
+        return process_bridge(client, *directories, variables, {"HOME": str(home), **host}, server, events)
 
     return bridge
 
@@ -120,12 +123,13 @@ def test_every_client_that_samuel_toml_can_name_has_a_bridge() -> None:
 
 
 @pytest.mark.parametrize("client", READERS)
-def test_a_client_gets_hooks_for_its_tool_calls_and_no_other_event(
-    client: str, make: Callable[[str], ProcessBridge], home: Path
+def test_a_client_gets_hooks_for_the_events_of_its_tool_calls_that_are_asked_for(
+    client: str, make: Callable[..., ProcessBridge], home: Path
 ) -> None:
     before = files_of(home)
-    commands = READERS[client](make(client))
-    assert set(commands) == {event for event, name in CLIENTS[client].events.items() if name in (PRE, POST)}
+    for events in ((PRE, POST), (PRE,)):
+        commands = READERS[client](make(client, events=events))
+        assert set(commands) == {event for event, name in CLIENTS[client].events.items() if name in events}
     assert files_of(home) == before
 
 
@@ -146,20 +150,48 @@ def test_a_call_is_denied_where_samuel_cannot_start(
         assert answer.stderr
 
 
-def test_the_launcher_names_the_run_and_answers_for_tool_calls_alone(
-    make: Callable[[str], ProcessBridge], tmp_path: Path
+@pytest.mark.parametrize("client", READERS)
+def test_a_hook_asks_the_server_of_the_run_and_names_the_launcher_for_when_it_does_not_answer(
+    client: str, make: Callable[..., ProcessBridge], tmp_path: Path
 ) -> None:
-    make("opencode")
+    program = put_program(tmp_path / "samuel-emit")
+    commands = READERS[client](make(client, ServerAddress(str(program), "/tmp/a b/socket", 7, 8)))
     launcher = tmp_path / "state/bridge/1/samuel-emit"
-    script = launcher.read_text()
+    for event, command in commands.items():
+        subprocess.run(["sh", "-c", command], input=b"{}", check=True)
+        words = (tmp_path / "words").read_text().splitlines()
+        assert words[:8] == ["--server", "/tmp/a b/socket", "7", "8", str(launcher), "--as", client, event]
+    assert "--server" not in launcher.read_text()  # it would start itself
+
+
+def put_program(path: Path) -> Path:
+    """A program that writes its arguments into a file beside it, one in a line."""
+    path.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {path.parent}/words\n')
+    path.chmod(0o755)
+    return path
+
+
+def test_the_plugin_of_opencode_asks_the_server_of_the_run_about_tool_calls_alone(
+    make: Callable[..., ProcessBridge], tmp_path: Path
+) -> None:
+    make("opencode", ServerAddress("/a/samuel-emit", "/b/socket", 7, 8))
+    plugin = (tmp_path / "state/bridge/1/samuel.js").read_text()
+    launcher = tmp_path / "state/bridge/1/samuel-emit"
+    words = ["/a/samuel-emit", "--server", "/b/socket", "7", "8", str(launcher)]
+    assert f"const COMMAND = {json.dumps(words)}\n" in plugin
+    assert 'const EVENTS = ["tool.execute.before", "tool.execute.after"]\n' in plugin
+
+
+def test_the_launcher_has_the_variables_of_the_run(make: Callable[[str], ProcessBridge], tmp_path: Path) -> None:
+    make("claude")
+    script = (tmp_path / "state/bridge/1/samuel-emit").read_text()
     assert "export SAMUEL_TASK_ID='it'\"'\"'s 1.1'" in script
     assert "export PATH=/nowhere" in script
     assert "LC_X-Y" not in script  # a shell would end there
     assert "export SAMUEL_SERVE=off" in script
-    silent = subprocess.run(
-        [str(launcher), "--as", "opencode", "chat.message"], input=b"{", capture_output=True, check=True
-    )
-    assert (silent.stdout, silent.stderr) == (b"", b"")
+    unset = next(line for line in script.splitlines() if line.startswith("unset ")).split()
+    assert {"TERM", "NO_COLOR"} < set(unset)
+    assert {"HOME", "PATH", "http_proxy"}.isdisjoint(unset)
 
 
 def test_opencode_keeps_the_settings_of_its_variable(make: Callable[..., ProcessBridge], tmp_path: Path) -> None:

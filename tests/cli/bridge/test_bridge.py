@@ -83,7 +83,7 @@ def test_add_names_hooks_that_the_agent_would_lose(samuel, put):
 def test_user_file_names_the_command_by_its_absolute_path(samuel, machine):
     assert samuel("bridge", "add", "--user", "claude").code == 0
     text = (machine / ".claude/settings.json").read_text()
-    assert f"$({Path(sys.executable).with_name('samuel-emit')} --as claude PreToolUse" in text
+    assert f" {Path(sys.executable).with_name('samuel-emit')} --as claude PreToolUse " in text
 
 
 def test_dry_run_shows_a_diff_and_writes_nothing(samuel, project, put):

@@ -37,15 +37,35 @@ _PROJECT_VARIABLES = {
     "cursor": "CURSOR_PROJECT_DIR",
 }
 
-_OURS = re.compile(r"samuel(-emit\"?|\"? emit) --as (?P<client>[\w-]+) (?P<event>[\w.:-]+)")
+# On exit code 2 these clients deny, whatever part of an answer samuel wrote before it failed. Gemini CLI does not:
+# it reads JSON on stdout whatever the exit code, and JSON without a decision is an allow.
+_EXIT_CODE_DENIES = ("claude", "codex", "qwen", "kimi")
+
+# These give hooks to a POSIX shell, whatever the user's own shell is: Claude Code to sh, bash or zsh, the other
+# two to bash. Codex gives them to the user's own shell, which may be fish; of the others it is not known.
+_POSIX_SHELL = ("claude", "gemini", "qwen")
+
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 _SPECIAL = re.compile(r'([\\"$`])')
+
+# What `hook_script` writes, with any message and deadline: those of another version are Samuel's, too.
+_WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w./-]+)'
+_LINE = rf"(?P<words>{_WORD}(?: {_WORD})*) --as (?P<client>[\w-]+) (?P<event>[\w.:-]+)"
+_ENTER = r'(?:cd "\$\{\w+:-\.\}" && )?'
+_SCRIPTS = (
+    re.compile(rf"command -v {_WORD} >/dev/null 2>&1 \|\| exit 0; {_ENTER}exec {_LINE}"),
+    re.compile(rf"{_ENTER}{_LINE} --deadline \d+ \|\| {{ \[ \$\? = 2 \] \|\| echo {_WORD} >&2; exit 2; }}"),
+    re.compile(rf"{_ENTER}answer=\$\({_LINE} --deadline \d+\); code=\$\?; case \$code in .*; exit [02]"),
+)
+_SAMUEL = re.compile(r'samuel(-emit"?|"? emit)$')
 
 
 class EmitCommand(NamedTuple):
     """How `samuel emit` is started: by the name of its small client on PATH, or by an absolute path."""
 
     words: tuple[str, ...] = (NATIVE_CLIENT,)
+    of_run: bool = False
+    """Whether it answers for the project of a run, in whatever directory it is started."""
 
     @property
     def on_path(self) -> bool:
@@ -72,27 +92,44 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
     """The shell script for one event of a client."""
     line = command.line(client, event)
     variable = _PROJECT_VARIABLES.get(client)
-    enter = f'cd "${{{variable}:-.}}" && ' if variable else ""
+    enter = f'cd "${{{variable}:-.}}" && ' if variable and not command.of_run else ""
     if CLIENTS[client].events[event] not in DENIABLE:
         return f"command -v {_quoted(command.words[0])} >/dev/null 2>&1 || exit 0; {enter}exec {line}"
+    line += f" {DEADLINE_OPTION} {DEADLINE}"
+    reason = _ABSENT[command.on_path].format(client=client)
+    if client in _EXIT_CODE_DENIES:
+        return f"{enter}{line} || {{ [ $? = 2 ] || echo {_quoted(reason)} >&2; exit 2; }}"
     return (
-        f"{enter}answer=$({line} {DEADLINE_OPTION} {DEADLINE}); code=$?; "
-        f'case $code in 0|2) printf %s "$answer"; exit $code;; esac; '
-        f"{_deny(client, event, _ABSENT[command.on_path].format(client=client))}"
+        f'{enter}answer=$({line}); code=$?; case $code in 0|2) printf %s "$answer"; exit $code;; esac; '
+        f"{_deny(client, event, reason)}"
     )
 
 
 def hook_command(command: EmitCommand, client: str, event: str) -> str:
-    """The script as one command line, whatever shell the client gives it to."""
-    return f"sh -c {shlex.quote(hook_script(command, client, event))}"
+    """The script as one command line, for the shell that the client gives it to."""
+    script = hook_script(command, client, event)
+    return script if client in _POSIX_SHELL else f"sh -c {shlex.quote(script)}"
 
 
 def event_of(command: object, client: str) -> str:
     """The event for which `bridge add` wrote this command line; "" if it did not."""
-    if not isinstance(command, str) or not command.startswith("sh -c "):
+    script = _script(command, client) if isinstance(command, str) else ""
+    for form in _SCRIPTS:
+        ours = form.fullmatch(script)
+        if ours and ours["client"] == client and _SAMUEL.search(ours["words"]):
+            return ours["event"]
+    return ""
+
+
+def _script(command: str, client: str) -> str:
+    """The script that `hook_command` made into this command line; "" if it is another one."""
+    if client in _POSIX_SHELL:
+        return command
+    try:
+        words = shlex.split(command)
+    except ValueError:  # a quote that does not end
         return ""
-    ours = _OURS.search(command)
-    return ours["event"] if ours and ours["client"] == client else ""
+    return words[2] if len(words) == 3 and words[:2] == ["sh", "-c"] else ""
 
 
 def _deny(client: str, event: str, reason: str) -> str:
@@ -102,5 +139,5 @@ def _deny(client: str, event: str, reason: str) -> str:
 
 
 def _quoted(word: str) -> str:
-    """The word in double quotes if it needs any: the script itself is given to `sh -c` in single ones."""
+    """The word in double quotes if it needs any: `sh -c` is given the script in single ones."""
     return word if _PLAIN.fullmatch(word) else '"' + _SPECIAL.sub(r"\\\1", word) + '"'

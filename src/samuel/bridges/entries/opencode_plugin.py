@@ -6,6 +6,7 @@ It asks the server of the project itself, so that a call starts no process, and 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
@@ -15,8 +16,6 @@ from samuel.dialects.clients.table import CLIENTS
 from samuel.process.emit_client import NATIVE_CLIENT
 
 CLIENT = "opencode"
-# Hooks of a plugin by name; opencode tells all other events through one hook, `event`.
-_NAMED = ("chat.message", "tool.execute.before", "tool.execute.after")
 
 _PLUGIN = Template("""\
 import { spawn } from "node:child_process"
@@ -54,7 +53,7 @@ function run(words, directory, input) {
 
 /** Where the server of the project listens, as `samuel-emit` tells; null where none is to be asked. */
 async function find(directory) {
-  if (!$asks) return null
+  if (!$asks_server) return null
   const told = await run(["--socket"], directory, "").catch(() => ({ code: 1 }))
   const lines = told.code === 0 ? told.stdout.split("\\n") : []
   return lines.length === 5 ? lines.slice(0, 4) : null
@@ -152,6 +151,7 @@ async function answer(event, directory, payload) {
 
 /** The answer of `samuel emit --as opencode EVENT`. On an event that can be denied, every fault denies. */
 async function ask(event, directory, payload) {
+  if (!EVENTS.includes(event)) return {}
   try {
     const { code, stdout, stderr } = await answer(event, directory, payload)
     if (code === 2) throw new Error(stderr.trim() || "denied by samuel")
@@ -190,23 +190,27 @@ export const Samuel = async ({ directory }) => ({
     if (typeof answer.output === "string") output.output = answer.output
   },
   event: async ({ event }) => {
-    if (EVENTS.includes(event.type)) await ask(event.type, directory, { input: event })
+    await ask(event.type, directory, { input: event })
   },
 })
 """)
 
 
-def plugin_text(command: EmitCommand) -> str:
-    """The plugin as JavaScript."""
-    events = CLIENTS[CLIENT].events
+def plugin_text(
+    command: EmitCommand,
+    events: Sequence[str] = tuple(CLIENTS[CLIENT].events),
+    *,
+    asks_project_server: bool = True,
+) -> str:
+    """The plugin as JavaScript. It passes on these events."""
     missing = (
         "samuel is not on PATH: install it, then try again" if command.on_path else "samuel was moved or removed"
     )
     return _PLUGIN.substitute(
         command=json.dumps(list(command.words)),
-        events=json.dumps([event for event in events if event not in _NAMED]),
-        deniable=json.dumps([event for event, ours in events.items() if ours in DENIABLE]),
+        events=json.dumps(list(events)),
+        deniable=json.dumps([event for event in events if CLIENTS[CLIENT].events[event] in DENIABLE]),
         timeout=TIMEOUT * 1000,
         missing=missing,
-        asks=json.dumps(Path(command.words[-1]).name == NATIVE_CLIENT),
+        asks_server=json.dumps(asks_project_server and Path(command.words[-1]).name == NATIVE_CLIENT),
     )

@@ -22,7 +22,7 @@ def bridge(request: BridgeRequest) -> ProcessBridge:
             if name not in request.events:
                 (hooks / name).symlink_to(own / "hooks" / name)
     for event in request.events:
-        script = f"#!/bin/sh\n{request.line(event)}\n"
+        script = f"#!/bin/sh\n{request.script(event)}\n"
         request.put(hooks / event, script.encode(), 0o700)
     # One session of its own: the tools of a shared daemon would not see the run.
     env = {HOME: str(request.home), "CLINE_SESSION_BACKEND_MODE": "local"}

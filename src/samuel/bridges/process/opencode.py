@@ -11,8 +11,8 @@ VARIABLE = "OPENCODE_CONFIG_CONTENT"
 
 
 def bridge(request: BridgeRequest) -> ProcessBridge:
-    # The plugin passes on every event; the launcher answers only those of tool calls.
-    plugin = request.put(request.directory / "samuel.js", plugin_text(request.command).encode())
+    text = plugin_text(request.command, request.events, asks_project_server=False)
+    plugin = request.put(request.directory / "samuel.js", text.encode())
     settings = settings_in(request.host.get(VARIABLE) or "{}")
     others = settings.get("plugin")
     plugins = [*(others if isinstance(others, list) else ()), plugin.as_uri()]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from samuel.bridges.entries.hook_command import EmitCommand, hook_command
+from samuel.bridges.entries.hook_command import EmitCommand, hook_command, hook_script
 from samuel.bridges.process.own_settings import settings_in
-from samuel.dialects.clients.client import POST, PRE
-from samuel.dialects.clients.table import CLIENTS
 from samuel.files import atomic
 from samuel.process.sandbox import Private
 
@@ -47,17 +45,18 @@ class BridgeRequest:
     command: EmitCommand
     host: Mapping[str, str]
     """The user's environment, which names the client's own directories and settings."""
+    events: Sequence[str]
+    """The client's events with a hook, all before or after a tool call: the loop fires the others itself."""
     files: dict[Path, bytes] = field(default_factory=dict)
     """What was written so far."""
-
-    @property
-    def events(self) -> list[str]:
-        """The client's events before and after a tool call: the loop fires all others itself."""
-        return [event for event, name in CLIENTS[self.client].events.items() if name in (PRE, POST)]
 
     def line(self, event: str) -> str:
         """The command line of the hook for one of the client's events."""
         return hook_command(self.command, self.client, event)
+
+    def script(self, event: str) -> str:
+        """The same for a client whose hooks are shell scripts."""
+        return hook_script(self.command, self.client, event)
 
     def put(self, path: Path, data: bytes, mode: int = 0o600) -> Path:
         """Write a file that nobody may change while the process runs."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.process import procfs, spawn, tree
-from samuel.process.emit_client import NATIVE_CLIENT, NESTED, OFF, SWITCH
+from samuel.process.emit_client import NATIVE_CLIENT, NESTED, OFF, SERVER_OPTION, SWITCH
 from samuel.process.reason import NotRunnable
 
 FOR_RUN = "--for-run"
@@ -36,6 +36,10 @@ class ServerAddress(NamedTuple):
     pid: int
     born: int
     """When the process started, in the ticks of /proc: no later process has both this and its number."""
+
+    def words(self, fallback: Path) -> tuple[str, ...]:
+        """The command that asks this process and no other, and becomes `fallback` where it does not answer."""
+        return (self.client, SERVER_OPTION, self.path, str(self.pid), str(self.born), str(fallback))
 
 
 class RunServer:

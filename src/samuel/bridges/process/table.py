@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from samuel.bridges.entries.hook_command import EmitCommand
@@ -10,6 +10,8 @@ from samuel.bridges.process import claude, cline, codex, copilot, gemini, kimi, 
 from samuel.bridges.process.launcher import launcher_script
 from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge
 from samuel.bridges.process.run_server import ServerAddress
+from samuel.dialects.clients.client import POST, PRE
+from samuel.dialects.clients.table import CLIENTS
 from samuel.process.emit_client import NATIVE_CLIENT
 
 PROCESS_BRIDGES: Mapping[str, Callable[[BridgeRequest], ProcessBridge]] = {
@@ -32,15 +34,18 @@ def process_bridge(
     variables: Mapping[str, str],
     host: Mapping[str, str],
     server: ServerAddress | None = None,
+    events: Sequence[str] = (PRE, POST),
 ) -> ProcessBridge:
     """The bridge of one process of a client that works in `root`.
 
     `directory` is for files that the process must not change, `home` for a client that needs a home directory of
     its own. `variables` are those of the Samuel that its hooks start; `host` is the user's environment. `server`
-    answers for that Samuel.
+    answers in place of that Samuel. `events` are those of Samuel's that the hooks are for.
     """
     launcher = directory / NATIVE_CLIENT
-    request = BridgeRequest(client, root, directory, home, EmitCommand((str(launcher),)), host)
-    request.put(launcher, launcher_script(root, variables, request.events, server), 0o700)
+    command = EmitCommand((str(launcher),) if server is None else server.words(launcher), of_run=True)
+    native_events = [native for native, event in CLIENTS[client].events.items() if event in events]
+    request = BridgeRequest(client, root, directory, home, command, host, native_events)
+    request.put(launcher, launcher_script(root, variables), 0o700)
     bridge = PROCESS_BRIDGES[client](request)
     return bridge._replace(files=request.files)
