@@ -6,12 +6,12 @@ behind end with the call. What hooks print goes to stderr: stdout is a copy of i
 
 # Annotations are not postponed here: msgspec would evaluate the text of each when a type is first used.
 
-import importlib
-import importlib.util
 import os
 import select
 import sys
 import threading
+from _frozen_importlib import module_from_spec  # `importlib.util`, without importing it
+from _frozen_importlib_external import spec_from_file_location
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -120,8 +120,10 @@ def load(target: str) -> Any:
     """A module from a file, or a module or function by name."""
     if target.endswith(".py") and os.path.isabs(target):
         return _load_file(Path(target))
+    from importlib import import_module  # most hooks are files
+
     name, _, attribute = target.partition(":")
-    module = importlib.import_module(name)
+    module = import_module(name)
     return getattr(module, attribute) if attribute else module
 
 
@@ -129,10 +131,10 @@ def _load_file(file: Path) -> ModuleType:
     # Helpers beside the hook can be imported; they are at the end of the path, so that they shadow nothing.
     if str(file.parent) not in sys.path:
         sys.path.append(str(file.parent))
-    spec = importlib.util.spec_from_file_location(f"samuel_hook_{file.stem}", file)
+    spec = spec_from_file_location(f"samuel_hook_{file.stem}", file)
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
