@@ -10,7 +10,7 @@
 Any other exception that reaches the command line is a bug: exit 3.
 """
 
-from __future__ import annotations
+# Annotations are not postponed here: NamedTuple would compile the text of each.
 
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from samuel.decoding import decode_json
 from samuel.errors import ConfigError, SamuelError
 from samuel.files.named_errors import errors_naming
 from samuel.printable import safe
@@ -72,6 +71,8 @@ class Output:
     def line(self, value: bytes) -> None:
         """Print JSON on one line; indented on a terminal."""
         if sys.stdout.isatty():
+            from samuel.decoding import decode_json  # msgspec, which `--help` does without
+
             self.object(decode_json(value))
         else:
             _print(value.decode())

@@ -10,7 +10,7 @@ import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -52,7 +52,7 @@ OK, LAST_ONLY = Outcome.OK, Arrange.LAST_ONLY
 UNAVAILABLE = {HandlerStatus.UNTRUSTED: Outcome.REFUSED, HandlerStatus.BROKEN: Outcome.NOT_STARTED}
 
 
-class ProjectFields(NamedTuple):
+class ProjectFields(msgspec.Struct, frozen=True):
     """What the dispatcher writes into every event of a project."""
 
     project_root: str
@@ -276,21 +276,21 @@ class Dispatcher:
     # Preparation
 
     def _stamp(self, event: Event) -> Event:
-        project_root, methodology, _, _, environment, recipe_of_process, lane, machine = self._project
+        project = self._project
         recipe = event.recipe_name
         if recipe is UNSET:
-            recipe = recipe_of_process or UNSET
+            recipe = project.recipe or UNSET
         return replace(
             event,
             recipe_name=recipe,
             recipe_full_name=recipe or UNSET,
             event_id=event.event_id or self._clock.new_id("evt"),
             timestamp=event.timestamp or iso(self._clock.now()),
-            project_root=project_root,
-            methodology=event.methodology or methodology,
-            environment=environment or UNSET,
-            machine=machine or event.machine,
-            lane=event.lane if lane is None or event.lane is not UNSET else lane,
+            project_root=project.project_root,
+            methodology=event.methodology or project.methodology,
+            environment=project.environment or UNSET,
+            machine=project.machine or event.machine,
+            lane=event.lane if project.lane is None or event.lane is not UNSET else project.lane,
         )
 
     def _bound_chain(self, name: str) -> tuple[_BoundHandler, ...]:

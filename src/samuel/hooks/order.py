@@ -11,7 +11,7 @@
    replace another, and a guard from the user's home directory is never replaced.
 """
 
-from __future__ import annotations
+# Annotations are not postponed here: NamedTuple would compile the text of each.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter

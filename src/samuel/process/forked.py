@@ -131,8 +131,9 @@ def _separate_files(output: int, keep: tuple[int, ...]) -> None:
 
 
 def _replace_environment(env: Mapping[str, str]) -> None:
-    os.environ.clear()
-    os.environ.update(env)
+    for name in [name for name in os.environ if name not in env]:
+        del os.environ[name]
+    os.environ.update((name, value) for name, value in env.items() if os.environ.get(name) != value)
     # What others see of it is the memory in which the kernel put the environment of the first process.
     # Nothing refers to it any more.
     fields = procfs.read("/proc/self/stat").rpartition(b") ")[2].split()

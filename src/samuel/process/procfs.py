@@ -5,7 +5,7 @@ a busy machine. Where these files are missing (other POSIX, a kernel without
 CONFIG_PROC_CHILDREN, no /proc in a container) the answers are empty, and `tree` falls back to the group.
 """
 
-from __future__ import annotations
+# Annotations are not postponed here: NamedTuple would compile the text of each.
 
 import os
 import time

@@ -1,6 +1,6 @@
 """Everything in a project that is trusted or needs to be: what `samuel trust` shows."""
 
-from __future__ import annotations
+# Annotations are not postponed here: NamedTuple would compile the text of each.
 
 import os
 from collections.abc import Iterable, Mapping
