@@ -25,13 +25,12 @@ def guard(event):
 """
 # Calls its hook as Claude Code does: as soon as the server listens, and each time a file says so.
 CLIENT = """\
-import json, os, re, shlex, subprocess, sys, time
+import json, os, shlex, subprocess, sys, time
 
 outside, lane = sys.argv[1], os.environ.get("SAMUEL_LANE", "")
 hooks = json.loads(sys.argv[sys.argv.index("--settings") + 1])["hooks"]
 command = hooks["PreToolUse"][0]["hooks"][0]["command"]
-launcher = re.search(r"[^ (]*/bridge/[^ ]*samuel-emit", command)[0]
-words = shlex.split(open(launcher).read())
+words = shlex.split(command)
 path, pid = words[words.index("--server") + 1 : words.index("--server") + 3]
 while not os.path.exists(path):
     time.sleep(0.05)
