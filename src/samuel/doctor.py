@@ -297,9 +297,9 @@ def _chains(chains: Iterable[Chain]) -> Iterator[Finding]:
                     f"`{step.handler.name}` is observed on `{chain.event.name}`: what it decides is only recorded"
                 )
                 yield Finding("note", what, "`samuel hooks log --would-deny` shows it")
-        for handler, why in chain.left_out:
+        for left in chain.left_out:
             hint = f"`samuel hooks explain {chain.event.name}` shows more"
-            yield Finding("note", f"`{handler.name}` does not run on `{chain.event.name}`: {why}", hint)
+            yield Finding("note", f"`{left.handler.name}` does not run on `{chain.event.name}`: {left.why}", hint)
 
 
 PROOF_LEVELS = {"ok": "ok", "drift": "error", "inconclusive": "warning", "error": "warning"}

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 _PACKAGE = f"{__name__.partition('.')[0]}."
 _COMPILED = f".{sys.implementation.cache_tag}.pyc"
-_NO_FLAGS = bytes(4)  # with others, a hash of the source stands in place of its time and size
+# How a compiled file begins, before the time and the size of its source; with flags, a hash is in their place.
+_BEGINNING = MAGIC_NUMBER + bytes(4)
+_HEADER = len(_BEGINNING) + 8
+_LARGEST = 96 * 1024  # bytes that are read at once: more than the largest module has
 
 
 def find_own_modules_quickly() -> None:
@@ -40,42 +43,42 @@ class QuickFinder:
         if not path or not name.startswith(_PACKAGE):
             return None
         directory, stem = path[0], name.rpartition(".")[2]
-        is_package = False
+        package = None
+        file = f"{directory}/{stem}.py"
         try:
-            status = os.stat(f"{directory}/{stem}.py")
+            status = os.stat(file)
         except OSError:
-            directory, stem, is_package = f"{directory}/{stem}", "__init__", True
+            package = directory = f"{directory}/{stem}"
+            stem, file = "__init__", f"{package}/__init__.py"
             try:
-                status = os.stat(f"{directory}/{stem}.py")
+                status = os.stat(file)
             except OSError:
                 return None
-        file, compiled = f"{directory}/{stem}.py", f"{directory}/__pycache__/{stem}{_COMPILED}"
-        loader = _Loader(name, file, compiled, _header(status))
-        spec = ModuleSpec(name, loader, origin=file, is_package=is_package)
+        compiled = f"{directory}/__pycache__/{stem}{_COMPILED}"
+        spec = ModuleSpec(name, _Loader(name, file, compiled, status), origin=file)
         spec.has_location, spec.cached = True, compiled
-        if is_package:
-            spec.submodule_search_locations = [directory]
+        if package is not None:
+            spec.submodule_search_locations = [package]
         return spec
 
 
-def _header(source: os.stat_result) -> bytes:
-    """How the compiled file of a source file begins that is the way it is now."""
-    numbers = (int(source.st_mtime), source.st_size)
-    return MAGIC_NUMBER + _NO_FLAGS + b"".join((number & 0xFFFFFFFF).to_bytes(4, "little") for number in numbers)
-
-
 class _Loader(SourceFileLoader):
-    def __init__(self, name: str, path: str, compiled: str, header: bytes) -> None:
-        super().__init__(name, path)
-        self._compiled, self._header = compiled, header
+    def __init__(self, name: str, path: str, compiled: str, source: os.stat_result) -> None:
+        self.name, self.path = name, path
+        self._compiled, self._source = compiled, source
 
     def get_code(self, fullname: str) -> CodeType | None:
         try:
-            with open(self._compiled, "rb", buffering=0) as file:
-                data = file.readall()
+            file = os.open(self._compiled, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return super().get_code(fullname)
-        if not data.startswith(self._header):
-            return super().get_code(fullname)  # it is stale, or of another kind
-        code: CodeType = marshal.loads(memoryview(data)[len(self._header) :])
+        try:
+            data = os.read(file, _LARGEST)
+        finally:
+            os.close(file)
+        time, size = int(self._source.st_mtime), self._source.st_size
+        stamp = (time & 0xFFFFFFFF | (size & 0xFFFFFFFF) << 32).to_bytes(8, "little")
+        if len(data) == _LARGEST or not data.startswith(_BEGINNING + stamp):
+            return super().get_code(fullname)  # it is stale, of another kind, or there is more of it
+        code: CodeType = marshal.loads(memoryview(data)[_HEADER:])
         return code

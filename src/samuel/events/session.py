@@ -1,6 +1,6 @@
 """Payloads and results of agent sessions: prompts, ability calls, turns."""
 
-# Annotations are not postponed here: msgspec would evaluate the text of each when a type is first used.
+from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 

@@ -11,11 +11,11 @@
    replace another, and a guard from the user's home directory is never replaced.
 """
 
-# Annotations are not postponed here: NamedTuple would compile the text of each.
+from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -41,7 +41,7 @@ class ChainStep(msgspec.Struct, frozen=True):
     serial: bool = False  # it never runs in two lanes at once
 
 
-class LeftOut(NamedTuple):
+class LeftOut(msgspec.Struct, frozen=True):
     """A handler of this event that does not run, and why."""
 
     handler: Handler
@@ -247,7 +247,7 @@ def _numbered_chain(
     ]
 
 
-class _NumberedHandler(NamedTuple):
+class _NumberedHandler(msgspec.Struct, frozen=True):
     """A handler with its order number."""
 
     handler: Handler
@@ -297,11 +297,11 @@ def _first(*values: T | None, default: T) -> T:
 
 
 def _reason_for_place(numbered: _NumberedHandler) -> str:
-    handler, number, key = numbered
+    handler, number = numbered.handler, numbered.number
     if not handler.event:
         return "it could not be asked for its events, so it counts as a guard of this one"
-    if key:
-        return f"samuel.toml gives `{key}` order {number}"
+    if numbered.key:
+        return f"samuel.toml gives `{numbered.key}` order {number}"
     if handler.origin is Origin.BUILT_IN:
         return f"the built-in has order {number}"
     if handler.order is not None:

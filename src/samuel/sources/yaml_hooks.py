@@ -22,7 +22,7 @@ from samuel.sources.shipped_hook import ShippedHooks
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_command import command, missing_program
 from samuel.sources.yaml_hook import YamlHook
-from samuel.trust.items import with_neighbours
+from samuel.trust.neighbours import with_neighbours
 from samuel.trust.permit import Permit
 
 GONE = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"

@@ -15,7 +15,7 @@ from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
 from samuel.printable import file_name
 from samuel.trust.digests import Digests, agreed_digest, tree_digest
-from samuel.trust.items import single_file_directories
+from samuel.trust.neighbours import single_file_directories
 from samuel.trust.store import Agreement
 
 NEEDS_NO_TRUST = (Origin.BUILT_IN, Origin.USER, Origin.USER_PLUGIN, Origin.EMBEDDER)

@@ -16,7 +16,7 @@ from samuel.files.inside import is_inside
 from samuel.files.modules import is_file, module_file
 from samuel.trust.commands import CommandText
 from samuel.trust.digests import digest_text
-from samuel.trust.items import with_neighbours
+from samuel.trust.neighbours import with_neighbours
 from samuel.trust.permit import Permit
 
 

@@ -57,9 +57,10 @@ def _rows(app: App) -> list[dict[str, str | int | None]]:
         steps = [step for step in chain.steps if step.handler.event or step.order is None]
         for step in steps:
             rows.append(_row(step.handler, event, step.order, step.handler.status, step.handler.reason, step.mode))
-        for handler, why in chain.left_out:
+        for left in chain.left_out:
+            handler = left.handler
             works = handler.status is HandlerStatus.ACTIVE
-            status, reason = (EXCLUDED, why) if works else (handler.status, handler.reason)
+            status, reason = (EXCLUDED, left.why) if works else (handler.status, handler.reason)
             rows.append(_row(handler, event, handler.effective_order, status, reason))
         placed |= {_identity(step.handler) for step in steps}
         placed |= {_identity(left.handler) for left in chain.left_out}

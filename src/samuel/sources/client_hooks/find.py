@@ -16,7 +16,7 @@ from samuel.sources.client_hooks.last_trusted import LastTrusted
 from samuel.sources.client_hooks.places import HookPlace, project_places
 from samuel.sources.client_hooks.read import read_place
 from samuel.sources.yaml_command import missing_program
-from samuel.trust.items import with_neighbours
+from samuel.trust.neighbours import with_neighbours
 from samuel.trust.permit import CheckDirectory, Permit
 
 GONE = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"
