@@ -1,8 +1,8 @@
 /* samuel-emit: `samuel emit`, answered by the server of the project if there is one.
  *
  * It takes the arguments of `samuel emit` and knows nothing but the socket, the protocol (src/samuel/serve/wire.py)
- * and what to do without an answer: start `samuel emit`, or, once handlers may have been called, give the answer that
- * the server sent for this case. src/samuel/serve/thin_client.py does the same in Python.
+ * and what to do without an answer: start `samuel emit` (in a run, the program that the command line names), or, once
+ * handlers may have been called, give the answer that the server sent for this case. src/samuel/serve/thin_client.py does the same in Python.
  *
  * The build gives it SAMUEL_VERSION, and in passed.h PASSED_NAMES and PASSED_PREFIXES. With WITHOUT_LIBC it needs no
  * C library, whose start takes longer than the rest of the client: hence no function here that prints or formats.

@@ -30,7 +30,7 @@ import json, os, shlex, subprocess, sys, time
 outside, lane = sys.argv[1], os.environ.get("SAMUEL_LANE", "")
 hooks = json.loads(sys.argv[sys.argv.index("--settings") + 1])["hooks"]
 command = hooks["PreToolUse"][0]["hooks"][0]["command"]
-words = shlex.split(command)
+words = shlex.split(shlex.split(command)[2])  # of `sh -c SCRIPT`
 path, pid = words[words.index("--server") + 1 : words.index("--server") + 3]
 while not os.path.exists(path):
     time.sleep(0.05)

@@ -77,7 +77,7 @@ class AgentInRun:
         self.commands = commands
         self.launcher = launcher
         self._app = app
-        words = shlex.split(commands[PRE])
+        words = shlex.split(shlex.split(commands[PRE])[2])  # of `sh -c SCRIPT`
         at = words.index(SERVER_OPTION) if SERVER_OPTION in words else 0
         self._words = tuple(words[at - 1 : at + 5]) if at else (str(launcher),)
         assert commands == self._commands(self._words)

@@ -58,7 +58,7 @@ class PinnedRun(msgspec.Struct, frozen=True):
 def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bool) -> str:
     """The handlers of tool calls with their content, settings and permission, as a digest."""
 
-    import json  # only for a run, as this
+    import json  # both only for a run
 
     from samuel.bridges.canary import is_canary
 

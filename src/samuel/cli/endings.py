@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import TextIO
 
 from samuel.cli.output import STDERR_FD, STDOUT, Output
+from samuel.emit.call import DENY
 from samuel.explained import explained
 from samuel.files.named_errors import errors_naming
 
@@ -42,6 +43,8 @@ def _ended(out: Output, arguments: Sequence[str], command: Callable[[], int]) ->
         return out.ending(130)
     except BrokenPipeError:
         _discard(sys.stdout)
+        if out.failure == DENY:  # without a reason, Codex takes it for a fault of the hook, and goes on
+            out.tell("error: nobody reads the answer, so this is denied")
         return out.ending(1)
     except SystemExit as ended:  # click: 0 after it printed shell completions, 1 if the reader went away
         return out.ending(ended.code if isinstance(ended.code, int) else 1)

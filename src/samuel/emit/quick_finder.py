@@ -70,12 +70,12 @@ class _Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType | None:
         try:
             file = os.open(self._compiled, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                data = os.read(file, _LARGEST)
+            finally:
+                os.close(file)
         except OSError:
             return super().get_code(fullname)
-        try:
-            data = os.read(file, _LARGEST)
-        finally:
-            os.close(file)
         time, size = int(self._source.st_mtime), self._source.st_size
         stamp = (time & 0xFFFFFFFF | (size & 0xFFFFFFFF) << 32).to_bytes(8, "little")
         if len(data) == _LARGEST or not data.startswith(_BEGINNING + stamp):

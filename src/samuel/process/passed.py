@@ -27,7 +27,9 @@ PINNED = "SAMUEL_PINNED"
 PINNED_NAMES = frozenset(name for name in PASSED if "proxy" not in name.lower())
 """Those that the hooks of a run's agent have from the run, whatever the agent's client passes on. Not those of
 proxies, whose values may have a password in them: the client passes them on, or not."""
-_NEEDED = ("PATH", "HOME")
+UNSET_NAMES = (PINNED_NAMES | {"LC_CTYPE"}) - {"PATH", "HOME"}
+"""Those that they do not have where the run has none. Python sets LC_CTYPE for itself where there is no locale,
+and hands it on."""
 
 
 def is_pinned(name: str, variables: Container[str]) -> bool:
@@ -36,6 +38,6 @@ def is_pinned(name: str, variables: Container[str]) -> bool:
     All others are those that the agent's client passes on.
     """
     if name not in variables:
-        return name in PINNED_NAMES and name not in _NEEDED
+        return name in UNSET_NAMES
     is_passed = name in PINNED_NAMES or name.startswith(PASSED_PREFIXES)
     return is_passed and name.isascii() and name.isidentifier()  # a shell cannot set any other, and would end

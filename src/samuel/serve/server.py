@@ -215,7 +215,8 @@ class Server:
             return "the client belongs to another installation"
         if arguments is None:
             return "the command line is not a plain one"
-        # Of a run only one that is no project any more: an agent may have removed samuel.toml and .git.
+        # In a run the caller's directory does not count; but the root is no project any more if the agent removed
+        # samuel.toml and .git.
         directory = str(self._root) if self._of_run else os.fsdecode(header.directory)
         if project_root(directory) != str(self._root):
             return "the directory belongs to another project"

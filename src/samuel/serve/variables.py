@@ -22,7 +22,7 @@ class OwnVariables:
     def __init__(self, app: App, *, of_run: bool = False) -> None:
         """`of_run`: what a run pins is not compared, since hooks have it from the run also without a server."""
         self._own = dict(os.environb)
-        self._pins = {os.fsdecode(name) for name in _deciding(self._own)} if of_run else None
+        self._run_names = {os.fsdecode(name) for name in _deciding(self._own)} if of_run else None
         granted = {name for handler in app.handlers if handler.package for name in handler.package.grants.env}
         names = map(os.fsencode, (*app.config.pass_env, *granted, *CLIENT_VARIABLES, *STEERING))
         self._names = tuple(name for name in names if self._is_compared(name))
@@ -47,7 +47,7 @@ class OwnVariables:
         return {name: value for name, value in _deciding(variables).items() if self._is_compared(name)}
 
     def _is_compared(self, name: bytes) -> bool:
-        return self._pins is None or not is_pinned(os.fsdecode(name), self._pins)
+        return self._run_names is None or not is_pinned(os.fsdecode(name), self._run_names)
 
 
 def _deciding(variables: Mapping[bytes, bytes]) -> dict[bytes, bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shlex
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from samuel.bridges.entries.hook_command import (
     EmitCommand,
     event_of,
     hook_command,
+    hook_script,
     installed_command,
 )
 from samuel.bridges.entries.layouts import LAYOUTS
@@ -29,6 +31,7 @@ from samuel.dialects.clients.table import CLIENTS
 from samuel.process.emit_client import NATIVE_CLIENT
 
 CASES = [(client, event) for client in CLIENTS for event in registered_events(client) if client != "opencode"]
+DENIABLE_CASES = [(client, event) for client, event in CASES if CLIENTS[client].events[event] in DENIABLE]
 FAULTS = {
     "exit 1": "exit 1",
     "exit 3": "exit 3",
@@ -37,7 +40,7 @@ FAULTS = {
     "killed after an answer": """echo '{"systemMessage": "harmless"}'; kill -9 $$""",
 }
 SHELLS = [shell for shell in ("bash", "dash", "zsh", "fish") if shutil.which(shell)]
-POSIX_SHELL = ("claude", "gemini", "qwen")  # clients that never run a hook in fish
+NOBODY = 65534
 READS_STDOUT = ("gemini",)  # of a hook that exits with 2: JSON without a decision lets the call through
 
 
@@ -66,15 +69,6 @@ def started(line: str, directory: Path, stdin: int = subprocess.PIPE, shell: str
         env={"PATH": f"{directory}:/usr/bin:/bin", "SAMUEL_SERVE": "off"},
         cwd=directory,
     )
-
-
-def cases_in(shell: str) -> list[tuple[str, str]]:
-    """The clients and events whose hooks may run in this shell."""
-    return [(client, event) for client, event in CASES if shell != "fish" or client not in POSIX_SHELL]
-
-
-def deniable_in(shell: str) -> list[tuple[str, str]]:
-    return [(client, event) for client, event in cases_in(shell) if CLIENTS[client].events[event] in DENIABLE]
 
 
 def answer_of(process: subprocess.Popen[str], payload: str | None = None) -> ShellAnswer:
@@ -113,7 +107,7 @@ def is_denied(client: str, answer: ShellAnswer) -> bool:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_missing_samuel_denies_where_it_can_and_is_silent_elsewhere(shell, tmp_path):
-    for client, event in cases_in(shell):
+    for client, event in CASES:
         answer = ask(command_of(client, event, ON_PATH), tmp_path, shell)
         if CLIENTS[client].events[event] in DENIABLE:
             assert is_denied(client, answer), (client, event, answer)
@@ -125,7 +119,7 @@ def test_missing_samuel_denies_where_it_can_and_is_silent_elsewhere(shell, tmp_p
 @pytest.mark.parametrize("shell", SHELLS)
 def test_fault_of_samuel_denies(fault, shell, tmp_path):
     put_samuel(tmp_path, FAULTS[fault])
-    for client, event in deniable_in(shell):
+    for client, event in DENIABLE_CASES:
         answer = ask(command_of(client, event, ON_PATH), tmp_path, shell)
         assert is_denied(client, answer), (client, event, answer)
 
@@ -137,7 +131,7 @@ def test_samuel_that_hangs_is_ended_and_denies(shell, tmp_path):
     waiting, never_written = os.pipe()
     hanging = []
     try:
-        for client, event in deniable_in(shell):
+        for client, event in DENIABLE_CASES:
             line = command_of(client, event, ON_PATH)
             assert f" --deadline {DEADLINE}" in line
             line = line.replace(f"--deadline {DEADLINE}", "--deadline 1")
@@ -150,10 +144,57 @@ def test_samuel_that_hangs_is_ended_and_denies(shell, tmp_path):
         os.close(never_written)
 
 
+def without_other_processes() -> None:
+    """From now on this process cannot start another one."""
+    if not os.geteuid():  # whom the limit does not concern
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+    resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+
+
+@pytest.mark.parametrize("shell", [shell for shell in SHELLS if shell != "fish"])
+@pytest.mark.parametrize("of_client", [True, False], ids=["shell of the client", "what sh is"])
+def test_shell_that_cannot_start_samuel_denies(shell, of_client):
+    """bash ends with 254 and zsh with 1, which clients take for a fault of the hook."""
+    if shell == "zsh" and not of_client:
+        pytest.skip("no system has it as sh")
+    for client, event in DENIABLE_CASES:
+        line = hook_command(ON_PATH, client, event) if of_client else hook_script(ON_PATH, client, event)
+        done = subprocess.run(
+            [shell, "-c", line],
+            input="{}",
+            capture_output=True,
+            text=True,
+            cwd="/",
+            env={"PATH": "/usr/bin:/bin"},
+            preexec_fn=without_other_processes,
+        )
+        assert (done.returncode, done.stdout) == (2, ""), (client, event, done)
+        assert done.stderr, (client, event)
+
+
+@pytest.mark.parametrize("options", [{"SHELLOPTS": "errexit"}, {"ENV": "/dev/null", "BASH_ENV": "/errexit"}])
+def test_shell_that_ends_at_the_first_failure_denies(options, tmp_path):
+    (tmp_path / "errexit").write_text("set -e\n")
+    variables = {name: value.replace("/errexit", str(tmp_path / "errexit")) for name, value in options.items()}
+    for client, event in DENIABLE_CASES:
+        for line in (hook_command(ON_PATH, client, event), hook_script(ON_PATH, client, event)):
+            done = subprocess.run(
+                ["bash", "-c", line],
+                input="{}",
+                capture_output=True,
+                text=True,
+                cwd=tmp_path,
+                env={"PATH": "/usr/bin:/bin", **variables},
+            )
+            assert is_denied(client, ShellAnswer(done.returncode, done.stdout, done.stderr)), (client, event, done)
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_project_directory_that_is_missing_denies_with_a_reason(shell, tmp_path):
     put_samuel(tmp_path, "exit 0")
-    for client, event in deniable_in(shell):
+    for client, event in DENIABLE_CASES:
         variable = f"{client.upper()}_PROJECT_DIR"
         line = command_of(client, event, ON_PATH)
         if variable not in line:
@@ -166,7 +207,7 @@ def test_project_directory_that_is_missing_denies_with_a_reason(shell, tmp_path)
 @pytest.mark.parametrize(("code", "out"), [(0, '{"a": "b c"}\n'), (0, ""), (2, "")])
 def test_answer_of_samuel_reaches_the_client(code, out, tmp_path):
     put_samuel(tmp_path, f"printf %s {shlex.quote(out)}; echo why >&2; exit {code}")
-    for client, event in deniable_in("sh"):
+    for client, event in DENIABLE_CASES:
         answer = ask(command_of(client, event, ON_PATH), tmp_path)
         assert answer._replace(out=answer.out.rstrip("\n")) == (code, out.rstrip("\n"), "why\n")
 

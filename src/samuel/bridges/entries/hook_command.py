@@ -2,6 +2,11 @@
 
 Clients take every exit code but 2 for a fault of the hook, and go on. So on an event that can be denied a shell
 turns whatever goes wrong (not installed, killed, crashed, too slow) into a denial in the client's own words.
+
+The shell is one of our own, not the one in which the client runs its hooks, although that costs half a
+millisecond. That one may be fish, may have been told to end at the first failure (`BASH_ENV`, `SHELLOPTS`), and
+ends with 1 or 254 if it cannot fork; it becomes ours without a fork. Where ours is bash, the trap makes such an
+end a denial.
 """
 
 from __future__ import annotations
@@ -41,21 +46,22 @@ _PROJECT_VARIABLES = {
 # it reads JSON on stdout whatever the exit code, and JSON without a decision is an allow.
 _EXIT_CODE_DENIES = ("claude", "codex", "qwen", "kimi")
 
-# These give hooks to a POSIX shell, whatever the user's own shell is: Claude Code to sh, bash or zsh, the other
-# two to bash. Codex gives them to the user's own shell, which may be fish; of the others it is not known.
-_POSIX_SHELL = ("claude", "gemini", "qwen")
+_CLOSED, _OPEN = 'trap "exit 2" EXIT; ', "; trap - EXIT"  # around what needs a fork
 
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 _SPECIAL = re.compile(r'([\\"$`])')
 
-# What `hook_script` writes, with any message and deadline: those of another version are Samuel's, too.
+# What `hook_script` writes, with any message and deadline.
 _WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w./-]+)'
 _LINE = rf"(?P<words>{_WORD}(?: {_WORD})*) --as (?P<client>[\w-]+) (?P<event>[\w.:-]+)"
 _ENTER = r'(?:cd "\$\{\w+:-\.\}" && )?'
 _SCRIPTS = (
     re.compile(rf"command -v {_WORD} >/dev/null 2>&1 \|\| exit 0; {_ENTER}exec {_LINE}"),
-    re.compile(rf"{_ENTER}{_LINE} --deadline \d+ \|\| {{ \[ \$\? = 2 \] \|\| echo {_WORD} >&2; exit 2; }}"),
-    re.compile(rf"{_ENTER}answer=\$\({_LINE} --deadline \d+\); code=\$\?; case \$code in .*; exit [02]"),
+    re.compile(
+        rf"{_CLOSED}{_ENTER}{_LINE} --deadline \d+"
+        rf" \|\| {{ \[ \$\? = 2 \] \|\| echo {_WORD} >&2; exit 2; }}{_OPEN}"
+    ),
+    re.compile(rf"{_CLOSED}{_ENTER}answer=\$\({_LINE} --deadline \d+\) && .*; case \$code in .*; exit [02]"),
 )
 _SAMUEL = re.compile(r'samuel(-emit"?|"? emit)$')
 
@@ -98,22 +104,21 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
     line += f" {DEADLINE_OPTION} {DEADLINE}"
     reason = _ABSENT[command.on_path].format(client=client)
     if client in _EXIT_CODE_DENIES:
-        return f"{enter}{line} || {{ [ $? = 2 ] || echo {_quoted(reason)} >&2; exit 2; }}"
+        return f"{_CLOSED}{enter}{line} || {{ [ $? = 2 ] || echo {_quoted(reason)} >&2; exit 2; }}{_OPEN}"
     return (
-        f'{enter}answer=$({line}); code=$?; case $code in 0|2) printf %s "$answer"; exit $code;; esac; '
-        f"{_deny(client, event, reason)}"
+        f"{_CLOSED}{enter}answer=$({line}) && code=0 || code=$?{_OPEN}; "
+        f'case $code in 0|2) printf %s "$answer"; exit $code;; esac; {_deny(client, event, reason)}'
     )
 
 
 def hook_command(command: EmitCommand, client: str, event: str) -> str:
-    """The script as one command line, for the shell that the client gives it to."""
-    script = hook_script(command, client, event)
-    return script if client in _POSIX_SHELL else f"sh -c {shlex.quote(script)}"
+    """The script as one command line, whatever shell the client gives it to."""
+    return f"sh -c {shlex.quote(hook_script(command, client, event))}"
 
 
 def event_of(command: object, client: str) -> str:
     """The event for which `bridge add` wrote this command line; "" if it did not."""
-    script = _script(command, client) if isinstance(command, str) else ""
+    script = _script(command) if isinstance(command, str) else ""
     for form in _SCRIPTS:
         ours = form.fullmatch(script)
         if ours and ours["client"] == client and _SAMUEL.search(ours["words"]):
@@ -121,10 +126,8 @@ def event_of(command: object, client: str) -> str:
     return ""
 
 
-def _script(command: str, client: str) -> str:
+def _script(command: str) -> str:
     """The script that `hook_command` made into this command line; "" if it is another one."""
-    if client in _POSIX_SHELL:
-        return command
     try:
         words = shlex.split(command)
     except ValueError:  # a quote that does not end

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from samuel.process.emit_client import OFF, SWITCH
 from samuel.process.ledger import MARK
-from samuel.process.passed import PINNED_NAMES, is_pinned
+from samuel.process.passed import UNSET_NAMES, is_pinned
 
 
 def launcher_script(root: Path, variables: Mapping[str, str]) -> bytes:
@@ -34,6 +34,5 @@ def _environment(variables: Mapping[str, str]) -> Iterator[str]:
     for name, value in sorted(variables.items()):
         if is_pinned(name, variables) and name != MARK:
             yield f"export {name}={shlex.quote(value)}"
-    absent = PINNED_NAMES.difference(variables)
-    if left_out := sorted(name for name in absent if is_pinned(name, variables)):
+    if left_out := sorted(UNSET_NAMES.difference(variables)):
         yield f"unset {' '.join(left_out)}"
