@@ -181,7 +181,7 @@ def of_program(event: object) -> None:
     ],
     ids=["none", "of the program", "observer", "rewriter"],
 )
-def test_a_bridge_is_for_the_events_after_tool_calls_only_if_a_handler_of_hook_files_is(
+def test_run_registers_a_hook_after_tool_calls_only_if_a_hook_file_handles_them(
     guarded: GuardedLoop, handler: str, handlers: tuple[Any, ...], events: tuple[str, ...]
 ) -> None:
     (guarded.loop.root / ".samuel/hooks/guard.py").write_text(f"{GUARD}\n{handler}")

@@ -46,7 +46,7 @@ _PROJECT_VARIABLES = {
 # it reads JSON on stdout whatever the exit code, and JSON without a decision is an allow.
 _EXIT_CODE_DENIES = ("claude", "codex", "qwen", "kimi")
 
-_CLOSED, _OPEN = 'trap "exit 2" EXIT; ', "; trap - EXIT"  # around what needs a fork
+_DENY_ON_EXIT, _EXIT_AS_USUAL = 'trap "exit 2" EXIT; ', "; trap - EXIT"  # around what needs a fork
 
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 _SPECIAL = re.compile(r'([\\"$`])')
@@ -58,10 +58,10 @@ _ENTER = r'(?:cd "\$\{\w+:-\.\}" && )?'
 _SCRIPTS = (
     re.compile(rf"command -v {_WORD} >/dev/null 2>&1 \|\| exit 0; {_ENTER}exec {_LINE}"),
     re.compile(
-        rf"{_CLOSED}{_ENTER}{_LINE} --deadline \d+"
-        rf" \|\| {{ \[ \$\? = 2 \] \|\| echo {_WORD} >&2; exit 2; }}{_OPEN}"
+        rf"{_DENY_ON_EXIT}{_ENTER}{_LINE} --deadline \d+"
+        rf" \|\| {{ \[ \$\? = 2 \] \|\| echo {_WORD} >&2; exit 2; }}{_EXIT_AS_USUAL}"
     ),
-    re.compile(rf"{_CLOSED}{_ENTER}answer=\$\({_LINE} --deadline \d+\) && .*; case \$code in .*; exit [02]"),
+    re.compile(rf"{_DENY_ON_EXIT}{_ENTER}answer=\$\({_LINE} --deadline \d+\) && .*; case \$code in .*; exit [02]"),
 )
 _SAMUEL = re.compile(r'samuel(-emit"?|"? emit)$')
 
@@ -104,9 +104,10 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
     line += f" {DEADLINE_OPTION} {DEADLINE}"
     reason = _ABSENT[command.on_path].format(client=client)
     if client in _EXIT_CODE_DENIES:
-        return f"{_CLOSED}{enter}{line} || {{ [ $? = 2 ] || echo {_quoted(reason)} >&2; exit 2; }}{_OPEN}"
+        denial_script = f"[ $? = 2 ] || echo {_quoted(reason)} >&2; exit 2"
+        return f"{_DENY_ON_EXIT}{enter}{line} || {{ {denial_script}; }}{_EXIT_AS_USUAL}"
     return (
-        f"{_CLOSED}{enter}answer=$({line}) && code=0 || code=$?{_OPEN}; "
+        f"{_DENY_ON_EXIT}{enter}answer=$({line}) && code=0 || code=$?{_EXIT_AS_USUAL}; "
         f'case $code in 0|2) printf %s "$answer"; exit $code;; esac; {_deny(client, event, reason)}'
     )
 
