@@ -32,7 +32,7 @@ from samuel.bridges.model.server import ModelServer
 from samuel.bridges.model.wire import WireFormat
 
 AGENTS = ("claude", "codex")
-CALLS = 15  # in one session
+CALLS = 25  # in one session
 SESSIONS = 4  # of each project
 COMMAND = "echo hello"
 SETTINGS = """
@@ -63,20 +63,26 @@ def run(scratch: Path) -> Iterator[Row]:
 
 
 def measured(agent: str, directory: Path, runtime: Path) -> Iterator[Row]:
-    bare, idle, guarded = (_project(directory / name, runtime) for name in ("bare", "idle", "guarded"))
-    for project in (idle, guarded):
+    names = ("bare", "one-hook", "two-hooks", "guarded")
+    bare, one_hook, two_hooks, guarded = projects = [_project(directory / name, runtime) for name in names]
+    for project in projects[1:]:
         project.write(".samuel/hooks/guard.py", GUARD)
         project.samuel("trust", "--yes")
         project.samuel("bridge", "add", "--project", agent)
-    file = idle.root / LAYOUTS[agent].project[0].path
-    file.write_text(json.dumps(_with_command(json.loads(file.read_text()), "true")))
-    for project in (idle, guarded):
+    for project, events in ((one_hook, ("PreToolUse",)), (two_hooks, ("PreToolUse", "PostToolUse"))):
+        file = project.root / LAYOUTS[agent].project[0].path
+        hooks = json.loads(file.read_text())["hooks"]
+        nothing = {event: _with_command(hooks[event], "true") for event in events}
+        file.write_text(json.dumps({"hooks": nothing}))
+    for project in projects[1:]:
         trust_hooks(project, agent)
-    unguarded, nothing, ours = calls_of(agent, bare, idle, guarded)
+    unguarded, one, two, ours = calls_of(agent, *projects)
     guarded.samuel("serve", "stop")
     yield at_most(f"a guarded tool call in {agent}, vs an unguarded one", ours, unguarded, 1.1)
-    yield beside(f"the same, vs a call with hooks of {agent} that run `true`", ours, nothing)
-    yield beside(f"a call with hooks of {agent} that run `true`, vs an unguarded one", nothing, unguarded)
+    yield beside(f"a call with one hook of {agent} that runs `true`, vs an unguarded one", one, unguarded)
+    yield beside("the same with two of them, as a guarded call has", two, unguarded)
+    added = Times(ours.p50 - two.p50, max(ours.p95 - two.p95, 0.0))
+    yield at_most("what Samuel adds to these two, vs an unguarded call", added, unguarded, 0.1)
     if agent == "claude":
         yield from measured_with_http(directory, runtime)
     yield from measured_in_run(agent, directory, runtime)
@@ -172,8 +178,7 @@ def calls_of(agent: str, *projects: LiveProject) -> list[Times]:
     seconds: list[list[float]] = [[] for _ in projects]
     for _ in range(SESSIONS):
         for project, samples in zip(projects, seconds, strict=True):
-            # What is first in a session may have to start a server: codex has another PATH each time.
-            samples += session(project, agent)[1:]
+            samples += session(project, agent)
     return [times(samples) for samples in seconds]
 
 

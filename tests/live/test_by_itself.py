@@ -34,3 +34,23 @@ def test_a_guard_and_a_rewrite_reach_the_tool_calls_of_a_client(live: LiveProjec
     statuses = [call["status"] for call in fired(live, "PostAbilityCall")]
     assert statuses[:2] == ["success", "success" if client in UNTOLD_FAILURES else "failure"], played
     assert bool(fired(live, "UserPromptSubmit")) is (client not in UNTOLD_PROMPTS), played
+
+
+@pytest.mark.live
+@pytest.mark.slow
+def test_the_second_session_of_a_client_is_answered_by_the_server_of_the_first(
+    live: LiveProject, client: str
+) -> None:
+    """A variable that is another one in each session would cost each of them a server, and a slow first call."""
+    guard_project(live)
+    live.samuel("bridge", "add", "--user" if client in USER_ONLY else "--project", client)
+    trust_hooks(live, client)
+    live.play(client, "echo first", "sleep 2", "echo first again")
+    (server,) = live.answer("serve", "status")
+
+    played = live.play(client, "echo second")
+    (later,) = live.answer("serve", "status")
+    live.samuel("serve", "stop")
+
+    assert later["pid"] == server["pid"], played
+    assert later["calls"] > server["calls"], played

@@ -260,6 +260,36 @@ def test_hook_runs_in_the_project_that_the_client_names(tmp_path):
         assert ask(line + command_of("claude", event, ON_PATH), tmp_path).out.strip() == str(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("client", "path", "seen"),
+    [
+        ("codex", "/home/me/.codex/tmp/arg0-linux/codex-arg05Dw:/a:/b", "/a:/b"),
+        ("codex", "/a:/home/me/.codex/tmp/arg0/codex-arg05Dw:/b", "/a:/home/me/.codex/tmp/arg0/codex-arg05Dw:/b"),
+        ("codex", "/a:/b", "/a:/b"),
+        ("claude", "/home/me/.codex/tmp/arg0/codex-arg05Dw:/a:/b", "/home/me/.codex/tmp/arg0/codex-arg05Dw:/a:/b"),
+    ],
+)
+def test_hooks_of_codex_do_not_see_the_directory_that_it_makes_for_one_session(client, path, seen, tmp_path):
+    program = put_samuel(tmp_path, 'echo "$PATH"')
+    for event in ("PreToolUse", "PostToolUse"):
+        line = hook_command(EmitCommand((str(program),)), client, event)
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"PATH={path}; export PATH; exec /bin/{line}"],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+        assert (done.returncode, done.stdout) == (0, f"{seen}\n"), done
+        of_run = hook_command(EmitCommand((str(program),), of_run=True), client, event)
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"PATH={path}; export PATH; exec /bin/{of_run}"],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.stdout == f"{path}\n", "a run pins PATH itself"
+
+
 OURS = hook_command(ON_PATH, "claude", "PreToolUse")
 OURS_OF_CODEX = hook_command(ON_PATH, "codex", "PreToolUse")
 

@@ -42,6 +42,10 @@ _PROJECT_VARIABLES = {
     "cursor": "CURSOR_PROJECT_DIR",
 }
 
+# The directory that these clients put first on the PATH of one session. With it hooks would have other variables in
+# each session, so that no server of an earlier one could answer.
+_SESSION_DIRECTORIES = {"codex": "*/codex-arg0*"}
+
 # On exit code 2 these clients deny, whatever part of an answer samuel wrote before it failed. Gemini CLI does not:
 # it reads JSON on stdout whatever the exit code, and JSON without a decision is an allow.
 _EXIT_CODE_DENIES = ("claude", "codex", "qwen", "kimi")
@@ -54,7 +58,8 @@ _SPECIAL = re.compile(r'([\\"$`])')
 # What `hook_script` writes, with any message and deadline.
 _WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w./-]+)'
 _LINE = rf"(?P<words>{_WORD}(?: {_WORD})*) --as (?P<client>[\w-]+) (?P<event>[\w.:-]+)"
-_ENTER = r'(?:cd "\$\{\w+:-\.\}" && )?'
+_LEAVE_OUT = r"(?:case \$\{PATH%%:\*\} in \S+\) PATH=\$\{PATH#\*:\};; esac; )?"
+_ENTER = rf'{_LEAVE_OUT}(?:cd "\$\{{\w+:-\.\}}" && )?'
 _SCRIPTS = (
     re.compile(rf"command -v {_WORD} >/dev/null 2>&1 \|\| exit 0; {_ENTER}exec {_LINE}"),
     re.compile(
@@ -99,6 +104,8 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
     line = command.line(client, event)
     variable = _PROJECT_VARIABLES.get(client)
     enter = f'cd "${{{variable}:-.}}" && ' if variable and not command.of_run else ""
+    if (directory := _SESSION_DIRECTORIES.get(client)) and not command.of_run:
+        enter = f"case ${{PATH%%:*}} in {directory}) PATH=${{PATH#*:}};; esac; {enter}"
     if CLIENTS[client].events[event] not in DENIABLE:
         return f"command -v {_quoted(command.words[0])} >/dev/null 2>&1 || exit 0; {enter}exec {line}"
     line += f" {DEADLINE_OPTION} {DEADLINE}"
