@@ -14,7 +14,7 @@ from .served_project import ALLOWED, DENIED, GUARD, INSTALLATION, ServedProject,
 OTHER_INTERPRETER = {"PYTHONHASHSEED": "0"}  # a variable that a fork cannot follow: a worker is started instead
 
 PROBE = """
-import gc, json, os, pathlib, platform, signal, sys, textwrap, urllib.parse, uuid
+import gc, json, os, pathlib, platform, signal, subprocess, sys, textwrap, urllib.parse, uuid
 import msgspec
 import samuel
 
@@ -39,7 +39,9 @@ def guard(event):
         block = dict(item.split("=", 1) for item in file.read().split("\\0") if item)
     mark = os.environ.pop("SAMUEL_CALL")
     state = {
-        "environ": dict(os.environ), "marked": block.pop("SAMUEL_CALL") == mark, "block": block,
+        "environ": dict(os.environ), "environ_of_child": sorted(os.popen("/usr/bin/env -0").read().split("\\0")),
+        "environ_of_program": sorted(subprocess.check_output(["/usr/bin/env"], text=True).splitlines()),
+        "marked": block.pop("SAMUEL_CALL") == mark, "block": block,
         "path": sys.path, "argv": sys.argv[:1], "cwd": os.getcwd(), "leads": os.getsid(0) == os.getpid(),
         "stdin": sys.stdin.read(), "files": targets(), "prefix": sys.pycache_prefix,
         "bytecode": sys.dont_write_bytecode, "main": sorted(vars(sys.modules["__main__"]))[:3],
@@ -170,3 +172,11 @@ def _is_dead(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] in "ZX"
     except OSError:
         return not os.path.exists(f"/proc/{pid}")
+
+
+def test_assertions_of_a_guard_hold_with_an_interpreter_that_ignores_its_own(served: ServedProject) -> None:
+    head, _, _ = GUARD.partition("    with open")
+    served.files.python_hook("guard", f"{head}    assert event is None\n")
+    optimized = (f"{INSTALLATION}/python", "-O", "-m", "samuel", "emit")
+    answer = served.run(optimized, "PreAbilityCall", stdin=ALLOWED, SAMUEL_SERVE="off")
+    assert answer.code == 2, answer

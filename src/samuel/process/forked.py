@@ -2,8 +2,8 @@
 
 Only for a program of Samuel's own that has a single thread, and only on Linux. The fork is made to look like a new
 interpreter that was started with `-P`, in its own session and with its own environment: what hooks run in it must
-not depend on how it came to be. Two things differ: `sys.flags`, which cannot be changed, and more modules of the
-standard library and of Samuel are imported already.
+not depend on how it came to be. What differs: `sys.flags`, which cannot be changed, `sys.orig_argv`, `sys._xoptions`
+and `sys.argv`, and more modules of the standard library and of Samuel are imported already.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def can_fork(env: Mapping[str, str]) -> bool:
         and all(stream is not None and not stream.closed for stream in streams)
         and all(name in _TAKEN_BACK for name in ours)
         and all(name == PYCACHE for name in theirs)
-        and not (sys.flags.isolated or sys.flags.no_site or sys.flags.dev_mode or sys.warnoptions)
+        and not (sys.flags.isolated or sys.flags.no_site or sys.flags.dev_mode or sys.flags.optimize)
+        and not sys.warnoptions
     )
 
 
@@ -131,11 +132,11 @@ def _separate_files(output: int, keep: tuple[int, ...]) -> None:
 
 
 def _replace_environment(env: Mapping[str, str]) -> None:
-    for name in [name for name in os.environ if name not in env]:
-        del os.environ[name]
-    os.environ.update((name, value) for name, value in env.items() if os.environ.get(name) != value)
+    # Every variable is set, also one that stays the same: programs that hooks start get what the C library has, and
+    # that is the memory below until a variable is set.
+    os.environ.clear()
+    os.environ.update(env)
     # What others see of it is the memory in which the kernel put the environment of the first process.
-    # Nothing refers to it any more.
     fields = procfs.read("/proc/self/stat").rpartition(b") ")[2].split()
     start, end = int(fields[47]), int(fields[48])
     block = b""
