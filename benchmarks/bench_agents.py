@@ -64,7 +64,8 @@ def run(scratch: Path) -> Iterator[Row]:
 
 def measured(agent: str, directory: Path, runtime: Path) -> Iterator[Row]:
     names = ("bare", "one-hook", "two-hooks", "guarded")
-    bare, one_hook, two_hooks, guarded = projects = [_project(directory / name, runtime) for name in names]
+    projects = [_project(directory / name, runtime) for name in names]
+    _, one_hook, two_hooks, guarded = projects
     for project in projects[1:]:
         project.write(".samuel/hooks/guard.py", GUARD)
         project.samuel("trust", "--yes")

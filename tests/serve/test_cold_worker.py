@@ -39,8 +39,8 @@ def guard(event):
         block = dict(item.split("=", 1) for item in file.read().split("\\0") if item)
     mark = os.environ.pop("SAMUEL_CALL")
     state = {
-        "environ": dict(os.environ), "environ_of_child": sorted(os.popen("/usr/bin/env -0").read().split("\\0")),
-        "environ_of_program": sorted(subprocess.check_output(["/usr/bin/env"], text=True).splitlines()),
+        "environ": dict(os.environ),
+        "environ_of_program": sorted(subprocess.check_output(["/usr/bin/env", "-0"], text=True).split("\\0")),
         "marked": block.pop("SAMUEL_CALL") == mark, "block": block,
         "path": sys.path, "argv": sys.argv[:1], "cwd": os.getcwd(), "leads": os.getsid(0) == os.getpid(),
         "stdin": sys.stdin.read(), "files": targets(), "prefix": sys.pycache_prefix,

@@ -2,8 +2,8 @@
 
 Only for a program of Samuel's own that has a single thread, and only on Linux. The fork is made to look like a new
 interpreter that was started with `-P`, in its own session and with its own environment: what hooks run in it must
-not depend on how it came to be. What differs: `sys.flags`, which cannot be changed, `sys.orig_argv`, `sys._xoptions`
-and `sys.argv`, and more modules of the standard library and of Samuel are imported already.
+not depend on how it came to be. What differs: `sys.flags`, which cannot be changed, `sys.orig_argv`, `sys.argv`
+and `sys._xoptions`, and more modules of the standard library and of Samuel are imported already.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import gc
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper
@@ -50,8 +51,7 @@ def can_fork(env: Mapping[str, str]) -> bool:
     return (
         LEDGER.linux
         and LEDGER.alone
-        and threading.active_count() == 1
-        and len(os.listdir("/proc/self/task")) == 1  # threads that Python does not know
+        and _has_one_thread()
         and os.access("/proc/self/mem", os.W_OK)
         and all(stream is not None and not stream.closed for stream in streams)
         and all(name in _TAKEN_BACK for name in ours)
@@ -59,6 +59,17 @@ def can_fork(env: Mapping[str, str]) -> bool:
         and not (sys.flags.isolated or sys.flags.no_site or sys.flags.dev_mode or sys.flags.optimize)
         and not sys.warnoptions
     )
+
+
+def _has_one_thread() -> bool:
+    """Whether there is no other thread, also none that Python does not know."""
+    if threading.active_count() > 1:
+        return False
+    for _ in range(20):  # to the kernel, a thread that has returned lives for a moment longer
+        if len(os.listdir("/proc/self/task")) == 1:
+            return True
+        time.sleep(0.0001)
+    return False
 
 
 def fork(
@@ -132,8 +143,8 @@ def _separate_files(output: int, keep: tuple[int, ...]) -> None:
 
 
 def _replace_environment(env: Mapping[str, str]) -> None:
-    # Every variable is set, also one that stays the same: programs that hooks start get what the C library has, and
-    # that is the memory below until a variable is set.
+    # Also what stays the same: until a variable is set, the C library has it in the memory that is overwritten
+    # below, and hands that to the programs that hooks start.
     os.environ.clear()
     os.environ.update(env)
     # What others see of it is the memory in which the kernel put the environment of the first process.

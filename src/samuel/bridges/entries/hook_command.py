@@ -42,8 +42,8 @@ _PROJECT_VARIABLES = {
     "cursor": "CURSOR_PROJECT_DIR",
 }
 
-# The directory that these clients put first on the PATH of one session. With it hooks would have other variables in
-# each session, so that no server of an earlier one could answer.
+# The directory that these clients put first on the PATH of one session. With it, hooks would see other variables
+# in each session, and no server of an earlier session could answer.
 _SESSION_DIRECTORIES = {"codex": "*/codex-arg0*"}
 
 # On exit code 2 these clients deny, whatever part of an answer samuel wrote before it failed. Gemini CLI does not:
