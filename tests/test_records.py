@@ -98,3 +98,8 @@ def test_keyword_only_record_takes_no_positional_argument() -> None:
     assert Named().name == "x"
     with pytest.raises(TypeError):
         Named("y")
+
+
+def test_fields_are_computed_once() -> None:
+    assert dataclasses.fields(Record)[0] is dataclasses.fields(Record)[0]
+    assert inspect.signature(Record) is inspect.signature(Record)

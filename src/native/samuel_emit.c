@@ -25,6 +25,7 @@
 #include <unistd.h>
 #ifdef __APPLE__
 #include <mach-o/dyld.h>
+#include <stdio.h>
 #else
 #include <sys/mman.h>
 #endif
@@ -168,14 +169,15 @@ static void start_samuel(char **words) {
 _Noreturn static void cold(void) {
     int count = 0;
     while (arguments[count]) count++;
-    char **words = malloc(((size_t)count + 3) * sizeof *words);
+    char **words = malloc(((size_t)count + 4) * sizeof *words);
     if (words && (!has_input || replace_stdin() == 0)) {
         signal(SIGPIPE, SIG_DFL);
         words[0] = "samuel";
-        words[1] = run_server ? run_server[3] : "emit";
-        memcpy(words + 2, arguments, ((size_t)count + 1) * sizeof *words); /* with the NULL at their end */
+        words[1] = "emit";
+        words[2] = run_server ? run_server[3] : "--server-was-asked";
+        memcpy(words + 3, arguments, ((size_t)count + 1) * sizeof *words); /* with the NULL at their end */
         if (run_server)
-            execve(words[1], words + 1, environ);
+            execve(words[2], words + 2, environ);
         else
             start_samuel(words);
     }
@@ -349,8 +351,9 @@ static void start_deadline(int count) {
     alarm(seconds);
 }
 
-/* The server of a run */
+/* The server of a run, which there is on Linux only */
 
+#ifndef __APPLE__
 /* When a process started, as its /proc/PID/stat has it, in `born`; 0 if that cannot be known. */
 static int start_time(const char *pid, char *born, size_t room) {
     char path[64], data[2048];
@@ -378,6 +381,7 @@ static int is_run_server(long peer) {
     if (peer <= 0 || strcmp(number_text(pid, (uint64_t)peer, 10, 1), run_server[1])) return 0;
     return start_time(pid, born, sizeof born) && !strcmp(born, run_server[2]);
 }
+#endif
 
 /* The conversation */
 

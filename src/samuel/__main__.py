@@ -8,18 +8,14 @@ import sys
 
 from samuel.version import __version__
 
+TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 def program() -> int:
-    """The console script. `emit` ends at once: to take the interpreter apart would be a tenth of its time."""
-    if sys.argv[1:2] == ["emit"]:
-        from samuel.emit.quick_finder import find_own_modules_quickly
-
-        find_own_modules_quickly()
-        gc.disable()  # it ends before there is garbage worth the search
-    code = main()
-    if sys.argv[1:2] == ["emit"] and "threading" in sys.modules:
-        _end_now(code)
-    return code
+    """The console script `samuel`."""
+    return _quickly(main) if sys.argv[1:2] == ["emit"] else main()
 
 
 def main() -> int:
@@ -34,6 +30,22 @@ def main() -> int:
 
 def emit() -> int:
     """The program `samuel-emit`, where it is not a native one."""
+    return _quickly(_emit_as_client)
+
+
+def _quickly(answer: Callable[[], int]) -> int:
+    """The exit code of a short program. Python's own start and end would be a good part of its time."""
+    from samuel.emit.quick_finder import find_own_modules_quickly
+
+    find_own_modules_quickly()
+    gc.disable()  # it ends before there is garbage worth the search
+    code = answer()
+    if "threading" in sys.modules:  # and with it the engine: to take that apart would be a tenth of the time
+        _end_now(code)
+    return code
+
+
+def _emit_as_client() -> int:
     if sys.argv[1:] == ["--socket"]:
         from samuel.serve.thin_client import tell_socket
 
@@ -50,10 +62,12 @@ def emit() -> int:
 
 def _emit(arguments: list[str]) -> int:
     """Answered by a server, or without the engine if no hook wants the event, or by the engine."""
-    from samuel.process.emit_client import OFF, SWITCH, without_deadline
+    from samuel.process.emit_client import OFF, SWITCH, WAS_ASKED_OPTION, without_deadline
 
     arguments = without_deadline(arguments)
-    if os.environ.get(SWITCH) != OFF:
+    if arguments[:1] == [WAS_ASKED_OPTION]:
+        del arguments[0]
+    elif os.environ.get(SWITCH) != OFF:
         from samuel.serve.thin_client import emit_or_prepare
 
         code = emit_or_prepare(arguments)

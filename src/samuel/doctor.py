@@ -27,13 +27,13 @@ from samuel.journal import CallRecord, newest_first
 from samuel.knowledge.indexes import find_root, read_base
 from samuel.knowledge.lint import lint as lint_knowledge
 from samuel.process.containers import engine
+from samuel.process.emit_client import NATIVE_CLIENT, SWITCH, installation_of
 from samuel.process.git.program import git_program
 from samuel.process.walls import limits
 from samuel.process.walls.walls import BWRAP, counts_processes, strength
 from samuel.serve import wire
 from samuel.serve.client_program import HOW_TO_GET_NATIVE, ClientProgram, client_program
 from samuel.serve.control import ask
-from samuel.serve.place import NATIVE_CLIENT, SWITCH, installation_of
 from samuel.serve.socket_places import place_problems, usable_directory
 from samuel.serve.start import sockets, why_not
 from samuel.sources.client_hooks.find import read_files

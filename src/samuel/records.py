@@ -51,9 +51,9 @@ def dataclass(*, frozen: bool, kw_only: bool = False) -> Callable[[type], type]:
             "__setattr__": _refuse,
             "__delattr__": _refuse,
             "__match_args__": () if kw_only else tuple(fields),
-            "__dataclass_fields__": _OfDataclass(fields, kw_only, _real_fields),
-            "__signature__": _OfDataclass(fields, kw_only, _signature),
         }
+        for name, compute in (("__dataclass_fields__", _real_fields), ("__signature__", _signature)):
+            attributes[name] = _OfDataclass(name, fields, kw_only, compute)
         for name, value in attributes.items():
             setattr(cls, name, value)
         return cls
@@ -123,7 +123,10 @@ def _refuse(self: Any, name: str, *_: Any) -> None:
 class _OfDataclass:
     """What others look for on a dataclass, computed by `dataclasses` when it is first looked for."""
 
-    def __init__(self, fields: dict[str, _Field], kw_only: bool, compute: Callable[[type], Any]) -> None:
+    def __init__(
+        self, name: str, fields: dict[str, _Field], kw_only: bool, compute: Callable[[type], Any]
+    ) -> None:
+        self._name = name
         self._fields = fields
         self._kw_only = kw_only
         self._compute = compute
@@ -138,7 +141,9 @@ class _OfDataclass:
             elif own.default is not _MISSING:
                 real[name] = dataclasses.field(default=own.default, compare=own.compare)
         twin: type = dataclasses.dataclass(frozen=True, kw_only=self._kw_only)(type(cls.__name__, (), real))
-        return self._compute(twin)
+        value = self._compute(twin)
+        setattr(cls, self._name, value)  # in the place of this: computed once
+        return value
 
 
 def _real_fields(twin: type) -> dict[str, Any]:

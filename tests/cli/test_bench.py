@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from samuel.journal import EventRecord, newest_first
+from samuel.process.emit_client import installation_of
 from samuel.serve.client_program import ClientProgram, client_program
-from samuel.serve.place import installation_of
 
 GUARD = """\
 import samuel

@@ -16,10 +16,10 @@ import pytest
 
 from samuel.dispatch.record import percentile
 from samuel.doctor import CLIENT_PROGRAMS
+from samuel.process.emit_client import installation_of
 from samuel.process.walls import limits
 from samuel.process.walls.walls import counts_processes, strength
 from samuel.serve.client_program import client_program
-from samuel.serve.place import installation_of
 from samuel.version import __version__
 
 from .conftest import GUARD, REAL

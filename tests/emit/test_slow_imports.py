@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 LOOK = """
 import json, os, sys
@@ -46,3 +49,18 @@ def test_slow_modules_are_imported_at_their_first_use() -> None:
     assert early == []
     _, *usual = _printed(PLAIN)
     assert rest == usual
+
+
+@pytest.mark.parametrize("use", ["from textwrap import dedent", "import textwrap; textwrap.dedent('')"])
+def test_library_that_uses_one_of_them_at_once_is_imported_as_usual(use: str, tmp_path: Path) -> None:
+    (tmp_path / "msgspec.py").write_text(f"{use}\nname = 'imported'\n")
+    program = f"""
+import sys
+from samuel.emit.slow_imports import import_without_slow_modules
+
+sys.path.insert(0, {str(tmp_path)!r})
+import_without_slow_modules()
+import json, msgspec
+print(json.dumps([msgspec.name]))
+"""
+    assert _printed(program) == ["imported"]

@@ -20,9 +20,10 @@ from typing import IO, NamedTuple
 from tests.conftest import TEST_MARK
 
 from samuel.errors import SamuelError
+from samuel.process.emit_client import NATIVE_CLIENT
 from samuel.serve import wire
 from samuel.serve.control import ask
-from samuel.serve.place import ENDING, NATIVE_CLIENT, socket_path
+from samuel.serve.place import ENDING, socket_path
 from samuel.serve.status import ServerStatus
 from samuel.serve.thin_client import project_root
 from samuel.testing import SamuelProject

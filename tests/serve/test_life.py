@@ -174,7 +174,7 @@ def test_variable_that_samuel_toml_passes_on_is_the_clients_own(served: ServedPr
     for flavour in ("salt", "sugar"):
         assert served.warm("PreAbilityCall", stdin=ALLOWED, FLAVOUR=flavour).err == f"{flavour}\n".encode()
     (server,) = served.servers()
-    assert (server.calls, server.left_to_others) == (1, 2)  # asked by `samuel-emit` and by `samuel emit` after it
+    assert (server.calls, server.left_to_others) == (1, 1)
 
 
 @pytest.mark.slow

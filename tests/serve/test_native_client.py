@@ -24,8 +24,9 @@ from tests.length import at_length
 
 from samuel.emit.call import STDOUT, EmitAnswer
 from samuel.process import procfs
+from samuel.process.emit_client import NATIVE_CLIENT
 from samuel.serve import wire
-from samuel.serve.place import NATIVE_CLIENT, socket_path
+from samuel.serve.place import socket_path
 from samuel.version import __version__
 
 from .served_project import THIN, ServedProject, fake_server, read_header
@@ -102,7 +103,7 @@ def test_client_without_a_server_starts_samuel_with_all_of_stdin(client: Path, s
     with fake_server(served.socket(str(client.parent)), takes_stdin):
         answer = served.run([str(client)], "E", "--session", "a b", stdin=data)
     (client.parent / "samuel").write_text(STUB)
-    assert answer.out == b"emit E --session a b\n3000000\n"
+    assert answer.out == b"emit --server-was-asked E --session a b\n3000000\n"
 
 
 @needs_compiler
@@ -294,3 +295,23 @@ def test_client_survives_garbage_under_the_sanitizers(
             assert b"runtime error" not in answer.err, (sent, answer.err)
             assert answer.code != 99
     assert codes >= {2, 3}  # the answer of COMMITTED, and the stub
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["aarch64-macos", "x86_64-macos"])
+def test_client_compiles_for_other_machines(build: Mapping[str, Any], tmp_path: Path, target: str) -> None:
+    (tmp_path / "passed.h").write_text(build["passed_header"](ROOT))
+    compiler = (
+        sys.executable,
+        "-m",
+        "ziglang",
+        "cc",
+        "-target",
+        target,
+        "-fsyntax-only",
+        "-Werror",
+        "-Wno-unused-command-line-argument",
+    )
+    words = (*build["FLAGS"], '-DSAMUEL_VERSION="1"', "-I", str(tmp_path), str(ROOT / "src/native/samuel_emit.c"))
+    done = subprocess.run([*compiler, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

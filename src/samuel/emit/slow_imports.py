@@ -31,7 +31,10 @@ def import_without_slow_modules() -> None:
         import pathlib  # noqa: F401
 
         import msgspec  # noqa: F401
-    except AttributeError:  # a version that uses one of them at once: then all of them are imported, as usual
+    except (
+        AttributeError,
+        ImportError,
+    ):  # a version that uses one of them at once: then all are imported as usual
         pass
     finally:
         for name, module in absent.items():

@@ -1,4 +1,4 @@
-"""`samuel-emit`, the small client of `samuel serve`: its name, its switch and its deadline.
+"""`samuel-emit`, the small client of `samuel serve`: its name, its options and its deadline.
 
 After `--deadline SECONDS` the process ends, whatever it is doing. The kernel counts, so that no program is needed
 that waits beside it, and goes on counting when the client becomes `samuel emit`. A guard that hangs has to deny
@@ -9,9 +9,13 @@ Imported by a client that has to be fast.
 
 from __future__ import annotations
 
+import os
+
 from samuel.process.plain_signal import plain_signal as signal
 
 NATIVE_CLIENT = "samuel-emit"
+
+LONGEST_SOCKET_PATH = 107  # bytes; the kernel has no room for more
 
 SWITCH = "SAMUEL_SERVE"
 """Set to `off`, every call is answered by a process of its own."""
@@ -24,8 +28,20 @@ SERVER_OPTION = "--server"
 """In front of everything else, before four words: the path of a run's server, its process id, the time when that
 process started, and the program that is started in place of `samuel emit` where this server does not answer."""
 
+WAS_ASKED_OPTION = "--server-was-asked"
+"""In front of everything else: the native client became this `samuel emit`, since no server answers the call."""
+
 DEADLINE_OPTION = "--deadline"
 LONGEST_DEADLINE = 1_000_000
+
+
+def installation_of(program: str, interpreter: str) -> str:
+    """The directory that has the programs of this installation: that of `samuel-emit`, or the interpreter's."""
+    for name in (os.path.realpath(program), interpreter):
+        directory = os.path.dirname(name)
+        if os.path.exists(f"{directory}/{NATIVE_CLIENT}"):
+            return directory
+    return os.path.dirname(interpreter)
 
 
 def split_server(arguments: list[str]) -> tuple[list[str], list[str]]:

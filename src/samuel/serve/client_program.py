@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 
-from samuel.serve.place import NATIVE_CLIENT
+from samuel.process.emit_client import NATIVE_CLIENT
 
 HOW_TO_GET_NATIVE = "install a C compiler and then Samuel again, or install Samuel's wheel for this platform"
 

@@ -29,10 +29,11 @@ from samuel.events.names import SESSION
 from samuel.events.schema import sample
 from samuel.journal import CallRecord, EventRecord, newest_first
 from samuel.paths import Project
+from samuel.process.emit_client import NATIVE_CLIENT, SWITCH, installation_of
 from samuel.serve import wire
 from samuel.serve.client_program import HOW_TO_GET_NATIVE, ClientProgram, client_program
 from samuel.serve.control import ask
-from samuel.serve.place import NATIVE_CLIENT, SWITCH, installation_of, socket_path
+from samuel.serve.place import socket_path
 from samuel.serve.start import is_served, start_for, why_not
 
 if TYPE_CHECKING:

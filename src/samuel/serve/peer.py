@@ -35,14 +35,14 @@ class Surroundings:
     def objection(self, connection: socket.socket) -> str:
         """Why the process at the other end is not served; "" if it is."""
         if not hasattr(socket, "SO_PEERCRED"):
-            return "" if _user_on_macos(connection) == os.getuid() else "it belongs to another user"
+            return "" if _user_on_macos(connection) == os.getuid() else "the caller is another user"
         pid, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         if user != os.getuid():
-            return "it belongs to another user"
+            return "the caller is another user"
         if pid <= 0 or _surroundings(pid) != self._own:
-            return "it is confined in another way than the server"
+            return "the caller runs in another sandbox or namespace than the server"
         if all_enclosing(self._live, pid) != self._runs:
-            return "it belongs to a run"
+            return "the caller does not belong to the same runs as the server"
         return ""
 
 
@@ -59,8 +59,13 @@ def _surroundings(pid: int) -> tuple[object, ...]:
             os.close(file)
     except OSError:
         return ()
-    starts = (status.find(key) + 1 for key in _CONFINED)
-    return *namespaces, *(status[start : status.find(b"\n", start)] for start in starts)
+    return *namespaces, *(status_line(status, key) for key in _CONFINED)
+
+
+def status_line(status: bytes, key: bytes) -> bytes:
+    """The line of a /proc/PID/status that begins with `key`; b"" if it has none, as on older kernels."""
+    start = status.find(key) + 1
+    return status[start : status.find(b"\n", start)] if start else b""
 
 
 def _user_on_macos(connection: socket.socket) -> int:

@@ -4,7 +4,7 @@ The name is computed from all that a client has in common with its server, so th
 that would give the same answers: the project, the installation and its version, and the variables that hooks see.
 The native client (`native/samuel_emit.c`) computes the same.
 
-This module is imported by a client that has to be fast: it imports nothing but `os` and `stat`.
+This module is imported by a client that has to be fast: of the standard library it uses only `os` and `stat`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ import os
 import stat
 
 from samuel.emit.fnv import MASK, fnv1a
-from samuel.process.emit_client import NATIVE_CLIENT as NATIVE_CLIENT
-from samuel.process.emit_client import NESTED as NESTED
-from samuel.process.emit_client import SWITCH as SWITCH
+from samuel.process.emit_client import LONGEST_SOCKET_PATH
 from samuel.process.passed import INTERPRETER_PREFIXES, PASSED, PASSED_PREFIXES
 from samuel.version import __version__
 
@@ -23,7 +21,6 @@ TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this nam
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-LONGEST = 107  # bytes of a socket's path; the kernel has no room for more
 NAME_LENGTH = 2 * 16 + 1
 ENDING = ".sock"
 
@@ -74,7 +71,7 @@ def candidates(environment: Mapping[bytes, bytes], root: str) -> Iterator[str]:
     usable = own.startswith("/") and not _is_in(own, root)
     places = (f"{own}/samuel" if usable else "", f"/tmp/samuel-{os.getuid()}")
     for place in places:
-        if place and len(os.fsencode(place)) + 1 + NAME_LENGTH + len(ENDING) <= LONGEST:
+        if place and len(os.fsencode(place)) + 1 + NAME_LENGTH + len(ENDING) <= LONGEST_SOCKET_PATH:
             yield place
 
 
@@ -94,12 +91,3 @@ def is_private(directory: str) -> bool:
     except OSError:
         return False
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
-
-
-def installation_of(program: str, interpreter: str) -> str:
-    """The directory that has the programs of this installation: that of `samuel-emit`, or the interpreter's."""
-    for name in (os.path.realpath(program), interpreter):
-        directory = os.path.dirname(name)
-        if os.path.exists(f"{directory}/{NATIVE_CLIENT}"):
-            return directory
-    return os.path.dirname(interpreter)

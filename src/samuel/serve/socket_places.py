@@ -7,7 +7,8 @@ import stat
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from samuel.serve.place import ENDING, LONGEST, candidates, is_private
+from samuel.process.emit_client import LONGEST_SOCKET_PATH
+from samuel.serve.place import ENDING, candidates, is_private
 from samuel.serve.start import is_served
 
 OWN_DIRECTORY = "set `XDG_RUNTIME_DIR` to a directory that only you can enter"
@@ -32,7 +33,8 @@ def place_problems(environment: Mapping[bytes, bytes], root: str) -> Iterator[Pl
     chosen = usable_directory(environment, root)
     own = os.fsdecode(environment.get(b"XDG_RUNTIME_DIR", b""))
     if own.startswith("/") and f"{own}/samuel" not in places:
-        what = f"`XDG_RUNTIME_DIR` is in the project, is missing, or makes a path of over {LONGEST} bytes"
+        too_long = f"makes a path of over {LONGEST_SOCKET_PATH} bytes"
+        what = f"`XDG_RUNTIME_DIR` is in the project, is missing, or {too_long}"
         yield PlaceProblem(f"{what}; servers listen in `{chosen}`" if chosen else what, "", bool(chosen))
     for place in places:
         if os.path.lexists(place) and not is_private(place):

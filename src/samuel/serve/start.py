@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING
 
 from samuel.errors import SamuelError
 from samuel.hooks.handler import HandlerStatus, Origin
-from samuel.process.emit_client import OFF
+from samuel.process.emit_client import NESTED, OFF, SWITCH, installation_of
 from samuel.process.live import all_enclosing
 from samuel.serve.place import (
     ENDING,
-    NESTED,
-    SWITCH,
     candidates,
-    installation_of,
     is_private,
     project_name,
     runtime_directory,
@@ -90,9 +87,9 @@ def why_not(app: App) -> str:
     if os.environ.get(SWITCH) == OFF:
         return f"`{SWITCH}` is off"
     if os.environ.get(NESTED):
-        return "a hook asks"
+        return "this process was started by a hook"
     if all_enclosing(app.user.live):
-        return "a run is around this process"
+        return "this process belongs to a run"
     if not has_something_to_run(app):
         return "nothing in this project is trusted"
     return ""

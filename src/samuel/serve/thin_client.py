@@ -10,10 +10,10 @@ import sys
 
 from samuel.emit.call import DENY, EmitArguments
 from samuel.emit.project_root import project_root
-from samuel.process.emit_client import OFF
+from samuel.process.emit_client import NATIVE_CLIENT, NESTED, OFF, SWITCH, installation_of
 from samuel.process.plain_signal import plain_signal as signal
 from samuel.serve import wire
-from samuel.serve.place import NATIVE_CLIENT, NESTED, SWITCH, installation_of, socket_path
+from samuel.serve.place import socket_path
 from samuel.version import __version__
 
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name

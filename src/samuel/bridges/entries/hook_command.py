@@ -21,7 +21,7 @@ from typing import NamedTuple
 from samuel.bridges.entries.denials import denial
 from samuel.dialects.clients.client import DENIABLE
 from samuel.dialects.clients.table import CLIENTS
-from samuel.process.emit_client import DEADLINE_OPTION, NATIVE_CLIENT
+from samuel.process.emit_client import DEADLINE_OPTION, NATIVE_CLIENT, installation_of
 
 TIMEOUT = 120
 """Seconds that the client gives the command."""
@@ -91,7 +91,7 @@ ON_PATH = EmitCommand()
 
 def installed_command() -> EmitCommand:
     """The samuel that is running now, by its absolute path."""
-    programs = Path(sys.executable).parent
+    programs = Path(installation_of(sys.argv[0], sys.executable))
     if (small := programs / NATIVE_CLIENT).is_file():
         return EmitCommand((str(small),))
     if (script := programs / "samuel").is_file():

@@ -19,11 +19,11 @@ from samuel.process.passed import UNSET_NAMES, is_pinned
 def launcher_script(root: Path, variables: Mapping[str, str]) -> bytes:
     """A `samuel emit` for the project at `root`, with these `variables` and no server."""
     # -P: a module in the project must not be imported in place of one that Samuel uses.
-    words = [sys.executable, "-P", "-m", "samuel", "-C", str(root), "emit"]
+    words = [sys.executable, "-P", "-m", "samuel", "emit"]
     lines = [
         "#!/bin/sh",
         *_environment({**variables, SWITCH: OFF}),
-        f"cd {shlex.quote(str(root))} 2>/dev/null",  # the client's directory may be gone
+        f"cd {shlex.quote(str(root))} || exit 2",  # a denial; `cd` says why
         f'exec {shlex.join(words)} "$@"',
     ]
     return "".join(f"{line}\n" for line in lines).encode()

@@ -19,11 +19,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.process import procfs, spawn, tree
-from samuel.process.emit_client import NATIVE_CLIENT, NESTED, OFF, SERVER_OPTION, SWITCH
+from samuel.process.emit_client import (
+    LONGEST_SOCKET_PATH,
+    NATIVE_CLIENT,
+    NESTED,
+    OFF,
+    SERVER_OPTION,
+    SWITCH,
+    installation_of,
+)
 from samuel.process.reason import NotRunnable
 
 FOR_RUN = "--for-run"
-_LONGEST = 107  # bytes of a socket's path; the kernel has no room for more
 _GRACE = 1.0  # seconds for it to close its journal and to end its workers
 
 
@@ -88,7 +95,7 @@ class RunServer:
 
 def _installation() -> str:
     """The directory of this installation's programs; "" if the ones that a call needs are not both there."""
-    directory = os.path.dirname(os.path.realpath(os.path.join(os.path.dirname(sys.executable), NATIVE_CLIENT)))
+    directory = installation_of(sys.argv[0], sys.executable)
     programs = (os.path.join(directory, name) for name in (NATIVE_CLIENT, "samuel"))
     return directory if all(os.access(program, os.X_OK) for program in programs) else ""
 
@@ -96,5 +103,5 @@ def _installation() -> str:
 def _private_directory() -> str:
     """A new directory that only this user can enter, with a path that leaves room for the name of a socket."""
     place = tempfile.gettempdir()
-    room = len(os.fsencode(place)) + len("/samuel-run-") + 16 + len("/socket.lock") <= _LONGEST
+    room = len(os.fsencode(place)) + len("/samuel-run-") + 16 + len("/socket.lock") <= LONGEST_SOCKET_PATH
     return tempfile.mkdtemp(prefix="samuel-run-", dir=place if room else "/tmp")

@@ -45,8 +45,9 @@ def serve(ctx: click.Context, path: str, installation: str, for_run: bool) -> in
         serve_run(here.root, path, installation)
         return 0
     from samuel.app import App  # the engine
+    from samuel.process.emit_client import installation_of
     from samuel.serve.listen import listening
-    from samuel.serve.place import installation_of, socket_path
+    from samuel.serve.place import socket_path
     from samuel.serve.server import Server
     from samuel.serve.start import prepare_directory, why_not
 

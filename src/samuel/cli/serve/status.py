@@ -8,9 +8,9 @@ import msgspec
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.errors import SamuelError
+from samuel.process.emit_client import installation_of
 from samuel.serve import wire
 from samuel.serve.control import ask
-from samuel.serve.place import installation_of
 from samuel.serve.start import sockets
 
 _MIB = 1024 * 1024

@@ -5,9 +5,9 @@ import sys
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
+from samuel.process.emit_client import installation_of
 from samuel.serve import wire
 from samuel.serve.control import ask
-from samuel.serve.place import installation_of
 from samuel.serve.start import sockets
 
 
