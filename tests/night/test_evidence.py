@@ -34,7 +34,8 @@ def only_attempt(project: Night, task: str = "1") -> dict[str, object]:
 def test_work_that_is_green_only_with_softened_checks_fails_and_the_checks_are_put_back(
     night: MakeNight, softened: list[list[str]], name: str
 ) -> None:
-    project = night("Make it faster")
+    # From Python 3.12 on, unittest fails where there is no test at all.
+    project = night("Make it faster", files={"tests/test_other.py": ALWAYS_TRUE})
     project.plan("1", do(["write", "calc.py", WRONG_CALC], *softened, ["claim"]))
 
     screen = project.start("--iterations", "1", code=None).screen

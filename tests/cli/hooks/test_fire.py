@@ -74,7 +74,7 @@ def test_the_handler_sees_the_payload_and_the_context(samuel, put):
         ("{bad", "`--payload` is not JSON: "),
         ("", "`--payload` is empty\n"),
         ("[]", "`--payload` must be a JSON object\n"),
-        ("[" * 5000, "`--payload` is nested too deeply\n"),
+        ("[" * 5000 + "]" * 5000, "`--payload` is nested too deeply\n"),
         ("@nope", "cannot read the file `nope`: No such file or directory\n"),
         ("@.", "cannot read the file `.`: Is a directory\n"),
         ('{"nope": 1}', "`quality.check` has no field `nope`\n"),
