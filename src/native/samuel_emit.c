@@ -45,6 +45,7 @@
 #define ENDING ".sock"
 #define DENY 2 /* what agents take for a refusal: without an answer nothing goes on */
 #define NO_MEMORY "error: `samuel-emit` has no memory left, so this is denied\n"
+#define NO_INPUT "error: `samuel-emit` cannot read its input, so this is denied\n"
 #define NO_READER "error: `samuel-emit` cannot write its answer, so this is denied\n"
 
 extern char **environ;
@@ -489,9 +490,16 @@ static void read_stdin(void) {
         size_t room = LARGEST_STDIN - standard_input.size;
         reserve(&standard_input, CHUNK);
         ssize_t count = read(0, standard_input.data + standard_input.size, room < CHUNK ? room : CHUNK);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) break;
-        standard_input.size += (size_t)count;
+        if (count > 0) {
+            standard_input.size += (size_t)count;
+        } else if (count < 0 && errno == EAGAIN) {
+            struct pollfd awaited = {.fd = 0, .events = POLLIN};
+            poll(&awaited, 1, -1);
+        } else if (count == 0) {
+            break;
+        } else if (errno != EINTR) {
+            deny(NO_INPUT);
+        }
     }
 }
 

@@ -73,9 +73,10 @@ def _emit(arguments: list[str]) -> int:
         code = emit_or_prepare(arguments)
         if code is not None:
             return code
-    from samuel.emit.without_engine import answered_without_engine
+    from samuel.emit.without_engine import print_without_engine
 
-    return 0 if answered_without_engine(arguments) else _emit_with_engine(arguments)
+    code = print_without_engine(arguments)
+    return _emit_with_engine(arguments) if code is None else code
 
 
 def _emit_with_engine(arguments: list[str]) -> int:

@@ -7,6 +7,7 @@ import select
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -382,6 +383,34 @@ def test_output_that_cannot_be_written_is_no_success(served: ServedProject, clie
     answer = served.run(words, stdin=ALLOWED)
     assert answer.code == 2
     assert b"error: " in answer.err  # without a reason an agent may go on
+
+
+def test_stdin_that_cannot_be_read_denies(served: ServedProject) -> None:
+    served.files.python_hook("guard", GUARD)
+    served.start()
+    answer = served.run(["sh", "-c", '"$@" PreAbilityCall < /', "sh", *NATIVE])
+    assert answer == (2, b"", b"error: `samuel-emit` cannot read its input, so this is denied\n")
+
+
+def test_stdin_that_does_not_block_is_waited_for(served: ServedProject) -> None:
+    served.files.python_hook("guard", GUARD)
+    served.start()
+    theirs, ours = os.pipe()
+    os.set_blocking(theirs, False)
+    with subprocess.Popen(
+        [*NATIVE, "PreAbilityCall"],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=served.root,
+        env=served.environment,
+    ) as client:
+        os.close(theirs)
+        time.sleep(0.1)
+        os.write(ours, DENIED)
+        os.close(ours)
+        assert client.wait(10) == 2
+    assert served.answered() == 1
 
 
 # Many calls

@@ -13,6 +13,7 @@ import pytest
 from tests.dialects.client_reading import CAPTURES, captured
 from tests.length import at_length
 
+from samuel.emit.call import LARGEST_STDIN
 from samuel.events.names import ALL
 from samuel.files.parsed_json import MAX_BYTES
 from samuel.paths import Project
@@ -201,3 +202,10 @@ def test_the_cases_are_answered_by_the_server(project: ServedProject) -> None:
         words, stdin = CASES[case]
         project.warm(*words, stdin=stdin)
     assert project.answered() == before + 12
+
+
+def test_payload_that_is_too_large_is_refused_also_where_no_hook_matches(project: ServedProject) -> None:
+    assert LARGEST_STDIN == MAX_BYTES
+    data = json.dumps({"ability_id": "read", "padding": "x" * MAX_BYTES}).encode()
+    for _ in range(2):  # the second time without the engine, if it could be
+        assert project.cold("SessionStart", stdin=data).code == project.warm("SessionStart", stdin=data).code == 1

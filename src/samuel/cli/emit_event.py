@@ -13,9 +13,9 @@ from samuel.cli.command_context import CommandContext
 from samuel.cli.endings import with_endings
 from samuel.cli.output import Output
 from samuel.emit import without_engine
-from samuel.emit.call import DENY, EmitAnswer, EmitArguments
+from samuel.emit.call import DENY, LARGEST_STDIN, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, leave_to_client
-from samuel.files.parsed_json import MAX_BYTES
+from samuel.errors import UsageError
 from samuel.process.emit_client import OFF, SWITCH
 
 if TYPE_CHECKING:
@@ -49,7 +49,12 @@ def emit_event(here: CommandContext, arguments: EmitArguments) -> int:
 
 
 def _stdin(arguments: EmitArguments) -> bytes:
-    return b"" if sys.stdin.isatty() and not arguments.client else sys.stdin.buffer.read(MAX_BYTES + 1)
+    if sys.stdin.isatty() and not arguments.client:
+        return b""
+    data: bytes | None = sys.stdin.buffer.read(LARGEST_STDIN + 1)
+    if data is None:
+        raise UsageError("stdin has nothing to read yet, and does not block", "use a file or a blocking pipe")
+    return data
 
 
 # The engine is imported here, and the dialects of all clients only for a client.

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 STDOUT, STDERR = 1, 2
+LARGEST_STDIN = 16 * 1024 * 1024  # bytes; of more than that, one byte too many is read, and the engine says so
 
 # What agents' own hooks understand: 2 stops them, any other fault is told and passed over.
 DENY, FAULT = 2, 1

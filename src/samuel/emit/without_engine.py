@@ -11,7 +11,7 @@ import marshal
 import os
 import sys
 
-from samuel.emit.call import EmitArguments
+from samuel.emit.call import LARGEST_STDIN, STDOUT, EmitArguments
 from samuel.emit.fnv import fnv1a
 from samuel.emit.project_root import project_root
 from samuel.files import file_cache
@@ -34,12 +34,16 @@ BEGIN = "SessionStart"
 TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
 
 
-def answered_without_engine(arguments: list[str]) -> bool:
-    """True if no hook handles the event; then the empty result was printed to stdout."""
+def print_without_engine(arguments: list[str]) -> int | None:
+    """Print the empty result if no hook handles the event; the exit code, or None if a hook may handle it."""
     answer = answer_without_engine(arguments)
-    if answer is not None:
-        _say(answer)
-    return answer is not None
+    if answer is None:
+        return None
+    try:
+        os.write(STDOUT, f"{answer}\n".encode() if answer else b"")
+    except OSError:
+        return 1  # nobody reads the answer: as any command would end
+    return 0
 
 
 def answer_without_engine(arguments: list[str]) -> str | None:
@@ -57,10 +61,12 @@ def answer_without_engine(arguments: list[str]) -> str | None:
         if cached is None or cached["stamp"] != stamp or not as_it_was(cached["files"]):
             return None
         client = client_module(command.client) if command.client else None
-        data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
+        data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read(LARGEST_STDIN + 1)
     except (OSError, TypeError, KeyError, ImportError, AttributeError):  # not ours, or no client
         return None
-    answer = answer_unmatched(data, command, client, cached, root)
+    if data is None:  # a stdin that does not block, and has nothing yet
+        return None
+    answer = answer_unmatched(data, command, client, cached, root) if len(data) <= LARGEST_STDIN else None
     if answer is None:
         import io
 
@@ -102,13 +108,6 @@ def answer_unmatched(
 def _changes_a_session(name: str, in_session: bool, root: str) -> bool:
     """Does this event change the stored session, whether hooks handle it or not?"""
     return in_session and name in TURNS and (name == BEGIN or os.path.exists(f"{root}/.samuel/run/sessions"))
-
-
-def _say(text: str) -> None:
-    try:
-        os.write(1, f"{text}\n".encode() if text else b"")
-    except OSError:
-        pass  # the reader of the output is gone
 
 
 def client_module(name: str) -> Client:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from samuel.emit.call import DENY, EmitArguments
+from samuel.emit.call import DENY, LARGEST_STDIN, EmitArguments
 from samuel.emit.project_root import project_root
 from samuel.process.emit_client import NATIVE_CLIENT, NESTED, OFF, SWITCH, installation_of
 from samuel.process.plain_signal import plain_signal as signal
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     Answer = tuple[int, int, list[tuple[int, bytes]]]  # as `wire.decode_answer` gives it
 
 REPLY_SECONDS = 2.0  # for the server to take the call, and to be about to call handlers
-LARGEST_STDIN = 16 * 1024 * 1024 + 1
 
 
 class Cold(Exception):
@@ -205,7 +204,7 @@ class _Connection:
 
 def _stdin() -> bytes:
     parts: list[bytes] = []
-    room = LARGEST_STDIN
+    room = LARGEST_STDIN + 1
     while room and (part := os.read(0, min(room, 1 << 20))):
         parts.append(part)
         room -= len(part)

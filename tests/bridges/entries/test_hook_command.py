@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from samuel.bridges.entries.denials import denial
 from samuel.bridges.entries.hook_command import (
     DEADLINE,
     ON_PATH,
@@ -222,6 +223,16 @@ def test_answer_of_samuel_reaches_the_client(code, out, tmp_path):
     for client, event in DENIABLE_CASES:
         answer = ask(command_of(client, event, ON_PATH), tmp_path)
         assert answer._replace(out=answer.out.rstrip("\n")) == (code, out.rstrip("\n"), "why\n")
+
+
+@pytest.mark.parametrize("fault", [None, "exit 1"])
+def test_denial_that_cannot_be_written_is_exit_code_2(fault, tmp_path):
+    for client, event in DENIABLE_CASES:
+        denied = json.dumps(denial(client, event, "samuel") or {})
+        put_samuel(tmp_path, fault or f"echo why >&2; printf %s {shlex.quote(denied)}; exit 0")
+        answer = ask(f"{command_of(client, event, ON_PATH)} > /dev/full", tmp_path)
+        if fault or denial(client, event, "samuel"):
+            assert answer.code == 2, (client, event, answer)
 
 
 def test_samuel_gets_its_arguments_and_the_payload(tmp_path):

@@ -115,7 +115,7 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
         return f"{_DENY_ON_EXIT}{enter}{line} || {{ {denial_script}; }}{_EXIT_AS_USUAL}"
     return (
         f"{_DENY_ON_EXIT}{enter}answer=$({line}) && code=0 || code=$?{_EXIT_AS_USUAL}; "
-        f'case $code in 0|2) printf %s "$answer"; exit $code;; esac; {_deny(client, event, reason)}'
+        f'case $code in 0|2) printf %s "$answer" || exit 2; exit $code;; esac; {_deny(client, event, reason)}'
     )
 
 
@@ -145,7 +145,7 @@ def _script(command: str) -> str:
 
 def _deny(client: str, event: str, reason: str) -> str:
     if answer := denial(client, event, reason):
-        return f"echo {_quoted(json.dumps(answer))}; exit 0"
+        return f"echo {_quoted(json.dumps(answer))} || exit 2; exit 0"
     return f"echo {_quoted(reason)} >&2; exit 2"
 
 
