@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 from bench_exec import noop
+from bench_projects import project
 from measure import Row, beside, take_turns
-from places import project
 
 from samuel.clock import SystemClock
 from samuel.events import ContextExtra

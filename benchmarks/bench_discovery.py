@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench_exec import agreed
+from bench_projects import executable, project
 from measure import Row, Times, at_most, take_turns
-from places import executable, project
 
 from samuel.app import App
 from samuel.clock import SystemClock

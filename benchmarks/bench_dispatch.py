@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pluggy
+from bench_projects import dispatcher, inline, project
 from measure import Row, at_most, take_turns
-from places import dispatcher, inline, project
 
-import samuel
 from samuel.events import ContextExtra
 
 
@@ -52,6 +51,3 @@ def _pluggy(ten: list[Callable[..., Any]]) -> Any:
         plugin = type("Plugin", (), {"extra": staticmethod(impl(function))})()
         manager.register(plugin)
     return manager
-
-
-assert samuel.__version__

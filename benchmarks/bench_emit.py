@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench_projects import executable, project
 from measure import Row, Times, at_most, below, beside, take_turns
-from places import executable, project
 
 GUARD = """\
 import samuel

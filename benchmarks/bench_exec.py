@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+from bench_projects import executable, project
 from measure import Row, at_most, take_turns
-from places import executable, project
 
 from samuel.app import App, Overrides
 from samuel.events import ContextExtra

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench_projects import dispatcher, inline, project
 from measure import Row, Times, at_most, below, take_turns
-from places import dispatcher, inline, project
 
 from samuel.clock import SystemClock
 from samuel.events import ContextExtra

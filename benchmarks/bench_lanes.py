@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bench_projects import project
 from measure import Row, Times, at_most
 from msgspec.structs import replace
-from places import project
 
 import samuel
 from samuel.app import App, Overrides

@@ -10,8 +10,8 @@ from typing import Any
 
 from bench_context import BARE, make
 from bench_memory import resident
+from bench_projects import project
 from measure import Row, Times, at_most, take_turns
-from places import project
 
 import samuel
 from samuel.app import App, Overrides

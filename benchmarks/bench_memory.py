@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench_projects import project
 from measure import Row
-from places import inline, project
 
 from samuel.app import App, Overrides
 from samuel.events import ContextExtra
@@ -42,6 +42,3 @@ def resident() -> int:
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-assert inline

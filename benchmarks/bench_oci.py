@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+from bench_projects import project, user
 from measure import Row, at_least, at_most, take_turns
-from places import project, user
 
 from samuel.clock import SystemClock
 from samuel.events import ContextExtra

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench_projects import project
 from measure import Row, at_least, below, take_turns
-from places import project
 
 from samuel.app import App, Overrides
 from samuel.events import ContextExtra

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import toons
+from bench_projects import project
 from markdown_it import MarkdownIt
 from measure import Row, at_most, take_turns
-from places import project
 
 from samuel.tasks.changes import complete
 from samuel.tasks.commonmark import tokens

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+from bench_projects import project
 from measure import Row, at_least, at_most, take_turns
-from places import project
 from wasmtime import Engine, Func, Linker, Memory, Module, Store
 
 from samuel.events import ContextExtra, QualityCheck

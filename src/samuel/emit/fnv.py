@@ -1,4 +1,4 @@
-"""FNV-1a with 64 bits: names for files and sockets, without importing `hashlib`. It proves nothing."""
+"""FNV-1a with 64 bits: names for files and sockets, without importing `hashlib`. Not a cryptographic hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`signal` without its enumerations, which take longer to define than the rest of a call of `samuel emit` needs.
+"""`signal` without its enumerations, which are a noticeable part of what `samuel emit` takes to start.
 
 Functions and numbers are those of the standard library; the numbers are plain integers.
 """

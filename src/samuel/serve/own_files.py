@@ -1,4 +1,4 @@
-"""The files of Samuel itself: a server whose program was replaced must not answer any more."""
+"""The files of Samuel itself: a server whose program was replaced ends soon."""
 
 from __future__ import annotations
 

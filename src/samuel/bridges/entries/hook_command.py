@@ -30,8 +30,8 @@ DEADLINE = TIMEOUT - 10
 """Seconds after which the command denies: before the client stops waiting and goes on."""
 
 _ABSENT = {
-    True: "samuel is not on PATH, or it failed: this project asks it first. Install samuel, or run samuel doctor.",
-    False: "samuel was moved, or it failed. Run samuel bridge add --user {client} again, or samuel doctor.",
+    True: "samuel-emit is not on PATH, or it failed, so this is denied. Install Samuel, or run: samuel doctor",
+    False: "samuel-emit was moved, or it failed, so this is denied. Run: samuel bridge add --user {client}",
 }
 
 # Where these clients say what project they are in: their working directory follows the agent's `cd`.

@@ -27,9 +27,9 @@ def serve(ctx: click.Context, path: str, installation: str, for_run: bool) -> in
     """Answer `samuel emit` from a process that stays.
 
     The first `samuel emit` in a project starts a server in the background, if the project has a hook that you
-    trust. The calls after it are answered a hundred times faster, with the same answers. The server ends by itself
-    ten minutes after the last call (`[serve] idle`), and can be stopped or killed at any time. `SAMUEL_SERVE=off`
-    does without it.
+    trust. The calls after it get the same answers in a fraction of the time, which `samuel bench` measures. The
+    server ends by itself ten minutes after the last call (`[serve] idle`), and can be stopped or killed at any
+    time. `SAMUEL_SERVE=off` does without it.
 
     Without a command, this runs a server in the foreground, until Ctrl-C.
 
