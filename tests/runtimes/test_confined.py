@@ -325,6 +325,24 @@ def test_bytecode_that_lies_beside_a_plugin_is_never_run(place: Place) -> None:
         assert place.result(script(of, text)) == {"word": "sincere"}, text
 
 
+@pytest.mark.slow
+def test_plugin_of_the_same_size_and_time_runs_as_it_is_now(place: Place) -> None:
+    of = package(place.root)
+    helper, tell = Path(of.directory, "helper.py"), "import json, helper; print(json.dumps({'word': helper.WORD}))"
+    for word in ("one", "two"):
+        helper.write_text(f"WORD = '{word}'\n")
+        os.utime(helper, (1_700_000_000, 1_700_000_000))
+        hook = function(of, "import helper\nreturn {'word': helper.WORD}")
+        os.utime(hook.path, (1_700_000_000, 1_700_000_000))
+        for text in (
+            f"#!{sys.executable}\n{tell}\n",
+            f'#!/bin/sh\ncd {of.directory} && exec python3 -c "{tell}"\n',
+        ):
+            assert place.result(script(of, text)) == {"word": word}, text
+        assert place.result(hook) == {"word": word}
+        place.python.close()  # the next call is that of a new process of Samuel
+
+
 def test_what_a_clone_put_into_the_data_dir_steers_nothing(place: Place) -> None:
     site = f".local/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
     planted = place.root / ".samuel" / "run" / "plugins" / "org@p" / site / "usercustomize.py"

@@ -14,16 +14,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.process import shim
+from samuel.process.compiled_python import EXACTLY
 from samuel.process.reason import NotRunnable
 
 # A Python script's own directory leads sys.path, so a `json.py` beside a hook would replace the standard
 # library's in every hook there. This runs the file as `python file` would, but with that directory at the
 # end: helpers can be imported and nothing is shadowed. It drops the '' that -c puts first, and leaves in
 # `__main__` just the names that a script finds there. SourceFileLoader compiles without inheriting __future__
-# flags from here, and decodes the file as Python itself would.
+# flags from here, and decodes the file as Python itself would. Helpers are compiled as `compile_exactly` does.
 PRELUDE = (
     "import sys;del sys.argv[0];sys.path[:1]==['']and sys.path.pop(0);"
     "from os.path import dirname as d,realpath as r;from importlib.machinery import SourceFileLoader as l;"
+    f"{EXACTLY}"
     "__file__=sys.argv[0];sys.path.append(d(r(__file__)));__loader__=l('__main__',__file__);del sys,d,r,l;"
     "exec(__loader__.source_to_code(__loader__.get_data(__file__),__file__))"
 )

@@ -19,6 +19,7 @@ from samuel.files.json import InvalidJson
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
+from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.reason import NotGranted, NotRunnable
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.process.walls.warm import LauncherGone
@@ -28,6 +29,7 @@ from samuel.runtimes.confined import Confinement, WarmLauncher
 from samuel.runtimes.ending import ending
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import AllBusy, WarmPool
+from samuel.trust.neighbours import single_file_directories
 
 NO_MANIFEST = "it has no manifest, so it may use only its own files and what `samuel plugin add --grant` gave it"
 
@@ -57,6 +59,7 @@ class ExecRuntime:
         self._environment = environment
         self._cache = cache
         self._pycache = str(cache / "pycache")
+        self._single_file_directories = single_file_directories(root)
         self._limit = output_limit
         self._confinement = Confinement(root, cache, walls, limits)
         self._launchers: WarmPool[WarmLauncher] = WarmPool()
@@ -82,12 +85,15 @@ class ExecRuntime:
 
     def _run(self, handler: Handler, event: Event, timeout: float) -> spawn.Finished:
         argv = self._command(handler, self._environment["PATH"], self._pycache)
+        for directory in self._trusted_directories(handler):
+            keep_uncompiled(directory, self._pycache)
         env = self._variables(self._environment, handler, event, timeout)
         return self._spawn(argv, env, _encoded_payload(handler, event), timeout)
 
     def _walled(self, handler: Handler, package: Package, event: Event, timeout: float) -> spawn.Finished:
         walls = self._confinement
         argv = self._command(handler, walls.path, walls.pycache(package))
+        keep_uncompiled(package.directory, walls.pycache(package))
         env = self._variables(walls.environment(package, argv[0]), handler, event, timeout)
         stdin = _encoded_payload(handler, event)
         if (finished := self._launched(package, argv, env, stdin, timeout)) is not None:
@@ -135,6 +141,12 @@ class ExecRuntime:
         if not program:
             raise NotRunnable(f"`{handler.path}` was not found on PATH ({path})")
         return interpreter.command(program, *arguments, path=path, pycache=pycache, cache_dir=self._cache)
+
+    def _trusted_directories(self, handler: Handler) -> set[str]:
+        """The directories whose files the user trusts together with what the handler runs."""
+        programs = handler.runs if handler.file else (handler.path,)
+        directories = {os.path.dirname(program) for program in programs if os.path.isabs(program)}
+        return directories - self._single_file_directories
 
     def _spawn(
         self,

@@ -24,6 +24,7 @@ from samuel.decoding import json_decoder
 from samuel.events import event_type
 from samuel.files.json import InvalidJson
 from samuel.hooks.decorator import MARK, declarations
+from samuel.process.compiled_python import compile_exactly
 from samuel.process.ledger import any_child
 from samuel.process.tree import Tree, own_all_children
 from samuel.runtimes.loaded_files import LoadedFiles
@@ -62,6 +63,7 @@ def serve(requests: int, answers: int, files: LoadedFiles | None = None) -> None
 
     `files` is for a worker that outlives an event: what it has loaded may change before the next one.
     """
+    compile_exactly()
     for fd in (requests, answers):
         os.set_inheritable(fd, False)  # processes that a hook starts must not hold the pipes open
     own_all_children()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -14,10 +15,12 @@ import msgspec
 from samuel.abilities.model import PythonImplementation, ScriptImplementation
 from samuel.files.json import InvalidJson, parse
 from samuel.process import interpreter, spawn
+from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.environment import WITHHELD
 from samuel.process.reason import NotRunnable
 from samuel.runtimes.ending import ending
 from samuel.runtimes.python import NEEDED, SAMUEL
+from samuel.trust.neighbours import single_file_directories
 
 SECONDS = 600.0
 """The timeout of an ability that does not set one."""
@@ -73,6 +76,9 @@ def run_script(
         )
     except NotRunnable as error:
         return ProgramResult("", error=str(error))
+    directory = os.path.dirname(os.path.abspath(settings.root / script.path))
+    if directory not in single_file_directories(settings.root):
+        keep_uncompiled(directory, _pycache(settings))
     return _run(argv, ran, script, call_input, call_variables, settings)
 
 
