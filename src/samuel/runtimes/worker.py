@@ -63,7 +63,7 @@ def serve(requests: int, answers: int, files: LoadedFiles | None = None) -> None
 
     `files` is for a worker that outlives an event: what it has loaded may change before the next one.
     """
-    compile_exactly()
+    compile_exactly(files.before_load if files is not None else None)
     for fd in (requests, answers):
         os.set_inheritable(fd, False)  # processes that a hook starts must not hold the pipes open
     own_all_children()
