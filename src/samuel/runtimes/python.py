@@ -59,6 +59,7 @@ class _DecodedReply(msgspec.Struct):
 
 _decode_reply = json_decoder(_DecodedReply)
 _STALE = _encode(WorkerReply(stale=True)) + b"\n"
+_SPENT = b'"spent":true}\n'  # the end of a reply after which the worker ends
 
 
 class _WorkerOwner(msgspec.Struct, frozen=True):
@@ -154,7 +155,7 @@ class PythonRuntime:
         except BaseException:
             self._workers.discard(owner.name, worker)
             raise
-        if worker.conversation.over or worker_reply.answer == _STALE:
+        if worker.conversation.over or worker_reply.answer == _STALE or worker_reply.answer.endswith(_SPENT):
             self._workers.discard(owner.name, worker)
         else:
             self._workers.give_back(owner.name, worker)
