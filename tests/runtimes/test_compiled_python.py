@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from samuel.abilities.execution.program import ProgramSettings, run_function, run_script
+from samuel.abilities.model import PythonImplementation, ScriptImplementation
 from samuel.clock import SystemClock
 from samuel.hooks.handler import Handler, Origin
 from samuel.process.compiled_python import keep_uncompiled
@@ -104,6 +106,37 @@ def test_script_of_a_yaml_hook_of_the_same_size_and_time_runs_as_it_is_now(
     for word in ("one", "two"):
         _write(tmp_path / "tools", {"check": SHELL, "child.py": CHILD, "helper.py": HELPER}, word)
         assert _result(tmp_path, tmp_path / "cache", handler) == {"word": word}
+
+
+@pytest.mark.slow
+def test_ability_of_the_same_size_and_time_runs_as_it_is_now(tmp_path: Path, compiled_python: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache/pycache").symlink_to(compiled_python)
+    variables = clean({"PYTHONPYCACHEPREFIX": str(tmp_path / "cache/pycache")})
+    settings = ProgramSettings(tmp_path, variables, {}, tmp_path / "cache", LIMIT)
+    function = "import helper\n\ndef answer(value):\n    return {'word': helper.WORD}\n"
+    files = {"script": SCRIPT, "shell": SHELL, "child.py": CHILD, "function.py": function, "helper.py": HELPER}
+    implementation = PythonImplementation("tools/function.py:answer")
+    for word in ("one", "two"):
+        _write(tmp_path / "tools", files, word)
+        for name in ("script", "shell"):
+            result = run_script(ScriptImplementation(f"tools/{name}"), (), {}, {}, settings)
+            assert result.output == {"word": word}, result
+        result = run_function(implementation, tmp_path / "tools/function.py", {}, {}, settings)
+        assert result.output == {"word": word}, result
+
+
+@pytest.mark.slow
+def test_script_in_the_root_leaves_the_rest_of_the_project_to_python(
+    tmp_path: Path, compiled_python: Path
+) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache/pycache").symlink_to(compiled_python)
+    _write(tmp_path, {"hook.py": STARTS_PYTHON, "hook": SHELL}, "one")
+    _write(tmp_path, {"hook_child.py": CHILD, "child.py": CHILD, "helper.py": HELPER}, "one")
+    for name in ("hook", "hook.py"):
+        assert _result(tmp_path, tmp_path / "cache", _handler(tmp_path / name)) == {"word": "one"}
+    assert list((tmp_path / "cache/pycache").glob(f"{str(tmp_path)[1:]}/helper.*.pyc"))
 
 
 @pytest.mark.slow

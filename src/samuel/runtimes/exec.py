@@ -29,7 +29,6 @@ from samuel.runtimes.confined import Confinement, WarmLauncher
 from samuel.runtimes.ending import ending
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import AllBusy, WarmPool
-from samuel.trust.neighbours import single_file_directories
 
 NO_MANIFEST = "it has no manifest, so it may use only its own files and what `samuel plugin add --grant` gave it"
 
@@ -59,7 +58,6 @@ class ExecRuntime:
         self._environment = environment
         self._cache = cache
         self._pycache = str(cache / "pycache")
-        self._single_file_directories = single_file_directories(root)
         self._limit = output_limit
         self._confinement = Confinement(root, cache, walls, limits)
         self._launchers: WarmPool[WarmLauncher] = WarmPool()
@@ -85,7 +83,7 @@ class ExecRuntime:
 
     def _run(self, handler: Handler, event: Event, timeout: float) -> spawn.Finished:
         argv = self._command(handler, self._environment["PATH"], self._pycache)
-        for directory in self._trusted_directories(handler):
+        for directory in self._script_directories(handler):
             keep_uncompiled(directory, self._pycache)
         env = self._variables(self._environment, handler, event, timeout)
         return self._spawn(argv, env, _encoded_payload(handler, event), timeout)
@@ -142,11 +140,10 @@ class ExecRuntime:
             raise NotRunnable(f"`{handler.path}` was not found on PATH ({path})")
         return interpreter.command(program, *arguments, path=path, pycache=pycache, cache_dir=self._cache)
 
-    def _trusted_directories(self, handler: Handler) -> set[str]:
-        """The directories whose files the user trusts together with what the handler runs."""
+    def _script_directories(self, handler: Handler) -> set[str]:
+        """The directories of what the handler runs. The project's root is none: it has everything else, too."""
         programs = handler.runs if handler.file else (handler.path,)
-        directories = {os.path.dirname(program) for program in programs if os.path.isabs(program)}
-        return directories - self._single_file_directories
+        return {os.path.dirname(program) for program in programs if os.path.isabs(program)} - {self._root}
 
     def _spawn(
         self,

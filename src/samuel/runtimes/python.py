@@ -165,7 +165,7 @@ class PythonRuntime:
 
     def _start(self, owner: _WorkerOwner) -> _Worker:
         if owner.package is None:
-            if owner.directory:
+            if owner.directory not in ("", self._root):  # the root has everything else, too
                 keep_uncompiled(owner.directory, self._pycache)
             argv = [sys.executable, "-P", "-X", f"pycache_prefix={self._pycache}", "-c", START, SAMUEL, NEEDED]
             forked = _serve_forked if self._forks and can_fork(self._environment) else None

@@ -20,7 +20,6 @@ from samuel.process.environment import WITHHELD
 from samuel.process.reason import NotRunnable
 from samuel.runtimes.ending import ending
 from samuel.runtimes.python import NEEDED, SAMUEL
-from samuel.trust.neighbours import single_file_directories
 
 SECONDS = 600.0
 """The timeout of an ability that does not set one."""
@@ -77,7 +76,7 @@ def run_script(
     except NotRunnable as error:
         return ProgramResult("", error=str(error))
     directory = os.path.dirname(os.path.abspath(settings.root / script.path))
-    if directory not in single_file_directories(settings.root):
+    if directory != str(settings.root):  # which has everything else, too
         keep_uncompiled(directory, _pycache(settings))
     return _run(argv, ran, script, call_input, call_variables, settings)
 
