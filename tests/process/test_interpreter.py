@@ -86,12 +86,33 @@ class TestTheCommand:
         argv = ask(hook(PYTHON.replace("\n", "\r\n") + "print(1)\r\n"))
         assert run(argv, cwd="/", env=env).stdout == b"1\n"
 
-    def test_command_is_remembered_until_the_file_changes(self, hook: Hook) -> None:
+    def test_interpreter_is_looked_for_on_the_path_each_time(self, hook: Hook, tmp_path: Path) -> None:
+        file = hook("#!/usr/bin/env tool\n")
+        first, second = tmp_path / "first/tool", tmp_path / "second/tool"
+        path = f"{first.parent}:{second.parent}"
+        for tool in (second, first):  # one that is earlier on the path appears
+            tool.parent.mkdir()
+            tool.write_text("#!/bin/sh\n")
+            tool.chmod(0o755)
+            assert ask(file, path=path) == [str(tool), str(file)]
+        first.unlink()
+        assert ask(file, path=path) == [str(second), str(file)]
+        second.unlink()
+        assert refused(file, path=path) == f"`FILE` needs `tool`, which was not found on PATH ({path})"
+
+    def test_interpreter_that_is_gone_is_refused_also_after_it_was_used(self, hook: Hook) -> None:
+        tool = hook("#!/bin/sh\n", name="tool")
+        file = hook(f"#!{tool}\n")
+        assert ask(file) == [str(tool), str(file)]
+        tool.unlink()
+        assert refused(file) == f"`FILE` names the interpreter `{tool}`, which does not exist"
+
+    def test_shebang_line_is_remembered_until_the_file_changes(self, hook: Hook) -> None:
         file = hook("#!/bin/sh\n")
         assert ask(file) == ["/bin/sh", str(file)]
-        cached_before = len(interpreter._commands)
+        cached_before = len(interpreter._starts)
         assert ask(file, "x") == ["/bin/sh", str(file), "x"]
-        assert len(interpreter._commands) == cached_before
+        assert len(interpreter._starts) == cached_before
         hook("#!/bin/cat\n")
         assert ask(file) == ["/bin/cat", str(file)]
         file.chmod(0o644)
@@ -257,7 +278,7 @@ class TestAShim:
         return count
 
     def python(self, file: Path, cache_dir: Path | None) -> str:
-        interpreter._commands.clear()
+        interpreter._starts.clear()
         argv = command(file, path=f"{self.shim.parent}:/usr/bin:/bin", pycache="", cache_dir=cache_dir)
         return argv[0]
 

@@ -275,6 +275,31 @@ def test_an_interpreter_in_a_hidden_place_is_there_if_it_is_on_path(
     assert "is not where a plugin may read" in reply.message
 
 
+def test_interpreter_in_a_hidden_place_may_be_replaced_by_another_version(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    (home / "bin").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{home}/bin:{os.environ['PATH']}")
+    place = Place(tmp_path, kind)
+    try:
+        for version in ("1", "2"):
+            tree = home / "versions" / version
+            for part in ("bin", "lib"):
+                (tree / part).mkdir(parents=True)
+            (tree / "lib/words").write_text(f'{{"version": "{version}"}}')
+            (tree / "bin/tool").write_text(f"#!/bin/sh\ncat {tree}/lib/words\n")
+            (tree / "bin/tool").chmod(0o755)
+            (home / "bin/tool").unlink(missing_ok=True)
+            (home / "bin/tool").symlink_to(tree / "bin/tool")
+            for _ in range(3):
+                reply = place.call(script(package(place.root), "#!/usr/bin/env tool\n"))
+                assert reply.result == {"version": version}, reply
+    finally:
+        place.exec.close()
+
+
 def test_a_program_in_a_hidden_place_does_not_stand_before_one_that_can_be_run(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,6 +348,24 @@ def test_bytecode_that_lies_beside_a_plugin_is_never_run(place: Place) -> None:
         f'#!/bin/sh\ncd {of.directory} && exec python3 -c "{tell}"\n',
     ):
         assert place.result(script(of, text)) == {"word": "sincere"}, text
+
+
+@pytest.mark.slow
+def test_plugin_of_the_same_size_and_time_runs_as_it_is_now(place: Place) -> None:
+    of = package(place.root)
+    helper, tell = Path(of.directory, "helper.py"), "import json, helper; print(json.dumps({'word': helper.WORD}))"
+    for word in ("one", "two"):
+        helper.write_text(f"WORD = '{word}'\n")
+        os.utime(helper, (1_700_000_000, 1_700_000_000))
+        hook = function(of, "import helper\nreturn {'word': helper.WORD}")
+        os.utime(hook.path, (1_700_000_000, 1_700_000_000))
+        for text in (
+            f"#!{sys.executable}\n{tell}\n",
+            f'#!/bin/sh\ncd {of.directory} && exec python3 -c "{tell}"\n',
+        ):
+            assert place.result(script(of, text)) == {"word": word}, text
+        assert place.result(hook) == {"word": word}
+        place.python.close()  # the next call is that of a new process of Samuel
 
 
 def test_what_a_clone_put_into_the_data_dir_steers_nothing(place: Place) -> None:

@@ -227,3 +227,61 @@ def test_nothing_is_compiled_beside_the_hook(runtime: PythonRuntime, tmp_path: P
     pid(runtime, of(tmp_path, "who"))
     assert not (tmp_path / "__pycache__").exists()
     assert list((tmp_path / "cache").rglob("beside*.pyc"))
+
+
+LEAVING = {
+    "working directory": "os.chdir('/')",
+    "umask": "os.umask(0o007)",
+    "variable": "os.environ['LEFT'] = '1'",
+    "removed variable": "del os.environ['PATH']",
+    "environment": "os.environ = dict(os.environ)",
+    "path": "sys.path.insert(0, '/left')",
+    "signal handler": "signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+    "blocked signal": "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])",
+    "alarm": "signal.alarm(1000)",
+    "stdout": "sys.stdout = open(os.devnull, 'w')",
+    "recursion limit": "sys.setrecursionlimit(5000)",
+    "exception": "os.chdir('/'); raise ValueError",
+}
+LEAVES = """
+import os, signal, sys
+import samuel
+
+{at_import}
+
+@samuel.hook("context.extra")
+def leaves(event):
+    {in_call}
+
+@samuel.hook("context.extra")
+def who(event):
+    umask = os.umask(0o22)
+    os.umask(umask)
+    state = [umask, os.getcwd(), sys.path, dict(os.environ, SAMUEL_CALL=""), type(os.environ).__name__,
+             sys.getrecursionlimit(), str(signal.getsignal(signal.SIGTERM)), signal.alarm(0),
+             sorted(map(int, signal.pthread_sigmask(signal.SIG_BLOCK, []))), sys.stdout is sys.__stdout__]
+    return {{"pid": os.getpid(), "state": state}}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", LEAVING.values(), ids=LEAVING)
+def test_what_a_hook_changes_in_its_process_does_not_reach_the_next_call(
+    runtime: PythonRuntime, tmp_path: Path, code: str
+) -> None:
+    (tmp_path / "hooks.py").write_text(LEAVES.format(at_import="", in_call=code))
+    before = runtime.call(of(tmp_path, "who"), event(), 10.0).result
+    assert before["state"]
+    runtime.call(of(tmp_path, "leaves"), event(), 10.0)
+    after = runtime.call(of(tmp_path, "who"), event(), 10.0).result
+    assert after["state"] == before["state"]
+    assert after["pid"] != before["pid"]
+
+
+@pytest.mark.slow
+def test_worker_stays_with_what_a_hook_changes_as_it_is_imported(runtime: PythonRuntime, tmp_path: Path) -> None:
+    at_import = "sys.path.insert(0, '/library'); os.environ['SET'] = '1'"
+    (tmp_path / "hooks.py").write_text(LEAVES.format(at_import=at_import, in_call="os.environ['SET'] = '1'"))
+    first = pid(runtime, of(tmp_path, "who"))
+    assert runtime.call(of(tmp_path, "leaves"), event(), 10.0).outcome is Outcome.OK
+    assert pid(runtime, of(tmp_path, "who")) == first

@@ -50,7 +50,8 @@ def guard(event):
         "streams": [(s.name, s.mode, s.encoding, s.errors, s.line_buffering, s.write_through,
                      type(s.buffer).__name__) for s in (sys.stdin, sys.stdout, sys.stderr)],
         "umask": os.umask(0o22), "collects": gc.isenabled(),
-        "finders": [getattr(finder, "__name__", type(finder).__name__) for finder in sys.meta_path],
+        "finders": [getattr(finder, "__name__", type(finder).__name__) for finder in sys.meta_path
+                    if not type(finder).__module__.startswith("samuel.")],
         "modules": [module.__spec__.origin for module in (platform, textwrap, urllib.parse)],
         "uri": pathlib.Path("/a b").as_uri(), "linux": uuid._LINUX, "schema": msgspec.json.schema(Documented),
         "forked": "samuel.cli.emit_event" in sys.modules,

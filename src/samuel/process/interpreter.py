@@ -11,19 +11,21 @@ import os
 import shlex
 import stat
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from samuel.process import shim
+from samuel.process.compiled_python import EXACTLY
 from samuel.process.reason import NotRunnable
 
 # A Python script's own directory leads sys.path, so a `json.py` beside a hook would replace the standard
 # library's in every hook there. This runs the file as `python file` would, but with that directory at the
 # end: helpers can be imported and nothing is shadowed. It drops the '' that -c puts first, and leaves in
 # `__main__` just the names that a script finds there. SourceFileLoader compiles without inheriting __future__
-# flags from here, and decodes the file as Python itself would.
+# flags from here, and decodes the file as Python itself would. Helpers are compiled as `compile_exactly` does.
 PRELUDE = (
     "import sys;del sys.argv[0];sys.path[:1]==['']and sys.path.pop(0);"
     "from os.path import dirname as d,realpath as r;from importlib.machinery import SourceFileLoader as l;"
+    f"{EXACTLY}"
     "__file__=sys.argv[0];sys.path.append(d(r(__file__)));__loader__=l('__main__',__file__);del sys,d,r,l;"
     "exec(__loader__.source_to_code(__loader__.get_data(__file__),__file__))"
 )
@@ -42,15 +44,27 @@ _BINARIES = (
 _SHELLS = frozenset(("sh", "bash", "dash", "ash", "ksh", "zsh", "fish"))
 _PYTHONS = ("python", "pypy")
 
-_Key = tuple[str, int, int, int, int, str, str]
-_commands: dict[_Key, list[str]] = {}
-_MOST_COMMANDS = 1000
+_Key = tuple[str, int, int, int, int]
 
 
 class Shebang(NamedTuple):
+    """The first line of a script."""
+
     interpreter: str
     argument: str
     crlf: bool
+
+
+class Start(NamedTuple):
+    """How a file says that it is to be started."""
+
+    program: str = ""  # its interpreter; a name without `/` is looked up; "": the kernel starts the file itself
+    flags: tuple[str, ...] = ()
+    is_python: bool = False
+
+
+_starts: dict[_Key, Start] = {}
+_MOST_STARTS = 1000
 
 
 def command(file: str | Path, *args: str, path: str, pycache: str, cache_dir: Path | None = None) -> list[str]:
@@ -58,7 +72,8 @@ def command(file: str | Path, *args: str, path: str, pycache: str, cache_dir: Pa
 
     `path` is where `#!/usr/bin/env name` looks; relative entries of it are skipped, for they would mean
     another program in each working directory. Python keeps compiled modules under `pycache` ("" for beside
-    the source). `cache_dir` is where answers of shims are kept. Asked again about a file this costs one stat.
+    the source). `cache_dir` is where answers of shims are kept. A file that stays the same is read once; its
+    interpreter is looked for each time, since programs may be installed and removed meanwhile.
     """
     name = os.path.abspath(file)
     try:
@@ -66,14 +81,14 @@ def command(file: str | Path, *args: str, path: str, pycache: str, cache_dir: Pa
     except OSError as error:
         raise NotRunnable(_missing(name, error)) from error
     # ctime: it changes with the x bit, and cannot be set back like mtime.
-    key = (name, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, path, pycache)
-    start = _commands.get(key)
+    key = (name, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    start = _starts.get(key)
     if start is None:
-        start = _resolve(name, status, path, pycache, cache_dir)
-        if len(_commands) >= _MOST_COMMANDS:  # files that changed, in a process that stays
-            _commands.clear()
-        _commands[key] = start
-    return [*start, *args]
+        start = _read(name, status)
+        if len(_starts) >= _MOST_STARTS:  # files that changed, in a process that stays
+            _starts.clear()
+        _starts[key] = start
+    return [*_argv(name, start, path, pycache, cache_dir), *args]
 
 
 def _missing(name: str, error: OSError) -> str:
@@ -84,7 +99,7 @@ def _missing(name: str, error: OSError) -> str:
     return f"`{name}` cannot be looked at: {error.strerror}"
 
 
-def _resolve(name: str, status: os.stat_result, path: str, pycache: str, cache_dir: Path | None) -> list[str]:
+def _read(name: str, status: os.stat_result) -> Start:
     if stat.S_ISDIR(status.st_mode):
         raise NotRunnable(f"`{name}` is a directory")
     if not stat.S_ISREG(status.st_mode):
@@ -98,11 +113,11 @@ def _resolve(name: str, status: os.stat_result, path: str, pycache: str, cache_d
     except OSError as error:
         # A binary runs without being readable; only the kernel can tell.
         if isinstance(error, PermissionError):
-            return [name]
+            return Start()
         raise NotRunnable(_missing(name, error)) from error
     if head.startswith(_BINARIES):
-        return [name]
-    return _interpreted(name, _shebang(name, head), path, pycache, cache_dir)
+        return Start()
+    return _interpreted(name, _shebang(name, head))
 
 
 def _head(name: str) -> bytes:
@@ -122,46 +137,61 @@ def _shebang(name: str, head: bytes) -> Shebang:
     return Shebang(interpreter, argument.strip(), crlf=line.endswith("\r"))
 
 
-def _interpreted(name: str, shebang: Shebang, path: str, pycache: str, cache_dir: Path | None) -> list[str]:
-    interpreter, argument, crlf = shebang
+def _interpreted(name: str, shebang: Shebang) -> Start:
+    program, argument, crlf = shebang
     flags = [argument] if argument else []  # the kernel passes the rest of the line as one argument
-    if os.path.basename(interpreter) == "env":
+    if from_env := os.path.basename(program) == "env":
         words = _words(name, argument.removeprefix("-S"))
         if not words or words[0].startswith("-") or "=" in words[0]:
-            return [name]  # something clever; env itself knows best
+            return Start()  # something clever; env itself knows best
         program, *flags = words
-        interpreter = program if "/" in program else look_up(program, path)
-        if not interpreter:
-            raise NotRunnable(f"`{name}` needs `{program}`, which was not found on PATH ({path})")
-    base = os.path.basename(interpreter)
-    _check(name, interpreter)
+    elif "/" not in program:
+        _refuse_relative(name, program)
+    base = os.path.basename(program)
     if crlf and base in _SHELLS:
         raise NotRunnable(f"`{name}` has Windows line ends (CRLF), which `{base}` cannot read; save it with LF")
-    if not base.startswith(_PYTHONS):
-        return [interpreter, *flags, name]
+    is_python = base.startswith(_PYTHONS)
+    if is_python and not from_env:
+        flags = _words(name, " ".join(flags))
+    return Start(program, tuple(flags), is_python)
+
+
+def _argv(name: str, start: Start, path: str, pycache: str, cache_dir: Path | None) -> list[str]:
+    program = start.program
+    if not program:
+        return [name]
+    interpreter = program if "/" in program else look_up(program, path)
+    if not interpreter:
+        raise NotRunnable(f"`{name}` needs `{program}`, which was not found on PATH ({path})")
+    _check(name, interpreter)
+    if not start.is_python:
+        return [interpreter, *start.flags, name]
     if shim.is_shim(interpreter):
         interpreter = shim.behind(interpreter, path, cache_dir)
-    return _python(interpreter, _words(name, " ".join(flags)), name, pycache)
+    return _python(interpreter, start.flags, name, pycache)
 
 
 def look_up(program: str, path: str) -> str:
     """The first such program on `path`, or nothing."""
     for directory in path.split(os.pathsep):
         candidate = os.path.join(directory, program)
-        if os.path.isabs(directory) and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+        # Most directories do not have it, which one system call tells.
+        if os.path.isabs(directory) and os.access(candidate, os.X_OK) and os.path.isfile(candidate):
             return candidate
     return ""
 
 
 def _check(name: str, interpreter: str) -> None:
     if not os.path.isabs(interpreter):
-        raise NotRunnable(
-            f"`{name}` names its interpreter `{interpreter}` by a relative path; use `#!/usr/bin/env …`"
-        )
+        _refuse_relative(name, interpreter)
     if not os.path.exists(interpreter):
         raise NotRunnable(f"`{name}` names the interpreter `{interpreter}`, which does not exist")
     if os.path.isdir(interpreter) or not os.access(interpreter, os.X_OK):
         raise NotRunnable(f"`{name}` names the interpreter `{interpreter}`, which cannot be run")
+
+
+def _refuse_relative(name: str, interpreter: str) -> NoReturn:
+    raise NotRunnable(f"`{name}` names its interpreter `{interpreter}` by a relative path; use `#!/usr/bin/env …`")
 
 
 def _words(name: str, text: str) -> list[str]:
@@ -171,7 +201,7 @@ def _words(name: str, text: str) -> list[str]:
         raise NotRunnable(f"`{name}` has a shebang line that cannot be read: {error}") from error
 
 
-def _python(python: str, flags: list[str], name: str, pycache: str) -> list[str]:
+def _python(python: str, flags: tuple[str, ...], name: str, pycache: str) -> list[str]:
     if "-m" in flags or "-c" in flags:  # then the file is data for some module, not the program
         return [python, *flags, name]
     prefix = ["-X", f"pycache_prefix={pycache}"] if pycache else []

@@ -19,6 +19,7 @@ from samuel.files.json import InvalidJson
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
+from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.reason import NotGranted, NotRunnable
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.process.walls.warm import LauncherGone
@@ -82,12 +83,15 @@ class ExecRuntime:
 
     def _run(self, handler: Handler, event: Event, timeout: float) -> spawn.Finished:
         argv = self._command(handler, self._environment["PATH"], self._pycache)
+        for directory in self._script_directories(handler):
+            keep_uncompiled(directory, self._pycache)
         env = self._variables(self._environment, handler, event, timeout)
         return self._spawn(argv, env, _encoded_payload(handler, event), timeout)
 
     def _walled(self, handler: Handler, package: Package, event: Event, timeout: float) -> spawn.Finished:
         walls = self._confinement
         argv = self._command(handler, walls.path, walls.pycache(package))
+        keep_uncompiled(package.directory, walls.pycache(package))
         env = self._variables(walls.environment(package, argv[0]), handler, event, timeout)
         stdin = _encoded_payload(handler, event)
         if (finished := self._launched(package, argv, env, stdin, timeout)) is not None:
@@ -135,6 +139,11 @@ class ExecRuntime:
         if not program:
             raise NotRunnable(f"`{handler.path}` was not found on PATH ({path})")
         return interpreter.command(program, *arguments, path=path, pycache=pycache, cache_dir=self._cache)
+
+    def _script_directories(self, handler: Handler) -> set[str]:
+        """The directories of what the handler runs. The project's root is none: it has everything else, too."""
+        programs = handler.runs if handler.file else (handler.path,)
+        return {os.path.dirname(program) for program in programs if os.path.isabs(program)} - {self._root}
 
     def _spawn(
         self,

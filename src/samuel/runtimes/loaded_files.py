@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sys
 
+from samuel.files.survey import Signature, signature
+from samuel.runtimes.unfound_modules import UnfoundModules
 from samuel.sha256 import sha256
-
-Signature = tuple[int, int, int]
 
 
 class LoadedFiles:
@@ -23,13 +23,25 @@ class LoadedFiles:
         self._modules = 0
         self._signatures: dict[str, Signature] = {}
         self._contents: dict[str, bytes] = {}
+        self._without_content: list[str] = []  # files that were loaded since the last note
         self._looked_at: set[str] = set()
+        self._unfound = UnfoundModules()
+        sys.meta_path.append(self._unfound)
+
+    def before_load(self, file: str, status: os.stat_result) -> None:
+        """Remember a source as it is before it is read: it may change while the hook that imports it runs."""
+        if installed := _installed(file):
+            self._remember(installed)
+        elif not file.startswith(self._others):
+            self._signatures[file] = signature(status)
+            self._without_content.append(file)
 
     def note(self) -> None:
         """Remember what was loaded since the last time."""
-        if len(sys.modules) == self._modules:
+        if len(sys.modules) == self._modules and not self._without_content:
             return
         self._modules = len(sys.modules)
+        loaded: dict[str, str] = {}
         for name, module in list(sys.modules.items()):
             if name in self._looked_at:
                 continue
@@ -37,34 +49,53 @@ class LoadedFiles:
             file = getattr(module, "__file__", None)
             if not isinstance(file, str):
                 continue
-            # Packages are installed and removed as a whole: their directory tells, for all of them at once.
-            installed = next((part for part in ("site-packages", "dist-packages") if f"/{part}/" in file), "")
-            if installed:
-                file = file[: file.index(f"/{installed}/") + len(installed) + 1]
-            elif file.startswith(self._others):
-                continue
-            if file not in self._signatures:
-                self._signatures[file] = _signature(file)
-                if not installed:
-                    self._contents[file] = _content(file)
+            if installed := _installed(file):
+                self._remember(installed)
+            elif not file.startswith(self._others) and file not in self._signatures:  # not a source
+                self._remember(file)
+                self._without_content.append(file)
+            if "." not in name:
+                loaded[name] = file
+        self._unfound.note_loaded(loaded)
+        while self._without_content:
+            file = self._without_content.pop()
+            content = _content(file)
+            # Else it changed after it was loaded: what was loaded is not known, and equals nothing.
+            self._contents[file] = content if _signature(file) == self._signatures[file] else b""
 
     def changed(self) -> bool:
-        """Whether a file is not what it was when it was noted. One that was only written again is."""
+        """Whether a new worker would load something else. A file that was only written again is the same."""
         for file, before in self._signatures.items():
             now = _signature(file)
             if now != before:
-                if self._contents.get(file) != _content(file):
+                content = _content(file)
+                if not content or self._contents.get(file) != content:
                     return True
                 self._signatures[file] = now
-        return False
+        return self._unfound.appeared()
+
+    def _remember(self, file: str) -> None:
+        if file not in self._signatures:
+            self._signatures[file] = _signature(file)
+
+
+def _installed(file: str) -> str:
+    """The directory of installed packages that has a file, or "".
+
+    Packages are installed and removed as a whole: their directory tells, for all of them at once.
+    """
+    for name in ("site-packages", "dist-packages"):
+        before, found, _ = file.partition(f"/{name}/")
+        if found:
+            return f"{before}/{name}"
+    return ""
 
 
 def _signature(file: str) -> Signature:
     try:
-        status = os.stat(file)
+        return signature(os.stat(file))
     except OSError:
-        return 0, 0, 0
-    return status.st_mtime_ns, status.st_size, status.st_ino
+        return ()
 
 
 def _content(file: str) -> bytes:

@@ -22,6 +22,7 @@ from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.json import InvalidJson, too_deep
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
+from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.conversation import Conversation, ConversationReply
 from samuel.process.forked import can_fork
 from samuel.process.reason import NotGranted, NotRunnable
@@ -58,6 +59,7 @@ class _DecodedReply(msgspec.Struct):
 
 _decode_reply = json_decoder(_DecodedReply)
 _STALE = _encode(WorkerReply(stale=True)) + b"\n"
+_SPENT = b'"spent":true}\n'  # the end of a reply after which the worker ends
 
 
 class _WorkerOwner(msgspec.Struct, frozen=True):
@@ -65,6 +67,7 @@ class _WorkerOwner(msgspec.Struct, frozen=True):
 
     name: str
     package: Package | None = None
+    directory: str = ""  # of their files, which are trusted together
     asking: bool = False  # the worker only reports which handlers its files declare
 
 
@@ -152,7 +155,7 @@ class PythonRuntime:
         except BaseException:
             self._workers.discard(owner.name, worker)
             raise
-        if worker.conversation.over or worker_reply.answer == _STALE:
+        if worker.conversation.over or worker_reply.answer == _STALE or worker_reply.answer.endswith(_SPENT):
             self._workers.discard(owner.name, worker)
         else:
             self._workers.give_back(owner.name, worker)
@@ -162,6 +165,8 @@ class PythonRuntime:
 
     def _start(self, owner: _WorkerOwner) -> _Worker:
         if owner.package is None:
+            if owner.directory not in ("", self._root):  # the root has everything else, too
+                keep_uncompiled(owner.directory, self._pycache)
             argv = [sys.executable, "-P", "-X", f"pycache_prefix={self._pycache}", "-c", START, SAMUEL, NEEDED]
             forked = _serve_forked if self._forks and can_fork(self._environment) else None
             return _Worker(Conversation(argv, cwd=self._root, env=self._environment, forked=forked))
@@ -169,6 +174,7 @@ class PythonRuntime:
 
     def _start_walled(self, owner: _WorkerOwner, package: Package) -> _Worker:
         walls = self.confinement
+        keep_uncompiled(package.directory, walls.pycache(package))
         argv = [package.python or sys.executable, "-E", "-P", "-c", START_WALLED, SAMUEL, NEEDED]
         # Taken before the paths are opened, so that the next call notices what changes meanwhile.
         stamp = () if owner.asking else walls.first_stamp(package)
@@ -191,8 +197,8 @@ class PythonRuntime:
         bound_handler, owner = self._owners.get(id(handler), (None, None))
         if owner is None or bound_handler is not handler:
             shared = handler.path and handler.origin in (Origin.PROJECT, Origin.USER)
-            directory = os.path.dirname(handler.path) if shared else handler.owner
-            owner = _WorkerOwner(f"{handler.origin.name}:{directory}")
+            directory = os.path.dirname(handler.path) if shared else ""
+            owner = _WorkerOwner(f"{handler.origin.name}:{directory or handler.owner}", directory=directory)
             self._owners[id(handler)] = handler, owner
         return owner
 

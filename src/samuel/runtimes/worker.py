@@ -24,9 +24,11 @@ from samuel.decoding import json_decoder
 from samuel.events import event_type
 from samuel.files.json import InvalidJson
 from samuel.hooks.decorator import MARK, declarations
+from samuel.process.compiled_python import compile_exactly
 from samuel.process.ledger import any_child
 from samuel.process.tree import Tree, own_all_children
 from samuel.runtimes.loaded_files import LoadedFiles
+from samuel.runtimes.process_state import process_state
 from samuel.runtimes.results import encode
 
 
@@ -47,6 +49,7 @@ class WorkerReply(msgspec.Struct, omit_defaults=True):
     crash: str = ""
     bad: str = ""
     stale: bool = False  # nothing was called, since a loaded file has changed: ask a new worker
+    spent: bool = False  # the hook has changed the process: the next call needs a new worker
 
 
 def main() -> None:
@@ -60,15 +63,17 @@ _decode_request = json_decoder(WorkerRequest)
 def serve(requests: int, answers: int, files: LoadedFiles | None = None) -> None:
     """Serve requests until the parent closes its pipe.
 
-    `files` is for a worker that outlives an event: what it has loaded may change before the next one.
+    `files` is for a worker that outlives an event: what it has loaded may change before the next one. A worker
+    ends after a hook that changed the state of the process, which the next call must not find.
     """
+    compile_exactly(files.before_load if files is not None else None)
     for fd in (requests, answers):
         os.set_inheritable(fd, False)  # processes that a hook starts must not hold the pipes open
     own_all_children()
     with Tree():  # from here on, orphans of processes that hooks start become children of this process
         pass
     threading.Thread(target=_end_with_parent, args=(requests,), daemon=True).start()
-    loaded: dict[str, Any] = {}
+    loaded = _LoadedHooks()
     encode_answer = msgspec.json.Encoder().encode
     with open(requests, "rb", closefd=False) as lines:
         for line in lines:
@@ -76,12 +81,29 @@ def serve(requests: int, answers: int, files: LoadedFiles | None = None) -> None
             answer = WorkerReply(stale=True) if is_stale else _handle(_decode_request(line), loaded)
             if files is not None:
                 files.note()
+            answer.spent = not is_stale and process_state() != loaded.state
             sys.stdout.flush()
             sys.stderr.flush()
             _write(answers, encode_answer(answer) + b"\n")
+            if answer.spent:
+                return
 
 
-def _handle(request: WorkerRequest, loaded: dict[str, Any]) -> WorkerReply:
+class _LoadedHooks:
+    """The files and modules of hooks that were loaded."""
+
+    def __init__(self) -> None:
+        self._targets: dict[str, Any] = {}
+        self.state = process_state()  # after the latest was loaded: a new worker would load them, too
+
+    def get(self, target: str) -> Any:
+        if target not in self._targets:
+            self._targets[target] = load(target)
+            self.state = process_state()
+        return self._targets[target]
+
+
+def _handle(request: WorkerRequest, loaded: _LoadedHooks) -> WorkerReply:
     try:
         return _answer(request, loaded)
     finally:
@@ -90,13 +112,12 @@ def _handle(request: WorkerRequest, loaded: dict[str, Any]) -> WorkerReply:
                 pass
 
 
-def _answer(request: WorkerRequest, loaded: dict[str, Any]) -> WorkerReply:
+def _answer(request: WorkerRequest, loaded: _LoadedHooks) -> WorkerReply:
     try:
-        if request.load not in loaded:
-            loaded[request.load] = load(request.load)
+        target = loaded.get(request.load)
         if not request.function:
-            return _result({"declared": describe(loaded[request.load])})
-        function = _function(loaded[request.load], request.function, request.bound)
+            return _result({"declared": describe(target)})
+        function = _function(target, request.function, request.bound)
         return _result(function(_decoder(request.event)(request.payload)))
     except InvalidJson as error:
         return WorkerReply(bad=str(error))

@@ -10,10 +10,12 @@ import sys
 
 from samuel.decoding import decode_json
 from samuel.files.json import write
+from samuel.process.compiled_python import compile_exactly
 from samuel.runtimes.worker import load
 
 
 def main() -> None:
+    compile_exactly()
     target, name = sys.argv[1:]
     answer = os.dup(1)  # not inheritable, so that child processes cannot write to the output
     os.dup2(2, 1)

@@ -17,22 +17,31 @@ _PARTS = ("bin", "lib", "lib64", "pyvenv.cfg")
 _ELSEWHERE = ("/home", "/root", "/tmp", "/var/tmp", "/run")
 
 
-@cache
 def of_program(program: str, root: str) -> tuple[str, ...]:
     """The places a program is made of, and those of what it is a link to. Nothing for the machine's own."""
-    places = [place for file in (program, os.path.realpath(program)) for place in _around(file, _private(root))]
-    return _not_of_the_machine(places)
+    return _of_files((program, os.path.realpath(program)), root)
+
+
+def on_path(path: str, root: str) -> tuple[str, ...]:
+    """The places of programs that the host has on its PATH, outside of home directories and of the project."""
+    directories = filter(os.path.isabs, path.split(os.pathsep))
+    return _of_directories(tuple(directory for directory in directories if os.path.isdir(directory)), root)
+
+
+# By what links lead to and what exists now: in a server, another version may be installed between two calls.
+@cache
+def _of_files(files: tuple[str, ...], root: str) -> tuple[str, ...]:
+    private = _private(root)
+    return _not_of_the_machine(place for file in files for place in _around(file, private))
 
 
 @cache
-def on_path(path: str, root: str) -> tuple[str, ...]:
-    """The places of programs that the host has on its PATH, outside of home directories and of the project."""
+def _of_directories(directories: tuple[str, ...], root: str) -> tuple[str, ...]:
     private = _private(root)
-    directories = [directory for directory in path.split(os.pathsep) if os.path.isdir(directory)]
     shared = [
         directory
         for directory in directories
-        if os.path.isabs(directory) and all(_apart(directory, place) for place in (*private, *_ELSEWHERE))
+        if all(_apart(directory, place) for place in (*private, *_ELSEWHERE))
     ]
     places = [place for directory in shared for place in (directory, *_tree(directory, private))]
     return _not_of_the_machine(places)
