@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 
 import pytest
 
@@ -201,3 +202,12 @@ def test_trust_reports_a_broken_samuel_toml(samuel, put):
     ran = samuel("trust")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("error: PROJECT/samuel.toml:1: unknown key `x`")
+
+
+def test_git_init_does_not_take_back_what_was_agreed_to(samuel, project, guard):
+    samuel("trust", "--yes")
+    subprocess.run(["git", "init", "-q", project], check=True)
+    assert samuel("trust", "--list").out.splitlines()[1].split()[:2] == ["trusted", NAME]
+    assert "decision" not in samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').json
+    assert samuel("trust", "--revoke", NAME).code == 0
+    assert samuel("trust", "--list").out.splitlines()[1].split()[:2] == ["new", NAME]
