@@ -69,7 +69,9 @@ def read(file: Path) -> dict[str, LockedPlugin]:
         what, line, _ = syntax_problem(error, text.decode())
         raise _refusal(file, what, line) from None
     except (UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
-        raise _refusal(file, str(error)) from None
+        from samuel.events.explain import explained
+
+        raise _refusal(file, explained(error)) from None
     if lock_file.version != VERSION:
         raise _refusal(file, f"version {lock_file.version}; this Samuel reads version {VERSION}")
     entries = {entry.name: entry for entry in lock_file.plugin}
