@@ -122,7 +122,7 @@ def _places(root: Path) -> Iterator[Finding]:
         if _writable(place):
             yield Finding("ok", f"{name} can be written: `{place}`")
         else:
-            yield Finding("error", f"{name} cannot be written: `{place}`", "give yourself the permission")
+            yield Finding("error", f"{name} cannot be written: `{place}`", _how_to_make_writable(place))
     yield from _disks(("project", root), ("home directory", user.home), ("state", user.state))
 
 
@@ -153,6 +153,15 @@ def _writable(place: Path) -> bool:
     """Can it be written, or created if it is missing?"""
     there = _nearest(place)
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
+def _how_to_make_writable(place: Path) -> str:
+    there = _nearest(place)
+    if not there.is_dir():
+        return f"`{there}` is not a directory; move it away"
+    if os.statvfs(there).f_flag & os.ST_RDONLY:
+        return f"the file system of `{there}` is read-only; mount it so that it can be written"
+    return f"give yourself the permission to write in `{there}`"
 
 
 def _nearest(place: Path) -> Path:
