@@ -119,8 +119,8 @@ def test_a_read_only_file_system_is_named_without_a_number_and_with_what_helps(p
         )
         return subprocess.run([*within, *REAL, *words], capture_output=True, text=True)
 
-    written = "cannot be written: the file system is read-only\n"
-    assert read_only("init").stderr == f"error: `samuel.toml` {written}"
+    read_only_message = "cannot be written: the file system is read-only\n"
+    assert read_only("init").stderr == f"error: `samuel.toml` {read_only_message}"
     fired = read_only("hooks", "fire", "quality.check", "--payload", '{"commands": []}')
     assert fired.stderr == "warning: the journal cannot be written: `.samuel`: the file system is read-only\n"
     assert f"the file system of `{project}` is read-only; mount it" in read_only("doctor").stdout

@@ -18,8 +18,8 @@ def unmarked_files(root: Path, home: Path) -> list[str]:
     places = [(root / place, place) for place in paths.HOOK_DIRS]
     places += [(home / place, f"~/{place}") for place in paths.HOOK_DIRS]
     return [
-        f"`{shown}/{name}` is not a hook: it has no function marked with `@samuel.hook` ({HINT})"
-        for directory, shown in places
+        f"`{place_name}/{name}` is not a hook: it has no function marked with `@samuel.hook` ({HINT})"
+        for directory, place_name in places
         for name in _unmarked(str(directory))
     ]
 

@@ -40,8 +40,8 @@ def new(here: CommandContext, name: str, kind: str, parent: Path) -> int:
     ]
     paths = [f"{path_text}/{file.path}" for file in files]
     data = {"path": path_text, "name": name, "kind": kind, "files": paths, "next": [*tries, *push]}
-    shown = [f"{line}  # in Samuel's environment" if line == test else line for line in tries]
-    lines = [*(f"wrote {path}" for path in paths), "", "Try:", *(f"  {line}" for line in shown)]
+    try_lines = [f"{line}  # in Samuel's environment" if line == test else line for line in tries]
+    lines = [*(f"wrote {path}" for path in paths), "", "Try:", *(f"  {line}" for line in try_lines)]
     return here.out.answer(data, "\n".join([*lines, "", "Share:", *(f"  {line}" for line in push)]))
 
 
