@@ -20,7 +20,7 @@ from samuel.bridges.proofs import latest_proofs
 from samuel.clock import iso
 from samuel.dispatch.record import percentile, slowness
 from samuel.errors import ConfigError, SamuelError
-from samuel.hooks.handler import Handler, HandlerStatus
+from samuel.hooks.handler import HandlerStatus
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain
 from samuel.journal import CallRecord, newest_first
@@ -39,6 +39,7 @@ from samuel.serve.start import sockets, why_not
 from samuel.sources.client_hooks.find import read_files
 from samuel.sources.client_hooks.places import present, project_places
 from samuel.sources.environment import HOW
+from samuel.sources.unmarked_files import unmarked_files
 from samuel.version import __version__
 
 RECENT = 2000  # records of the journal
@@ -65,7 +66,7 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
         with open_app(root, fresh=True) as app:
             chains = app.chains
             findings += [
-                *_hooks(app.handlers),
+                *_hooks(app),
                 *_client_hooks(app),
                 *_environment(app),
                 *_plugins(app),
@@ -121,7 +122,7 @@ def _places(root: Path) -> Iterator[Finding]:
         if _writable(place):
             yield Finding("ok", f"{name} can be written: `{place}`")
         else:
-            yield Finding("error", f"{name} cannot be written: `{place}`", "give yourself the permission")
+            yield Finding("error", f"{name} cannot be written: `{place}`", _how_to_make_writable(place))
     yield from _disks(("project", root), ("home directory", user.home), ("state", user.state))
 
 
@@ -154,6 +155,15 @@ def _writable(place: Path) -> bool:
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
+def _how_to_make_writable(place: Path) -> str:
+    there = _nearest(place)
+    if not there.is_dir():
+        return f"`{there}` is not a directory; move it away"
+    if os.statvfs(there).f_flag & os.ST_RDONLY:
+        return f"the file system of `{there}` is read-only; mount it so that it can be written"
+    return f"give yourself the permission to write in `{there}`"
+
+
 def _nearest(place: Path) -> Path:
     """`place`, or the directory above it in which it would be made."""
     return next(path for path in (place, *place.parents) if os.path.lexists(path))
@@ -167,13 +177,15 @@ LEVELS = {
 }
 
 
-def _hooks(all_handlers: Iterable[Handler]) -> Iterator[Finding]:
-    handlers = list(all_handlers)
+def _hooks(app: App) -> Iterator[Finding]:
+    handlers = app.handlers
     for handler in handlers:
         if level := LEVELS.get(handler.status):
             yield Finding(
                 level, f"`{handler.name}` ({handler.origin.label}) is {handler.status}: {handler.reason}"
             )
+    for unmarked in unmarked_files(app.paths.root, app.user.home):
+        yield Finding("note", unmarked)
     active = sum(handler.status is HandlerStatus.ACTIVE for handler in handlers)
     yield Finding("ok", f"{active} handlers are active")
 

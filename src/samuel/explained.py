@@ -15,6 +15,7 @@ from samuel.version import __version__
 
 _MORE_MEMORY = "end other programs, or raise the limits of this process (`ulimit -a` shows them)"
 _MORE_ROOM = "make room on that disk, then run the same command again: a run goes on where it stopped"
+_READ_ONLY = "the file system is read-only"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -29,13 +30,23 @@ def explained(error: Exception, arguments: Sequence[str]) -> SamuelError:
     if _no_memory(error):
         return _lack_of_memory()
     if isinstance(error, OSError):  # a full disk or a missing permission is not a bug of Samuel
-        return SamuelError(_os_error(error), _MORE_ROOM if error.errno in _NO_ROOM else "")
+        if error.errno == errno.EROFS and error.filename:
+            return SamuelError(f"`{error.filename}` cannot be written: {_READ_ONLY}")
+        return SamuelError(reason(error), _MORE_ROOM if error.errno in _NO_ROOM else "")
     if _no_thread(error):
         return SamuelError("the system does not start another thread", _MORE_MEMORY)
     try:
         return _bug(arguments, error)
     except MemoryError:  # whatever it looked like
         return _lack_of_memory()
+
+
+def reason(error: Exception) -> str:
+    """Why something failed, as a part of a message: an error of the system without its number."""
+    if not isinstance(error, OSError):
+        return str(error)
+    why = _READ_ONLY if error.errno == errno.EROFS else error.strerror or str(error) or type(error).__name__
+    return f"`{error.filename}`: {why}" if error.filename else why
 
 
 def _lack_of_memory() -> SamuelError:
@@ -54,11 +65,6 @@ def _no_memory(error: Exception) -> bool:
 def _no_thread(error: Exception) -> bool:
     """Did the system refuse to start a thread? Python has no exception type of its own for it."""
     return isinstance(error, RuntimeError) and str(error) == "can't start new thread"
-
-
-def _os_error(error: OSError) -> str:
-    why = error.strerror or str(error) or type(error).__name__
-    return f"`{error.filename}`: {why}" if error.filename else why
 
 
 def _bug(arguments: Sequence[str], error: Exception) -> Bug:

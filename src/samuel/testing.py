@@ -154,10 +154,9 @@ class SamuelProject:
         from samuel.sources.client_hooks import find as client_hooks
         from samuel.sources.yaml_hooks import files
         from samuel.trust.items import review
-        from samuel.trust.repository import trust_key
-        from samuel.trust.store import TrustStore
+        from samuel.trust.of_project import trust_of_project
 
-        store = TrustStore(self.user.state / "trust", trust_key(self.root))
+        store = trust_of_project(self.user.state, self.root)
         imports = load(self.root / "samuel.toml").import_hooks
         own_texts = [*texts(self.root), *client_hooks.texts(self.root, imports)]
         own_files = [*files(self.root, SHIPPED_HOOKS), *client_hooks.files(self.root, imports).items()]

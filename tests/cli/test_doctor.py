@@ -138,9 +138,11 @@ def test_a_place_that_cannot_be_written(samuel, machine):
     (machine / "cache").write_text("in the way")
     ran = samuel("doctor", "--json")
     assert ran.code == 1
-    assert ("error", "cache cannot be written: `HOME/cache/samuel`", "give yourself the permission") in findings(
-        ran
-    )
+    assert (
+        "error",
+        "cache cannot be written: `HOME/cache/samuel`",
+        "`HOME/cache` is not a directory; move it away",
+    ) in findings(ran)
 
 
 def test_doctor_reports_a_samuel_directory_that_is_a_link(samuel, project, tmp_path):
@@ -292,9 +294,22 @@ def server_findings(samuel) -> list[tuple[str, str, str]]:
 
 
 def test_doctor_says_why_an_untrusted_project_has_no_server(samuel, guard, runtime):
-    assert server_findings(samuel) == [
-        ("note", "`samuel emit` is answered without a server: nothing in this project is trusted", "")
-    ]
+    what = (
+        "`samuel emit` is answered without a server: no hook of this project can run; `samuel hooks list` says why"
+    )
+    assert server_findings(samuel) == [("note", what, "")]
+
+
+def test_doctor_says_that_a_project_without_hooks_needs_no_server(samuel, runtime):
+    what = "`samuel emit` is answered without a server: this project has no hooks"
+    assert server_findings(samuel) == [("note", what, "")]
+
+
+def test_doctor_names_a_python_file_that_lacks_the_decorator(samuel, put):
+    put(".samuel/hooks/g.py", "def guard(event):\n    return {'decision': 'deny'}\n")
+    what = "`.samuel/hooks/g.py` is not a hook: it has no function marked with `@samuel.hook`"
+    notes = [finding for finding in findings(samuel("doctor", "--json")) if "g.py" in finding[1]]
+    assert notes == [("note", f"{what} (begin its name with `_` if other hooks use it)", "")]
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -99,6 +100,30 @@ def test_a_report_that_cannot_be_written_is_shown(samuel, command, machine):
 def test_an_error_of_the_system_is_not_reported_as_a_bug(samuel, command):
     command(PermissionError(13, "Permission denied", "/etc/x"))
     assert samuel("boom") == (1, "", "error: `/etc/x`: Permission denied\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="there is no bubblewrap here")
+def test_a_read_only_file_system_is_named_without_a_number_and_with_what_helps(project):
+    def read_only(*words: str) -> subprocess.CompletedProcess[str]:
+        within = (
+            "bwrap",
+            "--dev-bind",
+            "/",
+            "/",
+            "--ro-bind",
+            str(project),
+            str(project),
+            "--chdir",
+            str(project),
+        )
+        return subprocess.run([*within, *REAL, *words], capture_output=True, text=True)
+
+    read_only_message = "cannot be written: the file system is read-only\n"
+    assert read_only("init").stderr == f"error: `samuel.toml` {read_only_message}"
+    fired = read_only("hooks", "fire", "quality.check", "--payload", '{"commands": []}')
+    assert fired.stderr == "warning: the journal cannot be written: `.samuel`: the file system is read-only\n"
+    assert f"the file system of `{project}` is read-only; mount it" in read_only("doctor").stdout
 
 
 def test_an_interrupt_exits_with_130(samuel, command):

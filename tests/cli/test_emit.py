@@ -94,8 +94,8 @@ def test_a_wrong_hint_costs_a_hook_neither_its_verdict_nor_its_messages(samuel, 
         "reason": "not on a Friday",
     }
     assert "Come back on Monday.\n" in ran.err
-    logs = "Invalid enum value 'loud' - at `$.level`; it is one of `debug`, `info`, `warn`, `error`"
-    follow_up = "Invalid enum value 'fly' - at `$.kind`; it is one of `open_file`, `run_command`, `create_task`"
+    logs = "`level` must be one of `debug`, `info`, `warn`, `error`, not `loud`"
+    follow_up = "`kind` must be one of `open_file`, `run_command`, `create_task`, not `fly`"
     assert (
         f"warning: `guard` denied: not on a Friday (`logs[0]` left out: {logs}; `follow_up_actions[0]` left out: "
         f"{follow_up})\n" in ran.err
@@ -108,7 +108,7 @@ def test_a_wrong_hint_of_a_hook_without_a_verdict_is_a_warning(samuel, hook) -> 
     ran = samuel("emit", "PostAbilityCall", stdin='{"ability_id": "a", "status": "success"}')
     assert ran.code == 0
     assert ran.json == {"suggested_abilities": [{"id": "sure", "confidence": 1}], "messages_to_user": ["Hm."]}
-    assert "warning: `a` `suggested_abilities[1]` left out: Object missing required field `id`" in ran.err
+    assert "warning: `a` `suggested_abilities[1]` left out: `id` is missing" in ran.err
     assert "the confidence of `sure` is 1.7, taken as 1: it must be 0 to 1\n" in ran.err
 
 
@@ -116,14 +116,12 @@ def test_a_verdict_in_the_wrong_shape_makes_a_guard_fail(samuel, hook) -> None:
     hook("a", "PreAbilityCall", '{"decision": "maybe", "messages_to_user": ["x"]}', "blocking: true\n")
     ran = samuel("emit", "PreAbilityCall", stdin=CALL)
     assert ran.code == 2
-    assert "it is one of `deny`, `ask`, `allow`" in ran.err
+    assert "must be one of `deny`, `ask`, `allow`, not `maybe`" in ran.err
 
 
 def test_an_unknown_value_in_a_context_lists_those_that_are_known(samuel) -> None:
     ran = samuel("emit", "SessionStart", stdin='{"stage": "doing"}')
-    assert (
-        "Invalid enum value 'doing' - at `$.stage`; it is one of `understand`, `plan`, `act`, `review`" in ran.err
-    )
+    assert "`stage` must be one of `understand`, `plan`, `act`, `review`, not `doing`" in ran.err
 
 
 def test_emit_warns_of_a_fault_and_goes_on(samuel, hook) -> None:
@@ -297,7 +295,7 @@ def test_emit_refuses_a_deadline_that_is_not_a_number_of_seconds(samuel, seconds
 def test_a_field_that_is_missing_or_wrong(samuel) -> None:
     ran = samuel("emit", "UserPromptSubmit", stdin="{}")
     assert ran.code == 2
-    assert "missing required field `user_message`" in ran.err
+    assert "`user_message` is missing" in ran.err
     assert samuel("emit", "UserPromptSubmit", stdin='{"user_message": 7}').code == 2
     assert samuel("emit", "PostAbilityCall", stdin='{"ability_id": "a", "status": "fine"}').code == 1
 

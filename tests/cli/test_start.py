@@ -15,6 +15,7 @@ from samuel.cli.root import COMMANDS
 from samuel.cli.root import samuel as root
 from samuel.cli.run import COMMANDS as RUN
 from samuel.cli.run import run
+from samuel.scaffold.hook import LANGUAGES
 from samuel.version import __version__
 
 HELP = """\
@@ -142,13 +143,42 @@ def test_unknown_commands_name_the_nearest(samuel):
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("emit", "`EVENT` is missing"),
+        ("run done", "`ID` is missing"),
+        ("hooks log --since 3d", "`--since` is not an option of `samuel hooks log`"),
+        ("hooks log --limt 3", "`--limt` is not an option of `samuel hooks log`; did you mean `--limit`?"),
+        ("hooks log --limit", "`--limit` needs a value"),
+        ("hooks log --limit 0", "`--limit` must be a whole number of 1 or more, not `0`"),
+        ("bench --rounds x", "`--rounds` must be a whole number from 1 to 10000, not `x`"),
+        ("bench --rounds 10001", "`--rounds` must be a whole number from 1 to 10000, not `10001`"),
+        ("session do x", "`NUMBER` must be a whole number, not `x`"),
+        ("hooks list --json=x", "`--json` takes no value"),
+        ("hooks list extra", "`extra` is one argument too many for `samuel hooks list`"),
+        ("hooks list a b", "`a b` are arguments too many for `samuel hooks list`"),
+        (
+            "hooks new x --event quality.check --lang pyton",
+            "`--lang` must be one of LANGUAGES, not `pyton`; did you mean `python`?",
+        ),
+        ("plugin validate nope", "`DIR` must be a directory that exists, not `nope`"),
+        ("hooks replay --since x", "`--since`: `x` is not an age like `12h`, `7d` or `2w`"),
+    ],
+)
+def test_a_wrong_command_line_is_answered_in_the_words_of_all_messages(samuel, words: str, message: str):
+    ran = samuel(*words.split())
+    message = message.replace("LANGUAGES", ", ".join(f"`{name}`" for name in LANGUAGES))
+    assert (ran.code, ran.out, ran.err.splitlines()[0]) == (2, "", f"error: {message}")
+
+
 def test_a_project_option_that_is_not_a_directory_is_refused(samuel, put):
     put("file", "")
     assert samuel("-C", "nope", "hooks", "list").code == 2
     assert samuel("-C", "file", "hooks", "list") == (
         2,
         "",
-        "error: Invalid value for '-C' / '--project': Directory 'file' is a file.\nsee `samuel --help`\n",
+        "error: `--project` must be a directory that exists, not `file`\nsee `samuel --help`\n",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 
 import pytest
 
@@ -201,3 +202,32 @@ def test_trust_reports_a_broken_samuel_toml(samuel, put):
     ran = samuel("trust")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("error: PROJECT/samuel.toml:1: unknown key `x`")
+
+
+@pytest.mark.parametrize(
+    ("beside", "is_named"),
+    [
+        ("import gg\n", True),
+        ("import samuel, g\n", False),
+        ("from g import guard\n", False),
+        ("from . import g as rules\n", False),
+        ("subprocess.run(['python', 'g.py'])\n", False),
+    ],
+)
+def test_trust_and_list_name_a_python_file_that_is_no_hook_and_that_no_hook_uses(samuel, put, beside, is_named):
+    put(".samuel/hooks/g.py", "def guard(event):\n    return {'decision': 'deny'}\n")
+    put(".samuel/hooks/_helper.py", "x = 1\n")
+    put(".samuel/hooks/a.py", f"# samuel\n{beside}")
+    what = "`.samuel/hooks/g.py` is not a hook: it has no function marked with `@samuel.hook`"
+    for words in (("trust", "--yes"), ("hooks", "list")):
+        assert (what in samuel(*words).err) == is_named
+        assert "_helper.py" not in samuel(*words).err
+
+
+def test_git_init_does_not_take_back_what_was_agreed_to(samuel, project, guard):
+    samuel("trust", "--yes")
+    subprocess.run(["git", "init", "-q", project], check=True)
+    assert samuel("trust", "--list").out.splitlines()[1].split()[:2] == ["trusted", NAME]
+    assert "decision" not in samuel("emit", "PreAbilityCall", stdin='{"ability_id": "x"}').json
+    assert samuel("trust", "--revoke", NAME).code == 0
+    assert samuel("trust", "--list").out.splitlines()[1].split()[:2] == ["new", NAME]

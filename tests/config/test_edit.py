@@ -103,7 +103,10 @@ def test_set_value_does_not_touch_a_file_that_is_not_valid_toml(file: Path) -> N
     file.write_text("a = \n")
     with pytest.raises(ConfigError) as caught:
         set_value(file, NOTIFY, 50)
-    assert str(caught.value) == f"{file}:1: not valid TOML: Invalid value"
+    assert (
+        str(caught.value)
+        == f'{file}:1: not valid TOML: `a` has no value (write one after the `=`, like `a = "text"`)'
+    )
     assert file.read_text() == "a = \n"
 
 

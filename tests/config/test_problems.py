@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import textwrap
 from collections.abc import Callable
@@ -226,14 +227,56 @@ def test_the_message_of_a_problem_in_samuel_toml(refused: Refused, text: str, er
 @pytest.mark.parametrize(
     ("data", "error"),
     [
-        (b"a = 1\nb = \n", "F:2: not valid TOML: Invalid value"),
-        (b"a = 1\na = 2", "F:2: not valid TOML: Cannot overwrite a value"),
-        (b"\n[a\n", "F:2: not valid TOML: Expected ']' at the end of a table declaration"),
-        (b"\n\na = [1,", "F:3: not valid TOML: Invalid value"),
-        (b"a = '''\n\n", "F:1: not valid TOML: Expected \"'''\""),
+        (
+            b"[methodology.ralph]\nx = 1\n\n[methodology . 'ralph']\n",
+            "F:4: not valid TOML: the table `[methodology . 'ralph']` is in this file twice; the first is in line "
+            "1 (put both under one)",
+        ),
+        (
+            b"[a]\nb = 1\nc = 2\nb = [\n3,\n]\n",
+            "F:6: not valid TOML: `a.b` has a value twice; the first is in line 2 (keep one of them)",
+        ),
+        (b"[[a]]\nb = 1\n[[a]]\nb = 2\nb = 3\n", None),
+        (
+            b"a = 1\n[a]\n",
+            "F:2: not valid TOML: `[a]` does not go with line 1, which is about the same name "
+            "(`a` is either a value or a table; keep one of them)",
+        ),
+        (
+            b"[a]\nb.c = 1\n[a.b]\n",
+            "F:3: not valid TOML: `[a.b]` does not go with line 2, which is about the same name "
+            "(`a.b` is either a value or a table; keep one of them)",
+        ),
+        (
+            b"a = 1\nb = \n",
+            'F:2: not valid TOML: `b` has no value (write one after the `=`, like `b = "text"`)',
+        ),
+        (
+            b"a = 1\nagent = codex\n",
+            'F:2: not valid TOML: the value of `agent` has no quotes (write `agent = "codex"`)',
+        ),
+        (b"a = True\n", "F:1: not valid TOML: `True` is not a value (write `true`)"),
+        (
+            b"agent: codex\n",
+            "F:1: not valid TOML: `agent: codex` has no value (a line is `key = value`, `[table]` or `# comment`)",
+        ),
+        (b"a = 'x\nb = 'y'", "F:1: not valid TOML: the value of `a` has no closing quote"),
+        (b"a = 1 b = 2", "F:1: not valid TOML: expected newline or end of document after a statement"),
+        (b"a = { b = 1 }\na.c = 2", None),
+        (
+            b"<<<<<<< HEAD\na = 1\n=======\na = 2\n>>>>>>> x\n",
+            "F:1: not valid TOML: it has a merge conflict (settle it, and remove the lines that git added)",
+        ),
+        (b"\n[a\n", "F:2: not valid TOML: `[a` has no closing `]`"),
+        (
+            b"\n\na = [1,",
+            "F:3: not valid TOML: the array `a` has no closing `]`, or a value in it is wrong "
+            "(values have quotes and commas)",
+        ),
+        (b"a = '''\n\n", "F:1: not valid TOML: expected \"'''\""),
         (
             b"\n[hooks.before:loop]",
-            "F:2: not valid TOML: Expected ']' at the end of a table declaration "
+            "F:2: not valid TOML: `[hooks.before:loop]` is not a table's name "
             '(a name with `:` in it needs quotes, like `[hooks."before:loop"]`)',
         ),
         (b"a = 1\n\nb = '\xff'", "F:3: the file is not UTF-8 (save it as UTF-8)"),
@@ -245,8 +288,12 @@ def test_the_message_of_a_problem_in_samuel_toml(refused: Refused, text: str, er
         (b"\n" + b"a." * 9999 + b"a=1", "F:2: the file nests deeper than 50 levels (make it flatter)"),
     ],
 )
-def test_a_file_that_is_not_toml_is_refused_with_the_reason(refused: Refused, data: bytes, error: str) -> None:
-    assert refused(data) == error
+def test_a_file_that_is_not_toml_is_refused_with_the_reason(
+    refused: Refused, data: bytes, error: str | None
+) -> None:
+    message = refused(data)
+    assert message == error or error is None
+    assert not re.search(r"\('|Cannot|Invalid|Expected", message)  # the words of tomllib
 
 
 def test_a_file_of_the_largest_size_is_accepted(file: Path) -> None:

@@ -457,7 +457,7 @@ class TestDryRun:
         loop.tasks("1", status="completed")
         with loop.open() as app:
             data = app.loop(Stop(), dry_run=True).dry_run("mine")
-        assert data["stopped"] == "gated: there is no task to implement"
+        assert (data["stopped"], data["exit_reason"]) == ("gated: no task is left to do", "queue_empty")
 
 
 def _files(root: Path) -> dict[str, bytes]:

@@ -45,16 +45,17 @@ def test_run_json_holds_only_the_cells_that_a_settlement_changes(tmp_path: Path)
     [
         (
             {"settlement": {"row": {"status": "finished"}}},
-            "Invalid enum value 'finished' - at `$.settlement.row.status`",
+            "`settlement.row.status` must be one of `pending`, `in_progress`, `completed`, `skipped`, `blocked`, "
+            "`waiting`, not `finished`",
         ),
         (
             {"settlement": {"row": {"attempts": "two"}}},
-            "Expected `int`, got `str` - at `$.settlement.row.attempts`",
+            "`settlement.row.attempts` must be an integer, not a string",
         ),
-        ({"settlement": {"row": {"title": "x"}}}, "Object contains unknown field `title` - at `$.settlement.row`"),
-        ({"settlement": {"outcome": "fine"}}, "Invalid enum value 'fine' - at `$.settlement.outcome`"),
-        ({"exit_reason": "tired"}, "Invalid enum value 'tired' - at `$.exit_reason`"),
-        ({"mode": "sleep"}, "Invalid enum value 'sleep' - at `$.mode`"),
+        ({"settlement": {"row": {"title": "x"}}}, "`settlement.row.title` is not a known field"),
+        ({"settlement": {"outcome": "fine"}}, "`settlement.outcome` cannot be `fine`"),
+        ({"exit_reason": "tired"}, "`exit_reason` cannot be `tired`"),
+        ({"mode": "sleep"}, "`mode` must be one of `implementation`, `discovery`, not `sleep`"),
     ],
 )
 def test_a_corrupt_run_json_is_refused_with_the_field_that_is_wrong(

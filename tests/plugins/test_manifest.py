@@ -464,7 +464,10 @@ HANDLER_RULE = "F:5: `{}` must name a function: `function`, or `file.py:function
             'F:5: unknown key `src` in `requires."a/b"` (did you mean `source`?)',
         ),
         # The file itself
-        ("name = 'p'\nname = 'q'", "F:2: not valid TOML: Cannot overwrite a value"),
+        (
+            "name = 'p'\nname = 'q'",
+            "F:2: not valid TOML: `name` has a value twice; the first is in line 1 (keep one of them)",
+        ),
         ("name = \\xff", None),
     ],
 )

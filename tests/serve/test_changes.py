@@ -200,3 +200,15 @@ def test_module_that_a_python_hook_imports_may_change(served: ServedProject) -> 
         for _ in range(2):
             assert served.warm("PreAbilityCall", stdin=context("read")).err == f"{word}\n".encode()
     assert served.answered() == 4
+
+
+@pytest.mark.slow
+def test_git_init_leaves_trusted_hooks_trusted_for_the_server_and_without_it(served: ServedProject) -> None:
+    served.files.python_hook("guard", PYTHON_HOOK.format(order=5))
+    served.start()
+    before = served.warm("PreAbilityCall", stdin=context("read"))
+    toggle_git(served.root)
+    for _ in range(2):
+        assert served.warm("PreAbilityCall", stdin=context("read")) == before
+    assert served.cold("PreAbilityCall", stdin=context("read")) == before
+    assert (before.err, served.answered()) == (b"guard 5\n", 3)

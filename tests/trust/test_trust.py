@@ -15,6 +15,7 @@ from samuel.files.survey import MOST_FILES, TooManyFiles, survey
 from samuel.hooks.handler import Handler, Origin
 from samuel.trust.digests import digest_file
 from samuel.trust.items import TrustItem, review, show
+from samuel.trust.of_project import trust_of_project
 from samuel.trust.permit import Permit
 from samuel.trust.repository import common_directory, trust_key
 from samuel.trust.store import Agreement, TrustStore
@@ -273,6 +274,51 @@ class TestRepository:
         for name in ("a/same", "b/same"):
             (tmp_path / name).mkdir(parents=True)
         assert trust_key(tmp_path / "a/same") != trust_key(tmp_path / "b/same")
+
+    @pytest.mark.parametrize("top", [".", "sub"])
+    def test_git_init_keeps_what_was_trusted_and_the_last_trusted_guards(
+        self, tmp_path: Path, git: Git, top: str
+    ) -> None:
+        root, state = tmp_path / "project/sub", tmp_path / "state"
+        root.mkdir(parents=True)
+        trust_of_project(state, root).agree([("a", "digest", b"")], at="", root=str(root))
+        before = trust_key(root)
+        (state / "yaml").mkdir()
+        (state / "yaml" / before).write_text("last trusted")
+        git(root.parent / top, "init", "-q")
+        store = trust_of_project(state, root)
+        assert (store.key != before, list(store.load())) == (True, ["a"])
+        assert (state / "yaml" / store.key).read_text() == "last trusted"
+        assert TrustStore(state / "trust", before).load() == {}
+
+    def test_git_init_brings_back_nothing_that_was_revoked(self, tmp_path: Path, git: Git) -> None:
+        root, state = tmp_path / "project", tmp_path / "state"
+        root.mkdir()
+        trust_of_project(state, root).agree([("a", "digest", b"")], at="", root=str(root))
+        path_file = state / "trust" / f"{trust_key(root)}.json"
+        content = path_file.read_bytes()
+        git(root, "init", "-q")
+        trust_of_project(state, root).revoke()
+        path_file.write_bytes(content)
+        assert trust_of_project(state, root).load() == {}
+
+    def test_a_link_to_the_repository_of_another_project_takes_no_trust_there(
+        self, tmp_path: Path, git: Git
+    ) -> None:
+        root, other, state = tmp_path / "project", tmp_path / "other", tmp_path / "state"
+        for directory in (root, other):
+            directory.mkdir()
+        git(other, "init", "-q")
+        trust_of_project(state, root).agree([("a", "digest", b"")], at="", root=str(root))
+        for make_link in (
+            lambda git: git.write_text(f"gitdir: {other}/.git\n"),
+            lambda git: git.symlink_to(other / ".git"),
+        ):
+            make_link(root / ".git")
+            assert trust_of_project(state, root).load() == {}
+            assert trust_of_project(state, other).load() == {}
+            (root / ".git").unlink()
+        assert list(trust_of_project(state, root).load()) == ["a"]
 
     @pytest.mark.parametrize("text", ["", "gitdir: nowhere", "garbage\0\xff", "gitdir: " + "x" * 10_000])
     def test_a_broken_link_to_a_repository_shares_no_trust(self, tmp_path: Path, text: str) -> None:

@@ -16,7 +16,6 @@ from samuel.process.git.git import GitFailed
 from samuel.process.git.landing import OLDEST
 from samuel.process.git.worktrees import version
 from samuel.trust.commands import task_checks, texts
-from samuel.trust.repository import trust_key
 from samuel.trust.requested_checks import remember_requested
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def _refuse_untrusted(app: App, request: MachineRequest) -> None:
     hint = f"on this machine, `samuel -C {root} trust` shows it and asks"
     own_checks = task_checks(app.methodology, request.task_checks)
     if own_checks:
-        remember_requested(app.user.state, trust_key(root), app.methodology, request.task_checks)
+        remember_requested(app.user.state, app.trust_key, app.methodology, request.task_checks)
     names = (f"checks:{app.methodology}", f"checks:{app.methodology}:tasks", f"agent:{request.agent}", "lanes")
     for name, digest, _ in (*texts(app.config), *([own_checks] if own_checks else [])):
         if name in names and app.permit.text(name, digest):

@@ -35,9 +35,8 @@ from samuel.loop.defaults import built_in
 from samuel.process.environment import clean
 from samuel.process.live import enclosing
 from samuel.runtimes.table import Runtimes, Setting
+from samuel.trust.of_project import trust_of_project
 from samuel.trust.permit import Permit
-from samuel.trust.repository import trust_key
-from samuel.trust.store import TrustStore
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
@@ -159,8 +158,8 @@ class App:
         refuse_links(root, str(self.state.relative_to(root)))
 
     def _pin_trust(self, trust_everything: bool | None) -> None:
-        self.trust_key = trust_key(self.paths.root)
-        self.trust = TrustStore(self.user.state / "trust", self.trust_key)
+        self.trust = trust_of_project(self.user.state, self.paths.root)
+        self.trust_key = self.trust.key
         if trust_everything is None:
             trust_everything = self.pinned_run.trusts_everything if self.pinned_run else self._trusts_everything()
         everything = trust_everything

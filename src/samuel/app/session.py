@@ -11,6 +11,7 @@ from msgspec import UNSET
 from samuel.dispatch.record import Fired
 from samuel.errors import SamuelError
 from samuel.events import Event
+from samuel.explained import reason
 from samuel.process import spawn
 from samuel.process.git.git import Git
 from samuel.process.live import all_enclosing
@@ -51,7 +52,7 @@ def recording_fire(app: App, tell: Callable[[str], None]) -> Callable[[Event], F
             for follow_up in session_recorder.keep(event.session_id, fired).follow_ups:
                 tell(describe(follow_up))
         except (SamuelError, OSError) as error:
-            tell(f"the results of hooks were not stored in the session: {error}")
+            tell(f"the results of hooks were not stored in the session: {reason(error)}")
         return fired
 
     return fire

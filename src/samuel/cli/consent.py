@@ -30,9 +30,8 @@ from samuel.sources.yaml_cache import YamlHookCache
 from samuel.tasks.store import TaskStore
 from samuel.trust import commands
 from samuel.trust.items import TrustItem, review, show
-from samuel.trust.repository import trust_key
+from samuel.trust.of_project import trust_of_project
 from samuel.trust.requested_checks import requested_checks
-from samuel.trust.store import TrustStore
 
 PENDING = ("new", "changed", "gone")
 
@@ -43,8 +42,8 @@ class Consent:
     def __init__(self, root: Path) -> None:
         refuse_links(root, paths.HOME, *paths.HOOK_DIRS, ".kodelet", paths.SYSTEM, paths.YAML_HOOKS)
         self.root = root
-        self._state, self._key = paths.User.from_environment().state, trust_key(root)
-        self._store = TrustStore(self._state / "trust", self._key)
+        self._state = paths.User.from_environment().state
+        self._store = trust_of_project(self._state, root)
 
     def items(self) -> list[TrustItem]:
         """Everything that could run in the project. Each item holds the bytes of its digest."""
@@ -71,7 +70,7 @@ class Consent:
     def _task_checks(self, settings: Config) -> list[commands.CommandText]:
         """The commands that the tasks of each methodology bring along."""
         texts = []
-        requested = requested_checks(self._state, self._key)
+        requested = requested_checks(self._state, self._store.key)
         for name in settings.names:
             state = paths.Project(self.root).state(name, several=settings.has_several_methodologies)
             try:
@@ -108,14 +107,14 @@ class Consent:
         """The names that samuel.toml may use for the handlers of an item."""
         if name.startswith("plugin:"):
             directory = name.removeprefix("plugin:")
-            last = stored_declarations(self._state / "declarations" / self._key).get(name)
+            last = stored_declarations(self._state / "declarations" / self._store.key).get(name)
             return {titled(directory), *([last.owner] if last and last.owner else [])}
         if name.startswith(AGREEMENT):
-            last_trusted = LastTrusted(self._state / "client-hooks" / self._key)
+            last_trusted = LastTrusted(self._state / "client-hooks" / self._store.key)
             return {hook.name for hook in last_trusted.of(str(self.root / name.removeprefix(AGREEMENT)))}
         file = Path(name)
         if str(file.parent) == paths.YAML_HOOKS:
-            read = YamlHookCache(SHIPPED_HOOKS, self._state / "yaml" / self._key).last(str(self.root / name))
+            read = YamlHookCache(SHIPPED_HOOKS, self._state / "yaml" / self._store.key).last(str(self.root / name))
             hooks = (read.hook, read.last_trusted) if read else ()
             return {file.stem, *(hook.id for hook in hooks if hook)}
         return {file.name, file.stem} if str(file.parent) in paths.HOOK_DIRS else set()

@@ -9,7 +9,7 @@ import click
 from samuel.cli.endings import with_endings
 from samuel.cli.output import Output
 from samuel.cli.root import samuel
-from samuel.errors import UsageError
+from samuel.cli.usage import usage_error
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -25,7 +25,7 @@ def _run(arguments: Sequence[str], out: Output) -> int:
         out.tell(error.format_message())
         return error.exit_code
     except click.ClickException as error:
-        return out.fail(_usage(error))
+        return out.fail(usage_error(error))
     except click.Abort:
         out.tell("interrupted")
         return out.ending(130)
@@ -55,8 +55,3 @@ def _takes_value(command: click.Command | None, option: str) -> bool:
     """Does this option of the command have its value in the next word?"""
     options = [param for param in command.params if isinstance(param, click.Option)] if command else []
     return any(option in (*param.opts, *param.secondary_opts) and not param.is_flag for param in options)
-
-
-def _usage(error: click.ClickException) -> UsageError:
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    return UsageError(error.format_message(), f"see `{context.command_path if context else 'samuel'} --help`")

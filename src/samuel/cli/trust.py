@@ -13,6 +13,7 @@ from samuel.errors import SamuelError, UsageError
 from samuel.hooks.handler import HandlerStatus
 from samuel.nearest import did_you_mean
 from samuel.printable import safe
+from samuel.sources.unmarked_files import unmarked_files
 from samuel.trust.items import TrustItem
 
 
@@ -92,18 +93,19 @@ def _agree(here: CommandContext, consent: Consent, pending: Sequence[TrustItem],
     lines = [_agreed(item) for item in agreed]
     lines += [f"not trusted: {_name(item)}" for item in left]
     data = {"agreed": [_plain(item) for item in agreed], "pending": [_plain(item) for item in left]}
-    warnings = [*unreadable, *(_broken(here) if agreed else [])]
+    warnings = [*unreadable, *(_not_running(here) if agreed else [])]
     return here.out.answer(data, "\n".join(lines), ok=not left, warnings=warnings)
 
 
-def _broken(here: CommandContext) -> list[str]:
-    """Warnings about broken hooks: trusted now, they can be asked for their events before the first event."""
+def _not_running(here: CommandContext) -> list[str]:
+    """Warnings about hooks that will not run: trusted now, they can be asked for their events."""
     with here.open() as app:
-        return [
+        broken = [
             f"`{handler.name}` is broken: {handler.reason}"
             for handler in app.handlers
             if handler.status is HandlerStatus.BROKEN
         ]
+        return [*broken, *unmarked_files(app.paths.root, app.user.home)]
 
 
 def _chosen(here: CommandContext, names: Sequence[str], items: Sequence[TrustItem]) -> Sequence[TrustItem]:

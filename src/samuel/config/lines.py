@@ -63,28 +63,44 @@ def _locate(text: str) -> dict[KeyPath, int]:
     at: dict[KeyPath, int] = {}
     latest: dict[KeyPath, int] = {}  # an array of tables -> the index of the item being filled
     table: KeyPath = ()
-    for line, head in _statements(text):
-        if not head.startswith("["):
-            path = (*table, *_names(head))
-        else:
-            path = _entered(_names(head.strip("[]")), latest)
-            if head.startswith("[["):
-                latest[path] = latest.get(path, -1) + 1
-                path = (*path, latest[path])
+    for statement in statements(text):
+        path = path_of(statement.head, table, latest)
+        if statement.is_header:
             table = path
         for end in range(1, len(path) + 1):  # `[a.b]` may be the first mention of `a`
-            at.setdefault(path[:end], line)
+            at.setdefault(path[:end], statement.line)
     return at
 
 
-class _Statement(NamedTuple):
+class Statement(NamedTuple):
     """A header or an assignment."""
 
     line: int
     head: str  # `[header]`, or the key: the text before `=`
+    text: str
+
+    @property
+    def is_header(self) -> bool:
+        return self.head.startswith("[")
 
 
-def _statements(text: str) -> Iterator[_Statement]:
+def path_of(head: str, table: KeyPath, latest: dict[KeyPath, int]) -> KeyPath:
+    """Where a statement that follows the header of `table` leads.
+
+    `latest` has the index of the item that is being filled for each array of tables; a header `[[array]]` begins
+    the next one.
+    """
+    if not head.startswith("["):
+        return (*table, *_names(head))
+    path = _entered(_names(head.strip("[]")), latest)
+    if head.startswith("[["):
+        latest[path] = latest.get(path, -1) + 1
+        path = (*path, latest[path])
+    return path
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """The statements of a TOML text. In one that is not valid, the last may have an open bracket."""
     start, head_end, first_line = 0, None, 1
     for token, line, depth in _tokens(f"{text}\n"):
         mark = token[0][0]
@@ -93,8 +109,10 @@ def _statements(text: str) -> Iterator[_Statement]:
         if mark == "\n" and depth == 0:
             head = text[start:head_end].strip()
             if head:
-                yield _Statement(first_line, head)
+                yield Statement(first_line, head, text[start : token.start()])
             start, head_end, first_line = token.end(), None, line + 1
+    if rest := text[start:].strip():
+        yield Statement(first_line, text[start:head_end].strip(), rest)
 
 
 def _tokens(text: str) -> Iterator[tuple[re.Match[str], int, int]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 import tomllib
 from pathlib import Path
@@ -16,8 +15,6 @@ from samuel.errors import ConfigError, Problem
 LARGEST = 1024 * 1024
 
 _BOM = b"\xef\xbb\xbf"
-_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
-_UNQUOTED_EVENT = re.compile(r"\s*\[[^\"']*:")
 
 
 class TomlSource(NamedTuple):
@@ -78,19 +75,10 @@ def _parse(text: str, file: Path) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except ValueError as error:  # TOMLDecodeError, or a plain one for an integer of thousands of digits
-        raise ConfigError([_syntax_problem(str(error), text, file)]) from None
+        from samuel.config.syntax import syntax_problem  # only for people who have to look at the file
 
-
-def _syntax_problem(message: str, text: str, file: Path) -> Problem:
-    place = _PLACE.search(message)
-    if place is None:
-        return Problem(f"not valid TOML: {message}", str(file))
-    lines = text.rstrip().split("\n")
-    line = int(place[1]) if place[1] else len(lines)
-    hint = ""
-    if line <= len(lines) and _UNQUOTED_EVENT.match(lines[line - 1]):
-        hint = 'a name with `:` in it needs quotes, like `[hooks."before:loop"]`'
-    return Problem(f"not valid TOML: {message[: place.start()]}", str(file), line, hint)
+        what, line, hint = syntax_problem(error, text)
+        raise ConfigError([Problem(what, str(file), line, hint)]) from None
 
 
 def _refusal(file: Path, what: str, *, line: int = 0, hint: str = "") -> ConfigError:

@@ -1,4 +1,4 @@
-"""msgspec's messages about invalid values, with the values that would be allowed."""
+"""msgspec's messages about values of a wrong shape, in the words of all other messages."""
 
 from __future__ import annotations
 
@@ -8,17 +8,56 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-_ENUM = r"(?s)Invalid enum value .* - at `\$(.*)`$"
-_KEY = r"\.(\w+)"
+_PLACE = re.compile(r"(?s)(.*) - at `\$\.?(.*)`")
+_TYPES = re.compile(r"Expected `(.*)`, got `(.*)`")
+_MISSING = re.compile(r"Object missing required field `(.*)`")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
+_ENUM = re.compile(r"(?s)Invalid enum value (.*)")
+_KEY = re.compile(r"(?:^|\.)(\w+)")
+_NAMES = {
+    "str": "a string",
+    "int": "an integer",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "an array",
+    "object": "an object",
+    "null": "null",
+}
 
 
-def explained(error: msgspec.ValidationError, kind: Any) -> str:
-    """The message of a validation error; for a value outside of a Literal in `kind`, with the allowed values."""
-    message = str(error)
-    if not (invalid_enum := re.match(_ENUM, message)):
-        return message
-    values = _allowed(kind, re.findall(_KEY, invalid_enum[1]))
-    return f"{message}; it is one of {', '.join(f'`{value}`' for value in values)}" if values else message
+def explained(error: Exception, kind: Any = None) -> str:
+    """What is wrong with a value that is not a `kind`, and where; another error's own message."""
+    if not isinstance(error, msgspec.ValidationError):
+        return str(error)
+    place = _PLACE.fullmatch(str(error))
+    message, path = (place[1], place[2]) if place else (str(error), "")
+    name = f"`{path}`" if path else "it"
+    if types := _TYPES.fullmatch(message):
+        return f"{name} must be {_type_names(types[1])}, not {_type_names(types[2])}"
+    if field := _MISSING.fullmatch(message):
+        return f"`{_joined(path, field[1])}` is missing"
+    if field := _UNKNOWN.fullmatch(message):
+        return f"`{_joined(path, field[1])}` is not a known field"
+    if value := _ENUM.fullmatch(message):
+        values = _allowed(kind, _KEY.findall(path))
+        one_of = (
+            f" must be one of {', '.join(f'`{allowed}`' for allowed in values)}, not" if values else " cannot be"
+        )
+        return f"{name}{one_of} {_quoted(value[1])}"
+    return f"{name}: {message}" if path else message
+
+
+def _type_names(types: str) -> str:
+    """`str | null` -> a string or null"""
+    return " or ".join(_NAMES.get(name, f"`{name}`") for name in types.split(" | "))
+
+
+def _joined(path: str, field: str) -> str:
+    return f"{path}.{field}" if path else field
+
+
+def _quoted(value: str) -> str:
+    return f"`{value.strip(chr(39))}`"
 
 
 def _allowed(kind: Any, keys: list[str]) -> tuple[Any, ...]:

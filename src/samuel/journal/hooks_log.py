@@ -66,8 +66,10 @@ class HooksLog:
         try:
             append(self._root, SYSTEM, "logs", NAME, entry=b"".join(lines))
         except (OSError, SamuelError) as error:
+            from samuel.explained import reason  # only for people who have to look at their disk
+
             self._broken = True
-            self._warn(f"`{SYSTEM}/logs/{NAME}` cannot be written: {error}")
+            self._warn(f"`{SYSTEM}/logs/{NAME}` cannot be written: {reason(error)}")
 
 
 def _line(at: str, event: Event, call: HandlerCall) -> Line:

@@ -190,7 +190,7 @@ class Journal:
                     _write_all(self._fd, line[done:])
                 self._failed_at = None
             except (OSError, SamuelError) as error:
-                self._fail(f"{error}")
+                self._fail(error)
 
     def _needs_new_segment(self) -> bool:
         """True when the segment is full, or was removed by another process to make room."""
@@ -231,12 +231,14 @@ class Journal:
         """An event or a result is not plain data. The event goes on, and so does the journal."""
         self._warn(f"the journal leaves out a record that cannot be encoded: {type(error).__name__}: {error}")
 
-    def _fail(self, why: str) -> None:
+    def _fail(self, error: Exception) -> None:
         self._failed_at = self._flushed
         self._close_segment()  # the next one that can be opened ends a torn line
         if not self._has_warned:
+            from samuel.explained import reason  # only for people who have to look at their disk
+
             self._has_warned = True
-            self._warn(f"the journal cannot be written: {why}")
+            self._warn(f"the journal cannot be written: {reason(error)}")
 
 
 def _write_gitignore(directory: int) -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from samuel.decoding import convert
 from samuel.errors import UsageError
+from samuel.events.explain import explained
 from samuel.events.session import Intent, SuggestedDocument
 from samuel.printable import safe
 
@@ -22,7 +23,7 @@ def intent_of(value: Mapping[str, Any] | None) -> Intent:
         return convert(inner, Intent)
     except msgspec.ValidationError as error:
         raise UsageError(
-            f"not a valid intent: {safe(str(error), keep='')}",
+            f"not a valid intent: {safe(explained(error, Intent), keep='')}",
             "it needs `intent`, and may have `scope`, `topic`, `stage`, `signals`",
         ) from None
 
@@ -32,7 +33,9 @@ def suggested_of(suggestions: Iterable[Mapping[str, Any]]) -> list[SuggestedDocu
         return convert(list(suggestions), list[SuggestedDocument])
     except msgspec.ValidationError as error:
         hint = "each needs a `path`, and may have `reason` and `stage`"
-        raise UsageError(f"not valid suggested documents: {safe(str(error), keep='')}", hint) from None
+        raise UsageError(
+            f"not valid suggested documents: {safe(explained(error, SuggestedDocument), keep='')}", hint
+        ) from None
 
 
 class KnowledgeQuestion(NamedTuple):

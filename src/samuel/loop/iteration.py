@@ -36,7 +36,7 @@ from samuel.loop.availability import TROUBLE
 from samuel.loop.checks.judgement import Judgement, checked
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
-from samuel.loop.limits import reason_without_task
+from samuel.loop.limits import WITHOUT_TASK, reason_without_task
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted
 from samuel.loop.run import MAX_FAILURE, Run, Settlement, TaskCells
 from samuel.loop.run_files import RunFiles
@@ -177,7 +177,8 @@ class Iteration:
         discovery = fired.result.get("mode") == "discovery"
         self.run = replace(self.run, mode="discovery" if discovery else "implementation")
         if not discovery and self._task is None:
-            raise RunStopped(IterationOutcome.GATED, "there is no task to implement", reason_without_task(tasks))
+            exit_reason = reason_without_task(tasks)
+            raise RunStopped(IterationOutcome.GATED, WITHOUT_TASK[exit_reason], exit_reason)
 
     def _take_task(self) -> tuple[Task, ...]:
         """Mark the task as in progress; the tasks as they are then."""

@@ -57,6 +57,14 @@ class RunLimits:
         return limit is not None and self._place.clock.now() - run.started_at >= limit
 
 
+WITHOUT_TASK = {
+    ExitReason.QUEUE_EMPTY: "no task is left to do",
+    ExitReason.WAITING: "the tasks that are left wait for answers",
+    ExitReason.TASKS_BLOCKED: "the tasks that are left are blocked",
+}
+"""Why there is no task to work on, in words."""
+
+
 def reason_without_task(tasks: Tasks) -> ExitReason:
     """Why a run ends when no task can be worked on."""
     if all(task.status in MET for task in tasks):

@@ -110,6 +110,7 @@ class Loop:
             iteration=1,
         )
         data: dict[str, Any] = {"task": "", "mode": run.mode, "agent": agent, "prompt": "", "stopped": ""}
+        data["exit_reason"] = ""  # why a run would end, if it would not get as far as its first agent
         try:
             self._report_start(run)
             self._steps.fire(run, BeforeLoop(prd_path=str(self._place.prd), max_iterations=1))
@@ -118,6 +119,7 @@ class Loop:
             data |= Iteration(self._place, self._steps, self._files, run, task, lambda run: run).dry_run()
         except IterationEnded as ended:
             data["stopped"] = f"{ended.outcome}: {ended.why}"
+            data["exit_reason"] = ended.exit_reason if isinstance(ended, RunStopped) else ""
         self._steps.notify(run, AfterLoop(iterations_run=0, exit_reason=ExitReason.MAX_ITERATIONS))
         return data
 

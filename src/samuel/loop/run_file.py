@@ -15,6 +15,8 @@ from msgspec.structs import replace
 from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.events.endings import ExitReason
+from samuel.events.explain import explained
+from samuel.explained import reason
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import read_inside
@@ -108,7 +110,8 @@ class RunFile:
             return None
         except (OSError, SamuelError, UnicodeDecodeError, msgspec.MsgspecError) as error:
             hint = "move it away; the tasks are in prd.toon and stay as they are"
-            raise ConfigError([Problem(f"cannot be read: {error}", str(self._file), 0, hint)]) from None
+            why = reason(error) if isinstance(error, OSError) else explained(error, Run)
+            raise ConfigError([Problem(f"cannot be read: {why}", str(self._file), 0, hint)]) from None
 
 
 def _may_be_older(in_file: Run | None, recorded: Run) -> bool:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from samuel.agents.table import find
 from samuel.bridges.guards import LostGuard
 from samuel.errors import SamuelError
+from samuel.explained import reason
 from samuel.loop.attempt_record import AttemptRecord, RunRecord
 from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.checks.verdict import record_of
@@ -85,4 +86,4 @@ class RunHistoryWriter:
         try:
             yield
         except (OSError, SamuelError) as error:
-            self._place.warn(f"the history of this run is incomplete: {error}")
+            self._place.warn(f"the history of this run is incomplete: {reason(error)}")

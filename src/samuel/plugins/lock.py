@@ -63,8 +63,15 @@ def read(file: Path) -> dict[str, LockedPlugin]:
         raise _refusal(file, f"larger than {MOST} bytes")
     try:
         lock_file = convert(tomllib.loads(text.decode()), _File)
-    except (UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise _refusal(file, str(error)) from None
+    except tomllib.TOMLDecodeError as error:
+        from samuel.config.syntax import syntax_problem  # only for people who have to look at the file
+
+        what, line, _ = syntax_problem(error, text.decode())
+        raise _refusal(file, what, line) from None
+    except (UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
+        from samuel.events.explain import explained
+
+        raise _refusal(file, explained(error)) from None
     if lock_file.version != VERSION:
         raise _refusal(file, f"version {lock_file.version}; this Samuel reads version {VERSION}")
     entries = {entry.name: entry for entry in lock_file.plugin}
@@ -109,6 +116,6 @@ def _inline(values: Mapping[str, Any]) -> InlineTable:
     return inline
 
 
-def _refusal(file: Path, what: str) -> ConfigError:
+def _refusal(file: Path, what: str, line: int = 0) -> ConfigError:
     hint = "it is written by `samuel plugin`; restore it from version control, or add the plugins again"
-    return ConfigError([Problem(f"cannot be read: {what}", str(file), 0, hint)])
+    return ConfigError([Problem(f"cannot be read: {what}", str(file), line, hint)])

@@ -41,8 +41,7 @@ from samuel.plugins.lock import LockedHook, LockedPlugin
 from samuel.plugins.model import Manifest
 from samuel.plugins.source import PluginSource
 from samuel.trust.digests import agreed_digest
-from samuel.trust.repository import trust_key
-from samuel.trust.store import TrustStore
+from samuel.trust.of_project import trust_of_project
 
 LOCK = ".lock"
 LOCK_TIMEOUT = 60.0
@@ -73,7 +72,7 @@ class Store:
         self.lock_file = paths.Project(root).lock if location == LOCAL else user.lock
         self._user = user
         self._watch = watch
-        self._trust = TrustStore(user.state / "trust", trust_key(root))
+        self._trust = trust_of_project(user.state, root)
         if location == LOCAL:  # what came with a clone must not lead elsewhere; a home is its owner's to arrange
             refuse_links(root, paths.HOME, *paths.PLUGIN_DIRS)
 

@@ -91,7 +91,9 @@ def why_not(app: App) -> str:
     if all_enclosing(app.user.live):
         return "this process belongs to a run"
     if not has_something_to_run(app):
-        return "nothing in this project is trusted"
+        if all(handler.origin is Origin.BUILT_IN for handler in app.handlers):
+            return "this project has no hooks"
+        return "no hook of this project can run; `samuel hooks list` says why"
     return ""
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Problem, SamuelError, UsageError
+from samuel.events.explain import explained
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, read_inside
 from samuel.files.lock import held
@@ -43,7 +44,9 @@ class SessionStore:
             return decode_json(data, Session)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             where = str(self._directory / _file(id))
-            raise ConfigError([Problem(f"not a valid session: {error}", where, 0, "remove it")]) from None
+            raise ConfigError(
+                [Problem(f"not a valid session: {explained(error, Session)}", where, 0, "remove it")]
+            ) from None
 
     def change(self, id: str, function: Callable[[Session | None], Session]) -> Session:
         """Replace the session by what `function` returns, under a lock; returns the new one."""

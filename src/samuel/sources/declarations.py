@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from samuel.decoding import convert, msgpack_decoder
 from samuel.dialects.table import event_and_dialect
 from samuel.errors import UnknownEvent
+from samuel.events.explain import explained
 from samuel.files import file_cache
 from samuel.files.survey import Signature
 from samuel.hooks.handler import Outcome
@@ -170,7 +171,7 @@ def declared(described: Mapping[str, Any], signature: Signature = ()) -> FileDec
     try:
         declarations = convert(described.get("declared", ()), tuple[HandlerDeclaration, ...])
     except msgspec.ValidationError as error:
-        return FileDeclarations(signature, problem=f"`@samuel.hook` has a wrong argument: {error}")
+        return FileDeclarations(signature, problem=f"`@samuel.hook` has a wrong argument: {explained(error)}")
     functions = []
     for declaration in declarations:
         try:

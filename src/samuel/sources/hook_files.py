@@ -94,6 +94,22 @@ def candidates(directory: str) -> list[str]:
     return [file.path for file in files if file.status is not HandlerStatus.DISABLED]
 
 
+def helper_texts(directory: str) -> tuple[list[str], dict[str, bytes]]:
+    """The Python files in a directory that are no hooks, and the beginning of each file there, by name."""
+    files = _listing(directory) or {}
+    regular = {name: entry for name, entry in sorted(files.items()) if entry.is_file() and name == file_name(name)}
+    texts = {name: text for name, entry in regular.items() if (text := _beginning(entry.path)) is not None}
+    helpers = [
+        name
+        for name, text in texts.items()
+        if name.endswith(".py")
+        and name + DISABLED not in files
+        and not regular[name].stat().st_mode & 0o111
+        and _kind(name, text) is HELPER
+    ]
+    return helpers, texts
+
+
 def gone(
     base: Path, origin: Origin, answers: DeclarationCache, agreed: Callable[[str], list[str]]
 ) -> list[Handler]:
@@ -193,12 +209,21 @@ MODULE, PROGRAM, HELPER, UNREADABLE = "module", "program", "helper", "unreadable
 
 def _probable_kind(path: str) -> str:
     """What a file that is not executable is probably meant to be. It is read, never run."""
+    text = _beginning(path)
+    return UNREADABLE if text is None else _kind(path, text)
+
+
+def _beginning(path: str) -> bytes | None:
+    """The beginning of a file, enough to tell what it is; None if it cannot be read."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(fd, "rb") as file:
-            text = file.read(1 << 20)
+            return file.read(1 << 20)
     except OSError:
-        return UNREADABLE
+        return None
+
+
+def _kind(path: str, text: bytes) -> str:
     if path.endswith(".py"):
         return MODULE if b"samuel" in text else HELPER
     return PROGRAM if text.startswith((b"#!", b"\x7fELF")) else HELPER

@@ -13,15 +13,23 @@ from samuel.sha256 import sha256
 def trust_key(root: Path) -> str:
     """The name of the file with the agreements about the project at `root`."""
     root = root.resolve()
-    top = next((directory for directory in (root, *root.parents) if _has_git(directory)), None)
+    top = _top(root)
     if top is None:
-        label, place = root.name, f"{root}\0"
-    else:
-        shared = common_directory(top)
-        # Named after the directory that the worktrees share, never after that of a worktree.
-        label = shared.parent.name if shared.name == ".git" else shared.name
-        place = f"{shared}\0{root.relative_to(top)}"
-    return f"{label or 'root'}-{sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
+        return _path_key(root)
+    shared = common_directory(top)
+    # Named after the directory that the worktrees share, never after that of a worktree.
+    label = shared.parent.name if shared.name == ".git" else shared.name
+    return _key(label, f"{shared}\0{root.relative_to(top)}")
+
+
+def key_without_repository(root: Path) -> str:
+    """The trust key that the project had before `git init`; "" if it has no repository, or one that is elsewhere.
+
+    The `.git` of a worktree leads to another directory: agreements must not be taken there.
+    """
+    root = root.resolve()
+    top = _top(root)
+    return _path_key(root) if top and common_directory(top) == top / ".git" and (top / ".git").is_dir() else ""
 
 
 def index_name(key: str, root: Path) -> str:
@@ -46,6 +54,19 @@ def common_directory(top: Path) -> Path:
         return (own / shared).resolve()
     except (OSError, ValueError, RuntimeError):  # a submodule has no commondir; a broken link has no repository
         return git.resolve()
+
+
+def _top(root: Path) -> Path | None:
+    """The work tree that `root` is in, if it is in a repository."""
+    return next((directory for directory in (root, *root.parents) if _has_git(directory)), None)
+
+
+def _path_key(root: Path) -> str:
+    return _key(root.name, f"{root}\0")
+
+
+def _key(label: str, place: str) -> str:
+    return f"{label or 'root'}-{sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
 
 
 def _has_git(directory: Path) -> bool:

@@ -60,6 +60,7 @@ class TrustStore:
     """The agreements about one repository. A change locks the file and starts from its current content."""
 
     def __init__(self, directory: Path, key: str) -> None:
+        self.key = key
         self._file = directory / f"{key}.json"
         self._texts = directory / "texts"
         self._lock = directory / f"{key}.lock"

@@ -78,7 +78,7 @@ def test_the_handler_sees_the_payload_and_the_context(samuel, put):
         ("@nope", "cannot read the file `nope`: No such file or directory\n"),
         ("@.", "cannot read the file `.`: Is a directory\n"),
         ('{"nope": 1}', "`quality.check` has no field `nope`\n"),
-        ('{"commands": 1}', "`quality.check`: Expected `array`, got `int` - at `$.commands`\n"),
+        ('{"commands": 1}', "`quality.check`: `commands` must be an array, not an integer\n"),
         ('{"event": "TurnEnd"}', "the payload is for the event `TurnEnd`, not for `quality.check`\n"),
         ('{"event": 5}', "the payload is for the event `5`, not for `quality.check`\n"),
     ],

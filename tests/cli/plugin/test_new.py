@@ -25,7 +25,7 @@ wrote my-checks/tests/test_plugin.py
 
 Try:
   samuel plugin validate my-checks
-  pytest my-checks
+  pytest my-checks  # in Samuel's environment
   samuel plugin add ./my-checks
 
 Share:

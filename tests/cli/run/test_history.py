@@ -134,6 +134,17 @@ def test_run_history_without_a_run_is_not_an_error(samuel, project):
     )
 
 
+def test_a_moved_project_says_where_the_reports_of_its_runs_are(samuel, project):
+    (project / ".samuel/run/reports/run-1").mkdir(parents=True)
+    moved, where = (
+        "the record of this project's runs is under its former path",
+        "its reports are in `.samuel/run/reports/`",
+    )
+    assert samuel("run", "history") == (0, f"{moved}; {where}\n", "")
+    for command in ("report", "show", "log"):
+        assert samuel("run", command) == (2, "", f"error: {moved}\n{where}\n")
+
+
 def test_run_show_prints_the_attempts_of_a_run(samuel, past):
     assert samuel("run", "show", "19772a99").out == (
         f"run    {SECOND}, ralph, mine\n"

@@ -7,6 +7,7 @@ import re
 import signal
 
 import pytest
+from msgspec.structs import replace
 
 from samuel.loop.run_file import RunFile
 from samuel.tasks.task import Task
@@ -321,6 +322,21 @@ class TestDryRun:
         assert ran.code == 1
         assert ran.out.splitlines()[-1].startswith("dry run: stopped: aborted: ")
         assert "# project" not in ran.out
+
+    def test_a_dry_run_without_a_task_is_no_failure_and_says_so(self, samuel, workshop):
+        workshop.store.change(lambda tasks: [replace(task, status="completed") for task in tasks])
+        ran = samuel("run", "start", "--yes", "--dry-run")
+        assert (ran.code, ran.out.splitlines()[-1], ran.err) == (0, "dry run: no task is left to do", "")
+        printed = samuel("run", "start", "--dry-run", "--json").json
+        assert (printed["ok"], printed["error"], printed["data"]["exit_reason"]) == (True, None, "queue_empty")
+
+    def test_a_dry_run_with_blocked_tasks_fails_with_the_reason(self, samuel, workshop):
+        workshop.store.change(lambda tasks: [replace(task, status="blocked") for task in tasks])
+        printed = samuel("run", "start", "--yes", "--dry-run", "--json").json
+        assert (printed["ok"], printed["error"]["message"]) == (
+            False,
+            "gated: the tasks that are left are blocked",
+        )
 
     def test_a_dry_run_prints_the_prompt_although_a_hook_refuses_the_result(self, samuel, workshop, put):
         put(

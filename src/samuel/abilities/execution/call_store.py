@@ -28,6 +28,7 @@ from samuel.abilities.execution.call import AbilityCall, CallStatus, indented
 from samuel.abilities.execution.call_file import tool_call
 from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Locked, Problem, SamuelError, UsageError
+from samuel.events.explain import explained
 from samuel.files import atomic
 from samuel.files.ignored import make_ignored_dirs
 from samuel.files.inside import make_dirs_inside, open_inside, read_inside
@@ -90,7 +91,7 @@ class CallStore:
         try:
             call = decode_json(data, AbilityCall)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise self._unreadable(key, RECORD, error) from None
+            raise self._unreadable(key, RECORD, explained(error, AbilityCall)) from None
         if call.key != key:
             raise self._unreadable(key, RECORD, f"it is the record of `{file_name(call.key)[:100]}`")
         return call

@@ -12,8 +12,8 @@ from typing import Any
 from samuel.bridges.entries.entry_file import BrokenFile
 from samuel.bridges.entries.hook_command import TIMEOUT, EmitCommand, event_of, hook_command
 from samuel.bridges.entries.registered import registered_events
+from samuel.config.syntax import syntax_problem
 
-_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 # As `hook_block` writes it, with the line break before it. The block ends before its own last line break.
 _BLOCK = re.compile(
     r'\r?\n?\[\[hooks\]\]\r?\nevent = "[\w.]+"\r?\ncommand = (?P<command>"(?:[^"\\\r\n]|\\.)*")\r?\ntimeout = \d+'
@@ -106,11 +106,8 @@ def _hooks(text: str) -> list[dict[str, Any]]:
     try:
         hooks = tomllib.loads(text).get("hooks", [])
     except ValueError as error:
-        message = str(error)
-        place = _PLACE.search(message)
-        line = int(place[1]) if place and place[1] else text.rstrip().count("\n") + 1
-        what = message[: place.start()] if place else message
-        raise BrokenFile(f"not valid TOML: {what}", line, "fix it, or remove the file") from None
+        what, line, hint = syntax_problem(error, text)
+        raise BrokenFile(what, line, hint or "fix it, or remove the file") from None
     if not isinstance(hooks, list) or not all(isinstance(hook, dict) for hook in hooks):
         raise BrokenFile("`hooks` is not an array of tables", hint="write hooks as `[[hooks]]`")
     return hooks

@@ -21,6 +21,7 @@ from samuel.cli.session.options import session_of, session_option
 from samuel.config.model import Config
 from samuel.decoding import convert
 from samuel.errors import UsageError
+from samuel.events.explain import explained
 from samuel.events.session import SuggestedAbility
 
 
@@ -105,5 +106,6 @@ def _suggestions(suggestions: Iterable[Mapping[str, Any]]) -> list[SuggestedAbil
         return convert(list(suggestions), list[SuggestedAbility])
     except msgspec.ValidationError as error:
         raise UsageError(
-            f"the suggestions of the session cannot be read: {error}", "start another session"
+            f"the suggestions of the session cannot be read: {explained(error, SuggestedAbility)}",
+            "start another session",
         ) from None

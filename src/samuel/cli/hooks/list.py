@@ -10,6 +10,7 @@ from samuel.cli.output import OutputTable
 from samuel.events import canonical
 from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.hooks.mode import HandlerMode
+from samuel.sources.unmarked_files import unmarked_files
 
 EXCLUDED = "excluded"
 OBSERVED = "observed"
@@ -45,7 +46,8 @@ def list_(here: CommandContext, event: str | None, shipped: bool, environment: s
         handler_rows = [row for row in _rows(app) if event_name in ("", row["event"]) or not row["event"]]
     cells = [[_cell(_table_row(row)[column]) for column in COLUMNS] for row in handler_rows]
     missing = [text for chain in app.chains.values() for text in chain.missing]
-    warnings = [*app.warnings, *missing, *tool_name_warnings(app)]
+    unmarked = unmarked_files(app.paths.root, app.user.home)
+    warnings = [*app.warnings, *missing, *unmarked, *tool_name_warnings(app)]
     return here.out.answer(handler_rows, OutputTable(COLUMNS, cells), warnings=warnings)
 
 

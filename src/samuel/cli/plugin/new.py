@@ -31,11 +31,8 @@ def new(here: CommandContext, name: str, kind: str, parent: Path) -> int:
     directory = parent / directory_name(name)
     write(directory, files)
     path_text = str(directory)
-    tries = [
-        f"samuel plugin validate {path_text}",
-        f"pytest {path_text}",
-        f"samuel plugin add {_as_path(path_text)}",
-    ]
+    test = f"pytest {path_text}"
+    tries = [f"samuel plugin validate {path_text}", test, f"samuel plugin add {_as_path(path_text)}"]
     push = [
         f"cd {path_text} && git init && git add . && git commit -m 'First version'",
         "git remote add origin URL && git push -u origin HEAD",
@@ -43,7 +40,8 @@ def new(here: CommandContext, name: str, kind: str, parent: Path) -> int:
     ]
     paths = [f"{path_text}/{file.path}" for file in files]
     data = {"path": path_text, "name": name, "kind": kind, "files": paths, "next": [*tries, *push]}
-    lines = [*(f"wrote {path}" for path in paths), "", "Try:", *(f"  {line}" for line in tries)]
+    try_lines = [f"{line}  # in Samuel's environment" if line == test else line for line in tries]
+    lines = [*(f"wrote {path}" for path in paths), "", "Try:", *(f"  {line}" for line in try_lines)]
     return here.out.answer(data, "\n".join([*lines, "", "Share:", *(f"  {line}" for line in push)]))
 
 

@@ -6,7 +6,7 @@ import click
 
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
-from samuel.cli.run.selection import RunsOfProject
+from samuel.cli.run.selection import MOVED, RunsOfProject
 from samuel.events.endings import IterationOutcome
 from samuel.loop.history import RunHistory, shortest_prefix
 from samuel.loop.report.model import ran_an_agent
@@ -32,7 +32,8 @@ def history(here: CommandContext, limit: int) -> int:
     histories = [*runs.history.all(limit)]
     rows = [_row(run_history, ids) for run_history in histories]
     data = [run_data(run_history) for run_history in histories]
-    return here.out.answer(data, OutputTable(COLUMNS, rows) if rows else "no runs yet")
+    without_rows = f"{MOVED}; {where}" if (where := runs.left_behind) else "no runs yet"
+    return here.out.answer(data, OutputTable(COLUMNS, rows) if rows else without_rows)
 
 
 def run_data(history: RunHistory) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def report(here: CommandContext, run: str, html: Path | None, markdown: bool, gi
     if sum((html is not None, markdown, github)) > 1:
         raise UsageError("`--html`, `--markdown` and `--github` exclude each other", "give one of them")
     runs = RunsOfProject.here(here)
-    data = runs.report(runs.history.find(run))
+    data = runs.report(runs.find(run))
     if html is not None and str(html) != "-":
         return _write_html(here, data, html)
     if github and (summary := os.environ.get(SUMMARY)):

@@ -16,6 +16,8 @@ from samuel.loop.report.model import RunReport, build_report
 from samuel.nearest import did_you_mean
 from samuel.tasks.task import Task, Tasks
 
+MOVED = "the record of this project's runs is under its former path"
+
 
 class RunsOfProject(NamedTuple):
     """The runs of a project, and its tasks."""
@@ -40,6 +42,24 @@ class RunsOfProject(NamedTuple):
         """The state directory below the project's root."""
         return str(self.state.relative_to(self.root))
 
+    @property
+    def left_behind(self) -> str:
+        """Where the reports are of runs with their record under the project's former path; "" without such."""
+        if self.history.ids():
+            return ""
+        from samuel.loop.report.files import DIRECTORY  # with all that writes reports
+
+        reports = self.state / DIRECTORY
+        if not reports.is_dir() or not any(reports.iterdir()):
+            return ""
+        return f"its reports are in `{self.state_name}/{DIRECTORY}/`"
+
+    def find(self, name: str) -> str:
+        """The id of a run by the beginning of its id, or by `last`. Raises UsageError."""
+        if where := self.left_behind:
+            raise UsageError(MOVED, where)
+        return self.history.find(name)
+
     def report(self, run_id: str) -> RunReport:
         """The report of a run; the tasks as they are now belong to that of the last one only."""
         newest = self.history.ids()[:1] == [run_id]
@@ -53,12 +73,12 @@ class RunsOfProject(NamedTuple):
     def select(self, name: str) -> Selection:
         """The task or the run with this name; the last run if it is empty. Raises UsageError."""
         if not name:
-            return Selection(run_id=self.history.find(LAST))
+            return Selection(run_id=self.find(LAST))
         row = next((task for task in self.tasks if task.id == name), None)
         if row is not None:
             return Selection(task_id=name, row=row)
         if name == LAST or any(id.startswith((name, f"run-{name}")) for id in self.history.ids()):
-            return Selection(run_id=self.history.find(name))
+            return Selection(run_id=self.find(name))
         ids = {task.id for task in self.tasks} | {attempt.task_id for attempt in self.attempts()}
         if name in ids:  # of a task list before this one
             return Selection(task_id=name)

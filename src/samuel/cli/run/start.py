@@ -25,6 +25,7 @@ from samuel.config.place_spec import MOST_SLOTS, PlaceSpec, place_specs
 from samuel.errors import UsageError
 from samuel.events.endings import ExitReason
 from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
+from samuel.loop.limits import WITHOUT_TASK
 from samuel.loop.stop import Stop
 
 if TYPE_CHECKING:
@@ -148,9 +149,14 @@ def _dry_run(here: CommandContext, loop: Loop, agent: str) -> int:
         subject = f"task {data['task']}" if data["task"] else data["mode"]
         size = plural(len(data["prompt"].encode()), "byte")
         blocks = [f"dry run: {subject}, a prompt of {size} for {data['agent']}\n", data["prompt"].rstrip("\n")]
-    if data["stopped"]:
+    ends = data["exit_reason"]
+    if ends == ExitReason.QUEUE_EMPTY:
+        blocks.append(f"dry run: {WITHOUT_TASK[ends]}")
+    elif data["stopped"]:
         blocks += [*([""] if blocks else []), f"dry run: stopped: {first_line(data['stopped'])}"]
-    return here.out.answer(data, *blocks, ok=not data["stopped"])
+    # As the run itself would end: that nothing is left to do is no failure.
+    ok = ends.exit_code == 0 if ends else not data["stopped"]
+    return here.out.answer(data, *blocks, ok=ok, error=data["stopped"] if here.out.json and not ok else "")
 
 
 @contextmanager

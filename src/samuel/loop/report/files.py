@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from samuel.errors import SamuelError
+from samuel.explained import reason
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
 from samuel.files.bounded_read import BLOCK
@@ -39,7 +40,7 @@ def write_reports(place: Workplace, run_id: str) -> Path | None:
         )
         return save_report(place.state, report, place.disk)
     except (OSError, SamuelError) as error:
-        place.warn(f"the report of run {run_id} was not written: {error}")
+        place.warn(f"the report of run {run_id} was not written: {reason(error)}")
         return None
 
 
