@@ -29,10 +29,8 @@ TIMEOUT = 120
 DEADLINE = TIMEOUT - 10
 """Seconds after which the command denies: before the client stops waiting and goes on."""
 
-_ABSENT = {
-    True: "samuel-emit is not on PATH, or it failed, so this is denied. Install Samuel, or run: samuel doctor",
-    False: "samuel-emit was moved, or it failed, so this is denied. Run: samuel bridge add --user {client}",
-}
+_ABSENT = "samuel-emit is not on PATH, or it failed, so this is denied. Install Samuel, or run: samuel doctor"
+_MOVED = "samuel-emit was moved, or it failed, so this is denied"
 
 # Where these clients say what project they are in: their working directory follows the agent's `cd`.
 _PROJECT_VARIABLES = {
@@ -109,7 +107,9 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
     if CLIENTS[client].events[event] not in DENIABLE:
         return f"command -v {_quoted(command.words[0])} >/dev/null 2>&1 || exit 0; {enter}exec {line}"
     line += f" {DEADLINE_OPTION} {DEADLINE}"
-    reason = _ABSENT[command.on_path].format(client=client)
+    reason = _ABSENT if command.on_path else _MOVED
+    if not (command.on_path or command.of_run):
+        reason += f". Run: samuel bridge add --user {client}"
     if client in _EXIT_CODE_DENIES:
         denial_script = f"[ $? = 2 ] || echo {_quoted(reason)} >&2; exit 2"
         return f"{_DENY_ON_EXIT}{enter}{line} || {{ {denial_script}; }}{_EXIT_AS_USUAL}"
