@@ -77,12 +77,12 @@ def measured(agent: str, directory: Path, runtime: Path) -> Iterator[Row]:
         file.write_text(json.dumps({"hooks": nothing}))
     for project in projects[1:]:
         trust_hooks(project, agent)
-    unguarded, one, two, ours = calls_of(agent, *projects)
+    unguarded, with_one, with_two, ours = calls_of(agent, *projects)
     guarded.samuel("serve", "stop")
     yield at_most(f"a guarded tool call in {agent}, vs an unguarded one", ours, unguarded, 1.1)
-    yield beside(f"a call with one hook of {agent} that runs `true`, vs an unguarded one", one, unguarded)
-    yield beside("the same with two of them, as a guarded call has", two, unguarded)
-    added = Times(ours.p50 - two.p50, max(ours.p95 - two.p95, 0.0))
+    yield beside(f"a call with one hook of {agent} that runs `true`, vs an unguarded one", with_one, unguarded)
+    yield beside("the same with two of them, as a guarded call has", with_two, unguarded)
+    added = Times(ours.p50 - with_two.p50, max(ours.p95 - with_two.p95, 0.0))
     yield at_most("what Samuel adds to these two, vs an unguarded call", added, unguarded, 0.1)
     if agent == "claude":
         yield from measured_with_http(directory, runtime)

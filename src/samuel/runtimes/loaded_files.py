@@ -85,8 +85,8 @@ def _installed(file: str) -> str:
     Packages are installed and removed as a whole: their directory tells, for all of them at once.
     """
     for name in ("site-packages", "dist-packages"):
-        before, found, _ = file.partition(f"/{name}/")
-        if found:
+        before, separator, _ = file.partition(f"/{name}/")
+        if separator:
             return f"{before}/{name}"
     return ""
 

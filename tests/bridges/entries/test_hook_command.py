@@ -280,7 +280,7 @@ def test_hook_runs_in_the_project_that_the_client_names(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("client", "path", "seen"),
+    ("client", "path", "path_of_hook"),
     [
         ("codex", "/home/me/.codex/tmp/arg0-linux/codex-arg05Dw:/a:/b", "/a:/b"),
         ("codex", "/a:/home/me/.codex/tmp/arg0/codex-arg05Dw:/b", "/a:/home/me/.codex/tmp/arg0/codex-arg05Dw:/b"),
@@ -288,7 +288,9 @@ def test_hook_runs_in_the_project_that_the_client_names(tmp_path):
         ("claude", "/home/me/.codex/tmp/arg0/codex-arg05Dw:/a:/b", "/home/me/.codex/tmp/arg0/codex-arg05Dw:/a:/b"),
     ],
 )
-def test_hooks_of_codex_do_not_see_the_directory_that_it_makes_for_one_session(client, path, seen, tmp_path):
+def test_hooks_of_codex_do_not_see_the_directory_that_it_makes_for_one_session(
+    client, path, path_of_hook, tmp_path
+):
     program = put_samuel(tmp_path, 'echo "$PATH"')
     for event in ("PreToolUse", "PostToolUse"):
         line = hook_command(EmitCommand((str(program),)), client, event)
@@ -298,7 +300,7 @@ def test_hooks_of_codex_do_not_see_the_directory_that_it_makes_for_one_session(c
             text=True,
             stdin=subprocess.DEVNULL,
         )
-        assert (done.returncode, done.stdout) == (0, f"{seen}\n"), done
+        assert (done.returncode, done.stdout) == (0, f"{path_of_hook}\n"), done
         of_run = hook_command(EmitCommand((str(program),), of_run=True), client, event)
         done = subprocess.run(
             ["/bin/sh", "-c", f"PATH={path}; export PATH; exec /bin/{of_run}"],
