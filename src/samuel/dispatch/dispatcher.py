@@ -22,6 +22,7 @@ from samuel.dispatch.event_run import EventRun, only_denial, validated, without_
 from samuel.dispatch.judge import judge
 from samuel.dispatch.observation import observed
 from samuel.dispatch.record import AskUser, Fired, HandlerCall, Sink
+from samuel.dispatch.verdict_keys import with_misspelt_verdict
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
@@ -223,7 +224,7 @@ class Dispatcher:
         if reply.outcome is OK:
             # An empty result is valid, except where only one handler runs and its result is needed.
             if reply.result or event_run.kind.composition.arrange is LAST_ONLY:
-                reply = validated(event_run.kind, reply)
+                reply = with_misspelt_verdict(event_run.kind, validated(event_run.kind, reply), bound.strict)
                 if package is not None and (why := overreach(event, reply.result, package.grants)):
                     reply = Reply(Outcome.REFUSED, message=why, stderr=reply.stderr)
                 elif reply.size > bound.budget:
