@@ -206,7 +206,7 @@ def test_run_show_diff_prints_the_commit_or_the_ref_of_a_task(samuel, past):
     assert samuel("run", "show", "2", "--diff") == (
         1,
         "",
-        "error: task `2` has neither a commit nor an attempt that was kept\n"
+        "error: task `2` has no commit, and no attempt of it was kept\n"
         "`commit = true` in samuel.toml makes a commit for each task\n",
     )
     git("init", "-q")
@@ -217,6 +217,12 @@ def test_run_show_diff_prints_the_commit_or_the_ref_of_a_task(samuel, past):
     git("update-ref", ref, "HEAD")
     past.history.add(past.attempt(SECOND, 1, "2", "quality_failed", ref=ref))
     assert samuel("run", "show", "2", "--diff").out.endswith("@@ -0,0 +1 @@\n+1\n")
+    past.history.add(past.attempt(SECOND, 1, "1", "quality_failed", ref=ref))
+    assert samuel("run", "show", "1", "--diff").err == (
+        "error: task `1` was completed without a commit\n"
+        f"`git show {ref}` shows its last failed attempt; "
+        "`commit = true` in samuel.toml makes a commit for each task\n"
+    )
     past.history.add(past.attempt(SECOND, 2, "3", commit=git("rev-parse", "HEAD")))
     answer = samuel("run", "show", "3", "--diff", "--json").json
     assert answer["data"]["diff"].endswith("+1\n")

@@ -140,10 +140,11 @@ def _show_diff(here: CommandContext, runs: RunsOfProject, selection: Selection) 
     completed = selection.row is not None and selection.row.status == "completed"
     source = commit if completed or not ref else ref
     if not (_COMMIT.fullmatch(source) or _REF.fullmatch(source)):
-        raise SamuelError(
-            f"task `{selection.task_id}` has neither a commit nor an attempt that was kept",
-            "`commit = true` in samuel.toml makes a commit for each task",
-        )
+        hint = "`commit = true` in samuel.toml makes a commit for each task"
+        if completed and _REF.fullmatch(ref):
+            hint = f"`git show {ref}` shows its last failed attempt; {hint}"
+        what = "was completed without a commit" if completed else "has no commit, and no attempt of it was kept"
+        raise SamuelError(f"task `{selection.task_id}` {what}", hint)
     text = patch(Git(runs.root, environment.clean()), source)
     return here.out.answer({"source": source, "diff": text}, text.rstrip("\n"))
 
