@@ -83,7 +83,8 @@ in the result. `PreAbilityCall` may also have `tool_input`, which replaces the i
 `tool_output`, and `SessionStop` may have `follow_up_messages`, which are printed like `messages_to_user`.
 
 Only `UserPromptSubmit` and `PreAbilityCall` can be denied. On any other event a verdict is a fault of the hook: a
-warning, or exit code 2 if the hook is `blocking`.
+warning, or exit code 2 if the hook is `blocking`. On these two, an unknown key that looks like a
+[misspelt verdict](outcomes.md#verdicts) is a warning, and a denial if the hook is `blocking` or a guard.
 
 **Nothing that a hook returns is executed by default.**
 """

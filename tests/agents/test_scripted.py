@@ -106,7 +106,7 @@ def test_an_ability_is_done_by_its_id(desk: Any, steps: Path) -> None:
 def test_without_a_step_it_fails_and_says_so(desk: Any, steps: Path, task: str) -> None:
     done = run(desk, steps, task=task)
     assert done.exit_code == 2
-    assert f"`{steps}` has no step for task {task}, attempt 1" in done.stderr_tail
+    assert done.stderr_tail == f"`{steps}` has no step for task {task}, attempt 1\n"
 
 
 def test_the_prompt_may_come_in_a_file(desk: Any, steps: Path) -> None:

@@ -169,7 +169,7 @@ def test_anything_else_that_a_crashed_hook_said_does_not_count(samuel, hook, ans
     hook("a", "PreAbilityCall", "", body=f"echo '{answer}'; exit 1")
     ran = samuel("emit", "PreAbilityCall", stdin=CALL)
     assert (ran.code, ran.json) == (0, {})
-    assert ran.err == "warning: `a` crashed: exit code 1\n"
+    assert ran.err == "warning: `a` crashed: exit code 1; the call goes on, because `a` is not strict\n"
 
 
 @pytest.mark.slow
@@ -280,9 +280,29 @@ def test_emit_ended_by_a_signal_does_not_allow(hook, project: Path, number: int)
 @pytest.mark.parametrize(
     "words", [("emit", "--deadline", "1", "PreAbilityCall"), ("emit", "PreAbilityCall", "--deadline", "1")]
 )
-def test_emit_that_passes_its_deadline_does_not_allow(hook, project: Path, words: tuple[str, ...]) -> None:
+def test_emit_that_passes_its_deadline_denies_and_says_so(
+    samuel, hook, project: Path, words: tuple[str, ...]
+) -> None:
     hook("slow", "PreAbilityCall", "", body="exec sleep 60")
-    assert subprocess.run([*REAL, *words], input=CALL, text=True, timeout=50).returncode != 0
+    environment = {**os.environ, "SAMUEL_SERVE": "off"}
+    ran = subprocess.run([*REAL, *words], input=CALL, text=True, timeout=50, capture_output=True, env=environment)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.lstrip().startswith("error: the hooks had not answered at the deadline (`--deadline`)\n")
+    (call,) = samuel("hooks", "log", "--json").json["data"]
+    assert (call["handler"], call["outcome"]) == ("slow", "timed_out")
+
+
+def test_emit_of_a_client_that_passes_its_deadline_denies_and_says_so(hook, project: Path) -> None:
+    hook("slow", "PreAbilityCall", "", body="exec sleep 60")
+    payload = '{"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
+    words = ("emit", "--as", "claude", "PreToolUse", "--deadline", "1")
+    environment = {**os.environ, "SAMUEL_SERVE": "off"}
+    ran = subprocess.run(
+        [*REAL, *words], input=payload, text=True, timeout=50, capture_output=True, env=environment
+    )
+    answer = json.loads(ran.stdout)["hookSpecificOutput"]
+    assert answer["permissionDecision"] == "deny"
+    assert "the hooks had not answered at the deadline (`--deadline`)" in answer["permissionDecisionReason"]
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "1.5", "soon", "99999999999"])

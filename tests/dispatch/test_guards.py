@@ -226,9 +226,28 @@ class TestVerdicts:
     def test_a_handler_that_is_not_a_guard_and_fails_does_not_deny(
         self, call: Callable[..., Fired], fault: Callable[..., Any]
     ) -> None:
-        fired = call(Recorder(PRE, returns=fault))
+        fired = call(Recorder(PRE, name="careless", returns=fault))
         assert not fired.denied
         assert len(fired.warnings) == 1
+        assert fired.warnings[0].endswith("; the call goes on, because `careless` is not strict")
+
+    def test_a_fault_on_a_prompt_that_is_not_denied_says_that_the_prompt_is_sent(self) -> None:
+        careless = samuel.hook("UserPromptSubmit")(lambda event: {"ok": False, "reason": "no"})
+        fired = fire(careless, "UserPromptSubmit", user_message="hello")
+        assert fired.warnings == (
+            f"`{fired.calls[0].handler.name}` failed: no; the prompt is sent, "
+            f"because `{fired.calls[0].handler.name}` is not strict",
+        )
+
+    @pytest.mark.parametrize("verdict", ["deny", "ask"])
+    def test_a_fault_beside_a_verdict_does_not_say_that_the_call_goes_on(
+        self, call: Callable[..., Fired], verdict: str
+    ) -> None:
+        careless = Recorder(PRE, name="careless", returns={"ok": False, "reason": "no"})
+        judge = Recorder(PRE, name="judge", returns={"decision": verdict, "reason": "really?"})
+        fired = call(careless, judge, ask=lambda question: None)
+        assert "`careless` failed: no" in fired.warnings
+        assert "goes on" not in "".join(fired.warnings)
 
     @pytest.mark.parametrize("answer", [{"decision": "deny"}, {"blocked": True}])
     @pytest.mark.parametrize("event", ["SessionStart", "before:iteration"])

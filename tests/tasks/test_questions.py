@@ -89,6 +89,15 @@ class TestAskingAndAnswering:
         with pytest.raises(UsageError, match=message):
             changes.answer(with_question(), id, text="x")
 
+    def test_only_what_has_an_open_question_is_suggested_for_a_wrong_id(self) -> None:
+        listed = "`samuel run questions` lists the open ones"
+        with pytest.raises(UsageError) as caught:
+            changes.answer((Task(id="1", title="One"),), "q1", text="x")
+        assert caught.value.hint == listed
+        with pytest.raises(UsageError) as caught:
+            changes.answer(with_question(), "q11", text="x")
+        assert caught.value.hint == "did you mean `q1`?"
+
     def test_a_task_with_two_open_questions_needs_the_id_of_one(self) -> None:
         with pytest.raises(UsageError) as caught:
             changes.answer(with_question("More?", tasks=with_question()), "1", text="x")

@@ -105,7 +105,7 @@ def invoke(
     homes = (*_homes(agent, environment), *homes)
     place = sandboxes.Workspace(root, state, environment, cache, _SAMUEL, homes, report=left.append)
     log = process_files.log(state, label)
-    errors = log.with_suffix(".err")
+    errors = process_files.errors_path(log)
     stream = agent.stream(now)
     watchdog = Watchdog(stream, root, idle_timeout=idle_timeout, over_budget=over_budget, on_activity=on_activity)
     with (

@@ -61,6 +61,16 @@ def log_path(state: Path, run_id: str, iteration: int, kind: LogKind) -> Path:
     return state / folder / f"{label(iteration, '', run_id)}{ending}"
 
 
+def errors_path(output: Path) -> Path:
+    """Where the stderr of the agent is whose stdout is in `output`."""
+    return output.with_suffix(_PLACES["errors"][1])
+
+
+def written_log(output: Path) -> Path | None:
+    """The file to look at for what an agent wrote: `output`, or its stderr if that is all there is, or None."""
+    return next((path for path in (output, errors_path(output)) if path.is_file()), None)
+
+
 def put_prompt(state: Path, label: str, prompt: str) -> Path:
     file = state / PROMPTS / f"{label}.md"
     _put(state, str(file.parent.relative_to(state)), file.name, prompt.encode(), 0o600)

@@ -32,7 +32,7 @@ def main(arguments: list[str], environ: Mapping[str, str]) -> int:
     doing, name = _work_and_step(environ)
     step = find(steps, name, environ.get("SAMUEL_ATTEMPT", "1"), default=name != "discovery")
     if step is None:
-        print(f"scripted: `{steps}` has no step for {doing}", file=sys.stderr)
+        print(f"`{steps}` has no step for {doing}", file=sys.stderr)
         return 2
     _say(f"{doing}: a prompt of {len(prompt)} bytes, step {step.relative_to(steps)}")
     code = _do(step, prompt)
@@ -92,7 +92,7 @@ def _run(argv: list[str], prompt: bytes) -> int:
         code = subprocess.run(argv, input=prompt, check=False).returncode
     except OSError as error:
         hint = f"; `chmod +x {argv[0]}`" if isinstance(error, PermissionError) else ""
-        print(f"scripted: `{argv[0]}` cannot be run: {error.strerror}{hint}", file=sys.stderr)
+        print(f"`{argv[0]}` cannot be run: {error.strerror}{hint}", file=sys.stderr)
         return 126
     return code if code >= 0 else 128 - code
 

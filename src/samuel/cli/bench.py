@@ -58,7 +58,7 @@ def bench(here: CommandContext, event: str, payload_json: str, rounds: int) -> i
     if report.handlers:
         blocks += ["", _handlers(report)]
     else:
-        blocks += ["", f"no hook wants this `{report.event}`: nobody is listening"]
+        blocks += ["", f"no hook handles this `{report.event}`"]
     if report.denied:
         blocks.append(f"this `{report.event}` is denied; what that takes is measured all the same")
     return here.out.answer(msgspec.to_builtins(report), *blocks, *(f"note: {note}" for note in report.notes))

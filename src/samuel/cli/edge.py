@@ -10,6 +10,7 @@ from samuel.cli.endings import with_endings
 from samuel.cli.output import Output
 from samuel.cli.root import samuel
 from samuel.cli.usage import usage_error
+from samuel.process.emit_client import DeadlinePassed
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -26,7 +27,9 @@ def _run(arguments: Sequence[str], out: Output) -> int:
         return error.exit_code
     except click.ClickException as error:
         return out.fail(usage_error(error))
-    except click.Abort:
+    except click.Abort as abort:
+        if isinstance(abort.__cause__, DeadlinePassed):  # click takes it for Ctrl-C
+            raise abort.__cause__ from None
         out.tell("interrupted")
         return out.ending(130)
 

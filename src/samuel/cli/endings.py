@@ -17,8 +17,10 @@ from typing import TextIO
 
 from samuel.cli.output import STDERR_FD, STDOUT, Output
 from samuel.emit.call import DENY
+from samuel.errors import SamuelError
 from samuel.explained import explained
 from samuel.files.named_errors import errors_naming
+from samuel.process.emit_client import DeadlinePassed
 
 
 def with_endings(out: Output, arguments: Sequence[str], command: Callable[[], int]) -> int:
@@ -37,6 +39,8 @@ def _ended(out: Output, arguments: Sequence[str], command: Callable[[], int]) ->
         with errors_naming(STDOUT):
             sys.stdout.flush()  # a reader that went away is noticed here, not while Python shuts down
         return code
+    except DeadlinePassed as passed:
+        return out.fail(SamuelError(passed.message, passed.hint))
     except (KeyboardInterrupt, EOFError):
         out.write(STDERR_FD, "\n")  # after the ^C of a terminal
         out.tell("interrupted")

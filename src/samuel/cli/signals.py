@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from samuel.process.emit_client import DeadlinePassed
 from samuel.process.plain_signal import plain_signal as signal
 
 END = (signal.SIGTERM, signal.SIGHUP)
@@ -17,7 +18,7 @@ GRACE = 5
 
 
 def end_as_by_ctrl_c() -> None:
-    """From now on SIGTERM, SIGHUP and the end of a deadline raise KeyboardInterrupt.
+    """From now on SIGTERM and SIGHUP raise KeyboardInterrupt, and the end of a deadline DeadlinePassed.
 
     So what Samuel started is ended first.
     """
@@ -29,7 +30,7 @@ def end_as_by_ctrl_c() -> None:
 def _end_of_deadline(number: int, frame: FrameType | None) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the second one ends this process at once
     signal.alarm(GRACE)
-    raise KeyboardInterrupt
+    raise DeadlinePassed
 
 
 @contextmanager

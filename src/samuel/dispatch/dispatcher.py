@@ -22,6 +22,7 @@ from samuel.dispatch.event_run import EventRun, only_denial, validated, without_
 from samuel.dispatch.judge import judge
 from samuel.dispatch.observation import observed
 from samuel.dispatch.record import AskUser, Fired, HandlerCall, Sink
+from samuel.dispatch.verdict_keys import with_misspelt_verdict
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
@@ -31,6 +32,7 @@ from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
 from samuel.hooks.package import Package
+from samuel.process.emit_client import DeadlinePassed
 from samuel.process.tree import kill_all
 from samuel.runtimes.base import Reply, Runtime
 from samuel.sha256 import sha256
@@ -218,12 +220,19 @@ class Dispatcher:
             payload = replace(payload, recipe_name=event.recipe_name.removeprefix(f"{package.name}/"))
         monotonic = self._monotonic
         started = monotonic()
-        reply = bound.run(handler, payload, bound.timeout)
+        try:
+            reply = bound.run(handler, payload, bound.timeout)
+        except DeadlinePassed:  # the journal must tell which handler took so long
+            duration_ms = (monotonic() - started) * 1000
+            why = "killed at the deadline of `samuel emit`"
+            late = HandlerCall(handler, bound.position, Outcome.TIMED_OUT, duration_ms, bound.strict, message=why)
+            self._sink.called(event, late)
+            raise
         duration_ms = (monotonic() - started) * 1000
         if reply.outcome is OK:
             # An empty result is valid, except where only one handler runs and its result is needed.
             if reply.result or event_run.kind.composition.arrange is LAST_ONLY:
-                reply = validated(event_run.kind, reply)
+                reply = with_misspelt_verdict(event_run.kind, validated(event_run.kind, reply), bound.strict)
                 if package is not None and (why := overreach(event, reply.result, package.grants)):
                     reply = Reply(Outcome.REFUSED, message=why, stderr=reply.stderr)
                 elif reply.size > bound.budget:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from samuel.dispatch.record import AskUser, Fired, HandlerCall
-from samuel.events import Event, EventType, LoopEvent
+from samuel.events import Event, EventType, LoopEvent, names
 from samuel.hooks.guards import NOT_RUN, is_guard
 from samuel.hooks.handler import Outcome
 
@@ -51,7 +51,8 @@ def judge(
     if notable:
         # The denial that is the reason is not a warning too.
         reported = [call for call in notable if call.outcome is not Outcome.DENIED or call.message != reason]
-        warnings += [_warning(call) for call in reported]
+        goes_on = "" if reason or result.get("decision") == "ask" else _GOES_ON.get(kind.name, "")
+        warnings += [_warning(call, goes_on) for call in reported]
     if reason:
         if not calls:
             warnings.append(reason)
@@ -106,8 +107,18 @@ def _guard_not_run(kind: EventType, call: HandlerCall) -> bool:
     return call.would is None and call.outcome in NOT_RUN and is_guard(call.handler, kind)
 
 
-def _warning(call: HandlerCall) -> str:
-    return f"`{call.handler.name}` {call.message}" if call.outcome is Outcome.OK else _fault(call)
+_GOES_ON = {names.PRE_ABILITY_CALL: "the call goes on", names.USER_PROMPT_SUBMIT: "the prompt is sent"}
+"""What follows a fault that denies nothing, by the events that can be denied."""
+
+
+def _warning(call: HandlerCall, goes_on: str) -> str:
+    """The warning about a call; with `goes_on` if the event could have been denied and was not."""
+    if call.outcome is Outcome.OK:
+        return f"`{call.handler.name}` {call.message}"
+    if not goes_on:
+        return _fault(call)
+    why = "not strict" if call.would is None else "only observed"
+    return f"{_fault(call)}; {goes_on}, because `{call.handler.name}` is {why}"
 
 
 def _fault(call: HandlerCall) -> str:

@@ -22,6 +22,7 @@ from samuel.events import event_type
 from samuel.explained import explained
 from samuel.files.parsed_json import parse_json, within_limit
 from samuel.nearest import did_you_mean
+from samuel.process.emit_client import DeadlinePassed
 
 if TYPE_CHECKING:
     from samuel.dialects.clients.client import Client
@@ -52,6 +53,8 @@ def answer_client(
         if context and is_fired_by_run(root, client.events[native_event], context):
             context = {}
         reply = _fire(host, client, context, arguments, warnings) if context else ClientReply()
+    except DeadlinePassed as passed:
+        reply = _refused(client, native_event, SamuelError(passed.message, passed.hint))
     except KeyboardInterrupt:
         reply = _refused(client, native_event, SamuelError("interrupted"))
     except Exception as error:  # noqa: BLE001  the client has to be answered, whatever happens here

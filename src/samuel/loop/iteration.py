@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.agents.ending import AgentEnding, EndingKind
+from samuel.agents.process_files import written_log
 from samuel.bridges.coverage import uncovered
 from samuel.dispatch.record import Fired
 from samuel.events import (
@@ -222,7 +224,7 @@ class Iteration:
     def _after_agent(self, answer: Mapping[str, Any]) -> None:
         facts, code = self._facts, int(answer["exit_code"])
         stdout, stderr = str(answer.get("stdout", "")), str(answer.get("stderr", ""))
-        facts.exit_code, facts.log = code, self._below_root(str(answer.get("stdout_path") or ""))
+        facts.exit_code, facts.log = code, self._written_log(str(answer.get("stdout_path") or ""))
         facts.ending = ending_of(answer, changed=bool(facts.changed), now=self._place.clock.now())
         self._place.watch(AgentEnded(code, facts.usage, facts.ending, facts.log, self.run.agent))
         self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage))
@@ -281,8 +283,10 @@ class Iteration:
         task = self._settlements.current(self._files.tasks.load())
         return task is not None and (task.claimed or task.status != "in_progress")
 
-    def _below_root(self, path: str) -> str:
-        return os.path.relpath(path, self._place.root) if path else ""
+    def _written_log(self, stdout_path: str) -> str:
+        """The log of the agent, relative to the root; "" if it wrote nothing."""
+        log = written_log(Path(stdout_path)) if stdout_path else None
+        return os.path.relpath(log, self._place.root) if log else ""
 
     def _report_header(self) -> None:
         """Report which iteration this is: once, before anything else about it."""

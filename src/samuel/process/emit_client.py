@@ -35,6 +35,13 @@ DEADLINE_OPTION = "--deadline"
 LONGEST_DEADLINE = 1_000_000
 
 
+class DeadlinePassed(KeyboardInterrupt):
+    """The time of `--deadline` is over. Like Ctrl-C, it ends everything that was started."""
+
+    message = f"the hooks had not answered at the deadline (`{DEADLINE_OPTION}`)"
+    hint = "`samuel hooks log` shows which was running; a `timeout` in samuel.toml ends it earlier"
+
+
 def installation_of(program: str, interpreter: str) -> str:
     """The directory that has the programs of this installation: that of `samuel-emit`, or the interpreter's."""
     for name in (os.path.realpath(program), interpreter):

@@ -1,4 +1,7 @@
-"""A hook to start from. It works as written, for every event: what it returns is derived from the catalogue."""
+"""A hook to start from. It works as written, for every event: what it returns is derived from the catalogue.
+
+For an event that can be denied it is a guard, with an example of what to deny.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,17 @@ import msgspec
 
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.errors import UsageError
-from samuel.events import EventType
+from samuel.events import EventType, names
 from samuel.events.schema import own_fields
 from samuel.paths import DISABLED
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+DENIAL = json.dumps({"decision": "deny", "reason": "rm -rf is not allowed here"})  # also valid Python
+_JUDGED = {names.PRE_ABILITY_CALL: "tool_input", names.USER_PROMPT_SUBMIT: "user_message"}
+"""The field that a guard usually judges, of each event that can be denied."""
 
 
 class WrittenHook(NamedTuple):
@@ -69,11 +76,13 @@ def example(event: EventType) -> dict[str, Any]:
 
 
 def _bash(name: str, event: EventType) -> WrittenHook:
-    return WrittenHook(name, filled("hook.bash", name, event), 0o755)
+    template = "guard.bash" if event.composition.can_deny else "hook.bash"
+    return WrittenHook(name, filled(template, name, event), 0o755)
 
 
 def _python(name: str, event: EventType) -> WrittenHook:
-    return WrittenHook(f"{name}.py", filled("hook.py.txt", name, event), 0o644)
+    template = "guard.py.txt" if event.composition.can_deny else "hook.py.txt"
+    return WrittenHook(f"{name}.py", filled(template, name, event), 0o644)
 
 
 LANGUAGES = MappingProxyType({"bash": _bash, "python": _python})
@@ -93,6 +102,8 @@ def filled(template: str, name: str, event: EventType, more: Mapping[str, str] =
             "FUNCTION": _identifier(name),
             "JSON": json.dumps(example(event)),
             "PYTHON": _literal(example(event)),
+            "JUDGED": _JUDGED.get(event.name, ""),
+            "DENIAL": DENIAL,
             **more,
         },
     )

@@ -16,7 +16,9 @@ from samuel.sources.yaml_file import LONGEST_NAME
 
 SCRIPTS = "scripts/hooks"
 REGISTER = f"{SCRIPTS}/register_hooks.py"
-LANGUAGES = MappingProxyType({"bash": ("sh", "yaml_hook.sh"), "python": ("py", "yaml_hook.py.txt")})
+LANGUAGES = MappingProxyType({"bash": "sh", "python": "py"})  # the endings of the script's name
+SCRIPT_TEMPLATES = MappingProxyType({"bash": "yaml_hook.sh", "python": "yaml_hook.py.txt"})
+GUARD_TEMPLATES = MappingProxyType({"bash": "yaml_guard.sh", "python": "yaml_guard.py.txt"})
 
 _EXAMPLES = {
     "ability_id": "code_review_agent",
@@ -29,17 +31,26 @@ _EXAMPLES = {
     "recipe_name": '"release-*"',
 }
 
+_BLOCKING = "# blocking: true          # a crash, a timeout or an error of this hook stops what fired the event"
+_GUARD = "role: guard               # a crash, a timeout or an error of this hook denies too"
+
 
 def yaml_hook(name: str, event: EventType, language: str) -> list[WrittenHook]:
     """The files of a new hook, by their paths in the project."""
     check_name(name)
     if len(name) > LONGEST_NAME:
         raise UsageError("the name is too long", f"a YAML hook's has at most {LONGEST_NAME} characters")
-    ending, template = LANGUAGES[language]
-    file = f"{name}.{ending}"
+    guards = event.composition.can_deny
+    template = (GUARD_TEMPLATES if guards else SCRIPT_TEMPLATES)[language]
+    file = f"{name}.{LANGUAGES[language]}"
     if f"{SCRIPTS}/{file}" == REGISTER:
         raise UsageError(f"`{REGISTER}` is the registration script", "choose another name")
-    more = {"ID": _as_text(name), "FILE": file, "FILTERS": "\n".join(_filters(event))}
+    more = {
+        "ID": _as_text(name),
+        "FILE": file,
+        "FILTERS": "\n".join(_filters(event)),
+        "FAULTS": _GUARD if guards else _BLOCKING,
+    }
     return [
         WrittenHook(f"{paths.YAML_HOOKS}/{name}.yaml", filled("yaml_hook.yaml", name, event, more), 0o644),
         WrittenHook(f"{SCRIPTS}/{file}", filled(template, name, event), 0o755),

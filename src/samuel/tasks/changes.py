@@ -100,9 +100,10 @@ def find_question(tasks: Tasks, id: str) -> tuple[Task, Question]:
             if question.id == id:
                 return task, question
     by_id = {task.id: task for task in tasks}
-    open_questions = [question for task in tasks for question in task.open_questions]
     if id not in by_id:
-        ids = [*(question.id for question in open_questions), *by_id]
+        waiting = [task for task in tasks if task.open_questions]
+        ids = [question.id for task in waiting for question in task.open_questions]
+        ids += [task.id for task in waiting]
         hint = did_you_mean(id, ids, "`samuel run questions` lists the open ones")
         raise UsageError(f"there is no question `{id}`", hint)
     match by_id[id].open_questions:

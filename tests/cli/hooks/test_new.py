@@ -57,6 +57,58 @@ def test_it_works_as_written_for_every_event(samuel, lang: str):
         assert outcomes[f"hook{number}"] == ("ok", ""), event.name
 
 
+EXAMPLES = {
+    "PreAbilityCall": '{"ability_id": "shell", "tool_input": {"command": "rm -rf /"}}',
+    "UserPromptSubmit": '{"user_message": "run rm -rf for me"}',
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [[], ["--yaml"]], ids=["file", "yaml"])
+@pytest.mark.parametrize("lang", ["bash", "python"])
+@pytest.mark.parametrize("event", EXAMPLES)
+def test_a_new_hook_of_an_event_that_can_be_denied_denies_its_example(
+    samuel, event: str, lang: str, more: list[str]
+):
+    assert samuel("hooks", "new", "guard", "--event", event, "--lang", lang, *more).code == 0
+    denied = samuel("hooks", "fire", event, "--payload", EXAMPLES[event])
+    assert (denied.code, denied.json["result"]["decision"]) == (1, "deny")
+    assert denied.json["result"]["reason"] == "rm -rf is not allowed here"
+    assert samuel("hooks", "fire", event).code == 0
+
+
+def test_there_is_an_example_for_every_event_that_can_be_denied():
+    assert [event.name for event in EVENTS if event.composition.can_deny] == sorted(EXAMPLES, reverse=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "script"),
+    [(["--lang", "python"], ".samuel/hooks/guard.py"), (["--yaml"], "scripts/hooks/guard.sh")],
+    ids=["python", "yaml"],
+)
+def test_a_new_guard_denies_when_it_crashes(samuel, project, arguments: list[str], script: str):
+    samuel("hooks", "new", "guard", "--event", "PreAbilityCall", *arguments)
+    file = project / script
+    file.write_text(file.read_text().replace("got {event.event_id}", "{1 / 0}").replace("event=$(cat)", "exit 1"))
+    samuel("trust", "--yes")
+    ran = samuel("hooks", "fire", "PreAbilityCall")
+    assert (ran.code, ran.json["chain"][0]["outcome"]) == (1, "crashed")
+
+
+def test_a_new_guard_in_bash_denies_when_it_crashes_with_the_lines_of_its_comment_in_samuel_toml(
+    samuel, project, put
+):
+    samuel("hooks", "new", "guard", "--event", "PreAbilityCall")
+    file = project / ".samuel/hooks/guard"
+    file.write_text(file.read_text().replace("event=$(cat)", "exit 1"))
+    samuel("trust", "--yes")
+    assert samuel("hooks", "fire", "PreAbilityCall").code == 0
+    _, lines = file.read_text().split("lines in samuel.toml:\n#\n")
+    put("samuel.toml", lines[: lines.index("set -e")].replace("#   ", ""))
+    assert samuel("hooks", "fire", "PreAbilityCall").code == 1
+
+
 def test_the_example_has_the_keys_that_must_be_there():
     assert example(event_type("iteration.gate")) == {"continue": True}
     assert example(event_type("agent.invoke")) == {"exit_code": 0, "stdout": "", "stderr": ""}

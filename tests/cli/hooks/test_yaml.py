@@ -149,8 +149,8 @@ class TestValidate:
         assert ran.code == 1
         assert ran.out == (
             "FILE                        ID       EVENTS   STATUS  REASON\n"
-            ".system/hooks/bad.yaml      -        -        broken  1 problem(s), see below\n"
-            ".system/hooks/missing.yaml  missing  TurnEnd  broken  1 problem(s), see below\n"
+            ".system/hooks/bad.yaml      -        -        broken  1 problem, see below\n"
+            ".system/hooks/missing.yaml  missing  TurnEnd  broken  1 problem, see below\n"
             "\n"
             ".system/hooks/bad.yaml:3: a tab where YAML wants spaces (indent with spaces)\n"
             ".system/hooks/missing.yaml: `PROJECT/scripts/hooks/x.sh` does not exist\n"

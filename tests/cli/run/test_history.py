@@ -102,6 +102,12 @@ class Past:
         path.write_bytes(text)
         return path
 
+    def errors(self, run_id: str, iteration: int, text: bytes) -> Path:
+        path = log_path(self.state, run_id, iteration, "errors")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+        return path
+
 
 @pytest.fixture
 def past(project: Path, monkeypatch: pytest.MonkeyPatch) -> Past:
@@ -146,6 +152,8 @@ def test_a_moved_project_says_where_the_reports_of_its_runs_are(samuel, project)
 
 
 def test_run_show_prints_the_attempts_of_a_run(samuel, past):
+    past.log(SECOND, 1, b"one\n")
+    past.errors(SECOND, 2, b"two\n")
     assert samuel("run", "show", "19772a99").out == (
         f"run    {SECOND}, ralph, mine\n"
         "began  MOMENT, took 3m 20s\n"
@@ -159,11 +167,15 @@ def test_run_show_prints_the_attempts_of_a_run(samuel, past):
     )
     data = samuel("run", "show", "last", "--json").json["data"]
     assert [attempt["log"] for attempt in data["attempts"]] == [
-        f".samuel/run/logs/{SECOND}/iteration-000{number}.log" for number in (1, 2)
+        f".samuel/run/logs/{SECOND}/iteration-0001.log",
+        f".samuel/run/logs/{SECOND}/iteration-0002.err",
     ]
+    (first,) = samuel("run", "show", "19772a7d", "--json").json["data"]["attempts"]
+    assert first["log"] == ""
 
 
 def test_run_show_prints_a_task_with_its_attempts_and_checks(samuel, past):
+    past.log(SECOND, 1, b"one\n")
     assert samuel("run", "show", "2").out == (
         "task    2 Totals\n"
         "status  blocked\n"
@@ -205,7 +217,7 @@ def test_run_show_diff_prints_the_commit_or_the_ref_of_a_task(samuel, past):
     assert samuel("run", "show", "2", "--diff") == (
         1,
         "",
-        "error: task `2` has neither a commit nor an attempt that was kept\n"
+        "error: task `2` has no commit, and no attempt of it was kept\n"
         "`commit = true` in samuel.toml makes a commit for each task\n",
     )
     git("init", "-q")
@@ -216,6 +228,12 @@ def test_run_show_diff_prints_the_commit_or_the_ref_of_a_task(samuel, past):
     git("update-ref", ref, "HEAD")
     past.history.add(past.attempt(SECOND, 1, "2", "quality_failed", ref=ref))
     assert samuel("run", "show", "2", "--diff").out.endswith("@@ -0,0 +1 @@\n+1\n")
+    past.history.add(past.attempt(SECOND, 1, "1", "quality_failed", ref=ref))
+    assert samuel("run", "show", "1", "--diff").err == (
+        "error: task `1` was completed without a commit\n"
+        f"`git show {ref}` shows its last failed attempt; "
+        "`commit = true` in samuel.toml makes a commit for each task\n"
+    )
     past.history.add(past.attempt(SECOND, 2, "3", commit=git("rev-parse", "HEAD")))
     answer = samuel("run", "show", "3", "--diff", "--json").json
     assert answer["data"]["diff"].endswith("+1\n")
@@ -237,9 +255,42 @@ def test_run_log_prints_the_last_agent_of_a_run_or_a_task(samuel, past):
         "iteration": 1,
         "log": f".samuel/run/logs/{FIRST}/iteration-0001.log",
         "text": "first\n",
+        "stderr": "",
     }
     raw = subprocess.run([*REAL, "run", "log", "2", "--raw"], cwd=past.root, capture_output=True)
     assert raw.stdout == b"red \x1b[31mcolour\n"
+
+
+def test_run_log_prints_stderr_of_an_agent_that_wrote_nothing_else(samuel, past):
+    past.errors(SECOND, 2, b"no key \x1b[31mset\n")
+    assert samuel("run", "log") == (0, "no key \\x1b[31mset\n", "")
+    assert samuel("run", "log", "--json").json["data"] == {
+        "run_id": SECOND,
+        "iteration": 2,
+        "log": f".samuel/run/logs/{SECOND}/iteration-0002.err",
+        "text": "",
+        "stderr": "no key \x1b[31mset\n",
+    }
+    assert f"log      .samuel/run/logs/{SECOND}/iteration-0002.err\n" in samuel("run", "show", "3").out
+
+
+def test_run_log_prints_stderr_after_stdout(samuel, past):
+    past.log(SECOND, 2, b"working\n")
+    past.errors(SECOND, 2, b"deprecated\n")
+    assert samuel("run", "log") == (0, "working\n--- stderr ---\ndeprecated\n", "")
+    raw = subprocess.run([*REAL, "run", "log", "--raw"], cwd=past.root, capture_output=True)
+    assert (raw.stdout, raw.stderr) == (b"working\n", b"deprecated\n")
+
+
+def test_an_agent_that_fails_at_its_start_has_a_log_that_exists(samuel, workshop: Workshop):
+    workshop.agent("echo no key set >&2; exit 3")
+    printed = samuel("run", "start", "--yes", "--iterations", "1").out
+    (log,) = [line.removeprefix("  log: ") for line in printed.splitlines() if line.startswith("  log: ")]
+    assert (workshop.root / log).read_text() == "no key set\n"
+    assert samuel("run", "log").out == "no key set\n"
+    assert f"log     {log}\n" in samuel("run", "show", "1").out
+    (report,) = workshop.root.glob(".samuel/run/reports/*/report.md")
+    assert log in report.read_text()
 
 
 def test_run_log_says_when_there_is_no_log_and_follows_no_link(samuel, past, tmp_path):
@@ -290,9 +341,11 @@ def test_run_log_follows_the_agents_until_the_run_ends(past):
         with log.open("ab") as file:
             file.write(b"more\n")
         assert process.stdout.readline() == "more\n"
+        past.errors(SECOND, 1, b"oh\n")
         past.log(SECOND, 2, b"two\n")
         run_at_work(past, 2)
-        assert [process.stdout.readline() for _ in range(2)] == ["--- iteration 2 ---\n", "two\n"]
+        expected = ["--- stderr ---\n", "oh\n", "--- iteration 2 ---\n", "two\n"]
+        assert [process.stdout.readline() for _ in expected] == expected
         run_at_work(past, 2, ExitReason.QUEUE_EMPTY)
         assert process.communicate(timeout=120)[0] == ""
     assert process.returncode == 0

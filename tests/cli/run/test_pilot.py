@@ -72,7 +72,7 @@ def test_a_discovery_that_fails_prints_why_and_no_result(samuel, fresh):
         "iteration 1/1: looking for tasks\n"
         "  agent: exit code 3 (mine: out of credit)\n"
         "  agent_failed: out of credit\n"
-        "  log: .samuel/run/logs/RUN/iteration-0001.log\n"
+        "  log: .samuel/run/logs/RUN/iteration-0001.err\n"
         "ended: max_iterations after 1 iteration\n"
         "  report: .samuel/run/reports/RUN/report.html\n",
     )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,10 @@ def _examined(read: YamlHookFile, handler: Handler, root: Path) -> dict[str, Any
         "id": read.hook.id if read.hook else "",
         "events": ", ".join(read.hook.spelled) if read.hook else "",
         "status": status.value,
-        "reason": reason if status is not HandlerStatus.BROKEN else f"{len(problems)} problem(s), see below",
+        "reason": reason if status is not HandlerStatus.BROKEN else _counted(problems),
         "problems": [problem._asdict() for problem in problems],
     }
+
+
+def _counted(problems: Sequence[Problem]) -> str:
+    return f"{len(problems)} {'problem' if len(problems) == 1 else 'problems'}, see below"

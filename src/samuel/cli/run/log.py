@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 
 from samuel import config, paths
-from samuel.agents.process_files import log_path
+from samuel.agents.process_files import errors_path, log_path, written_log
 from samuel.agents.stream import PlainStream, ReadableLog, StreamFactory
 from samuel.agents.table import find
 from samuel.cli.command_context import CommandContext, json_option
@@ -36,7 +36,11 @@ class AgentLog(NamedTuple):
 
     run_id: str
     iteration: int
-    path: Path
+    path: Path  # of its stdout; stderr is beside it
+
+    @property
+    def errors(self) -> Path:
+        return errors_path(self.path)
 
 
 @click.command()
@@ -52,7 +56,7 @@ def log(here: CommandContext, name: str, iteration: int | None, follow: bool, ra
     """Print what an agent wrote.
 
     That is the agent of the last iteration of a run, or of the last attempt at a task. RUN is the beginning of a
-    run's id; without an argument, it is the current or the last run.
+    run's id; without an argument, it is the current or the last run. What it wrote to stderr comes last.
 
     \b
         samuel run log -f
@@ -61,17 +65,23 @@ def log(here: CommandContext, name: str, iteration: int | None, follow: bool, ra
     current = run_file(runs.state).load()
     agent_log = _selected(runs, current, name, iteration)
     if here.out.json:
-        text = b"".join(_chunks(runs.state, agent_log.path, 0, LONGEST)).decode("utf-8", "replace")
-        file = str(agent_log.path.relative_to(runs.root))
+        file = (written_log(agent_log.path) or agent_log.path).relative_to(runs.root)
         return here.out.answer(
-            {"run_id": agent_log.run_id, "iteration": agent_log.iteration, "log": file, "text": text}
+            {
+                "run_id": agent_log.run_id,
+                "iteration": agent_log.iteration,
+                "log": str(file),
+                "text": _text(runs.state, agent_log.path),
+                "stderr": _text(runs.state, agent_log.errors),
+            }
         )
     write = _write_raw if raw else readable_writer(_stream(here, runs, current, agent_log))
     if follow and current is not None and agent_log.run_id == current.run_id:
-        _follow(runs.state, agent_log, write)
+        _follow(runs.state, agent_log, write, raw)
     else:
         for chunk in _chunks(runs.state, agent_log.path, 0, LONGEST):
             write(chunk)
+        _print_errors(runs.state, agent_log, raw)
     return 0
 
 
@@ -96,7 +106,7 @@ def _selected(runs: RunsOfProject, current: Run | None, name: str, iteration: in
     number = iteration or last
     path = log_path(runs.state, run_id, number, "output")
     running = current is not None and current.run_id == run_id and not current.over
-    if not path.is_file() and not running:
+    if written_log(path) is None and not running:
         hint = "the agent wrote nothing, or its log was removed to make room"
         raise SamuelError(f"`{path.relative_to(runs.root)}` does not exist", hint)
     return AgentLog(run_id, number, path)
@@ -114,7 +124,9 @@ def _stream(here: CommandContext, runs: RunsOfProject, current: Run | None, agen
         return PlainStream
 
 
-def _follow(state: Path, agent_log: AgentLog, write: LogWriter, clock: Clock | None = None) -> None:
+def _follow(
+    state: Path, agent_log: AgentLog, write: LogWriter, raw: bool = False, clock: Clock | None = None
+) -> None:
     """Print a log as it grows, then those of the iterations after it, until the run ends."""
     clock = clock or SystemClock()
     live = paths.User.from_environment().live
@@ -129,14 +141,30 @@ def _follow(state: Path, agent_log: AgentLog, write: LogWriter, clock: Clock | N
         if wrote:
             continue
         if run is not None and run.run_id == agent_log.run_id and run.iteration > agent_log.iteration:
+            _print_errors(state, agent_log, raw)
             number = agent_log.iteration + 1
             agent_log = AgentLog(run.run_id, number, log_path(state, run.run_id, number, "output"))
             position = 0
             print(f"--- iteration {number} ---", flush=True)
         elif ended:
+            _print_errors(state, agent_log, raw)
             return
         else:
             clock.sleep(POLL)
+
+
+def _print_errors(state: Path, agent_log: AgentLog, raw: bool) -> None:
+    """Print what the agent wrote to stderr; raw, it goes to stderr, so that stdout can be read by programs."""
+    write = _write_raw_errors if raw else readable_writer(PlainStream)
+    has_output = agent_log.path.is_file()
+    for number, chunk in enumerate(_chunks(state, agent_log.errors, 0, LONGEST)):
+        if has_output and not raw and number == 0:
+            print("--- stderr ---", flush=True)
+        write(chunk)
+
+
+def _text(state: Path, path: Path) -> str:
+    return b"".join(_chunks(state, path, 0, LONGEST)).decode("utf-8", "replace")
 
 
 def _chunks(state: Path, path: Path, position: int, most: int) -> Iterator[bytes]:
@@ -170,3 +198,9 @@ def _write_raw(chunk: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(chunk)
     sys.stdout.buffer.flush()
+
+
+def _write_raw_errors(chunk: bytes) -> None:
+    sys.stderr.flush()
+    sys.stderr.buffer.write(chunk)
+    sys.stderr.buffer.flush()

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from samuel.agents.process_files import LOGS, log_path
+from samuel.agents.process_files import LOGS, log_path, written_log
 from samuel.bridges.coverage import total_coverage
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
@@ -87,9 +87,8 @@ def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) 
         facts.append(("question" if row.status == "waiting" else "why", line(row.reason)))
     facts += [("commit", commit)] if commit else []
     if last:
-        facts.append(
-            ("log", str(log_path(runs.state, last.run_id, last.iteration, "output").relative_to(runs.root)))
-        )
+        log = _log_of(runs, last)
+        facts += [("log", log)] if log else []
         facts += [("kept in", last.ref)] if last.ref else []
         facts += _notable(last)
     blocks: list[str | OutputTable] = [_facts(facts)]
@@ -141,10 +140,11 @@ def _show_diff(here: CommandContext, runs: RunsOfProject, selection: Selection) 
     completed = selection.row is not None and selection.row.status == "completed"
     source = commit if completed or not ref else ref
     if not (_COMMIT.fullmatch(source) or _REF.fullmatch(source)):
-        raise SamuelError(
-            f"task `{selection.task_id}` has neither a commit nor an attempt that was kept",
-            "`commit = true` in samuel.toml makes a commit for each task",
-        )
+        hint = "`commit = true` in samuel.toml makes a commit for each task"
+        if completed and _REF.fullmatch(ref):
+            hint = f"`git show {ref}` shows its last failed attempt; {hint}"
+        what = "was completed without a commit" if completed else "has no commit, and no attempt of it was kept"
+        raise SamuelError(f"task `{selection.task_id}` {what}", hint)
     text = patch(Git(runs.root, environment.clean()), source)
     return here.out.answer({"source": source, "diff": text}, text.rstrip("\n"))
 
@@ -170,7 +170,12 @@ def _cells(attempt: AttemptRecord, longest: int = WHY) -> tuple[str, ...]:
     return attempt.outcome, took, CostSummary.of([attempt.usage]).short, line(attempt.why, longest) or "-"
 
 
+def _log_of(runs: RunsOfProject, attempt: AttemptRecord) -> str:
+    """The log of an attempt, relative to the root; "" if there is none, or none any more."""
+    log = written_log(log_path(runs.state, attempt.run_id, attempt.iteration, "output"))
+    return str(log.relative_to(runs.root)) if log else ""
+
+
 def _plain(runs: RunsOfProject, attempt: AttemptRecord) -> dict[str, Any]:
-    log = log_path(runs.state, attempt.run_id, attempt.iteration, "output").relative_to(runs.root)
     plain: dict[str, Any] = msgspec.to_builtins(attempt)
-    return {**plain, "log": str(log), "seconds": max(attempt.ended_at - attempt.started_at, 0.0)}
+    return {**plain, "log": _log_of(runs, attempt), "seconds": max(attempt.ended_at - attempt.started_at, 0.0)}

@@ -190,7 +190,7 @@ class _Timeline:
             width=round(max(end - start, 0.0), 3),
             wait=round(max(next_start - end, 0.0), 3),
             cost=CostSummary.of([record.usage]),
-            log=f"{self._state}/{log_path(_HERE, record.run_id, record.iteration, 'output')}",
+            log=record.log or f"{self._state}/{log_path(_HERE, record.run_id, record.iteration, 'output')}",
         )
 
     def _percent(self, seconds: float) -> float:

@@ -61,9 +61,9 @@ def families(network: bool) -> tuple[int, ...]:
 def gaps(version: int, filtered: bool) -> tuple[str, ...]:
     """What a plugin can do in spite of these walls."""
     lines = [
-        "it can see that files exist, and change modes and times of the user's",
+        "it can see that files exist, and change modes and times of your files",
         "it can see which other processes run",
-        "with the whole project to write, it makes no new files at the top of it",
+        "even if it may write the whole project, it cannot make new files in its top directory",
     ]
     if version < 6:
         lines.append("it can send signals to the user's other processes")
