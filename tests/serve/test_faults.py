@@ -214,6 +214,23 @@ def test_what_a_killed_server_left_running_is_ended_by_the_next(served: ServedPr
     eventually(lambda: not served.handlers(), "processes of the killed server are left")
 
 
+def test_stopped_server_allows_nothing_that_a_hook_it_killed_could_have_denied(served: ServedProject) -> None:
+    """The crash of a hook that is no guard is a warning, but this one did not crash: the server killed it."""
+    yaml_hook(served.root, "a", "PreAbilityCall", "(setsid sleep 1000 &) ; echo x >> called; sleep 1000")
+    yaml_hook(served.root, "b", "PreAbilityCall", "echo x >> next")
+    served.files.trust()
+    pid = served.start()
+    with ThreadPoolExecutor(4) as pool:
+        calls = [pool.submit(served.warm, "PreAbilityCall", stdin=ALLOWED) for _ in range(4)]
+        eventually(lambda: served.calls_of_guard() == 8, "not all of them are under way")  # `x` and a line's end
+        os.kill(pid, signal.SIGTERM)
+        answers = {call.result(PATIENCE) for call in calls}
+    assert answers == {Answer(2, b"", b"error: samuel ended before the hooks did\n")}
+    wait_for_end(pid)
+    assert not (served.root / "next").exists()
+    assert served.handlers() == []
+
+
 # Without a server that can be used
 
 

@@ -31,7 +31,7 @@ from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
 from samuel.hooks.package import Package
-from samuel.process.tree import kill_all
+from samuel.process.tree import check_calls, kill_all
 from samuel.runtimes.base import Reply, Runtime
 from samuel.sha256 import sha256
 
@@ -217,8 +217,10 @@ class Dispatcher:
             # The hooks of a plugin know its recipes by the names of their files.
             payload = replace(payload, recipe_name=event.recipe_name.removeprefix(f"{package.name}/"))
         monotonic = self._monotonic
+        check_calls()
         started = monotonic()
         reply = bound.run(handler, payload, bound.timeout)
+        check_calls()  # its process may have been killed: what it would have returned is not known
         duration_ms = (monotonic() - started) * 1000
         if reply.outcome is OK:
             # An empty result is valid, except where only one handler runs and its result is needed.

@@ -29,7 +29,7 @@ from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.parsed_json import MAX_BYTES
 from samuel.paths import User
 from samuel.process.passed import PINNED
-from samuel.process.tree import kill_all
+from samuel.process.tree import CallsEnded, check_calls, end_calls
 from samuel.serve import wire
 from samuel.serve.incoming import Incoming
 from samuel.serve.own_files import OwnFiles
@@ -51,6 +51,7 @@ STDIN_SECONDS = 600.0  # whoever started the client may take its time
 MARGIN_SECONDS = 10.0  # for what happens around the handlers
 LOOK_EVERY = 5.0  # seconds between two looks at what ends a server
 FINISH_SECONDS = 5.0  # for the calls that are under way when the server is told to stop
+CLEAN_UP_SECONDS = 1.0  # for those whose handlers were killed then, to end what these left
 
 
 class Server:
@@ -91,9 +92,11 @@ class Server:
         signal.signal(signal.SIGTERM, lambda number, frame: self._told_to_stop.set())
         for _ in range(SPARE_THREADS):
             self._start_thread()
-        while not self._told_to_stop.wait(min(LOOK_EVERY, self._idle)) and not self._has_ended():
-            pass
-        self._end()
+        try:
+            while not self._told_to_stop.wait(min(LOOK_EVERY, self._idle)) and not self._has_ended():
+                pass
+        finally:  # also for Ctrl-C
+            self._end()
 
     def _has_ended(self) -> bool:
         with self._lock:
@@ -108,17 +111,26 @@ class Server:
             return False
 
     def _end(self) -> None:
-        """Take no more calls, give those that are under way a moment, and leave nothing running."""
+        """Take no more calls, give those that are under way a moment, and leave nothing running.
+
+        A call whose handlers are killed gets no answer: its client takes the one that came with COMMITTED.
+        """
         if self._is_at_its_path():
             with suppress(OSError):
                 os.unlink(self._path)
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
-        until = time.monotonic() + FINISH_SECONDS
+        self._wait_for_calls(FINISH_SECONDS)
+        end_calls()
+        self._wait_for_calls(CLEAN_UP_SECONDS)
+        end_calls()  # what was about to be started before
+        self._project.close()
+
+    def _wait_for_calls(self, seconds: float) -> None:
+        """Until no call is under way, but no longer than this."""
+        until = time.monotonic() + seconds
         while self._under_way and time.monotonic() < until:
             time.sleep(0.01)
-        kill_all()
-        self._project.close()
 
     # Threads
 
@@ -162,6 +174,8 @@ class Server:
             self._converse(connection)
         except (OSError, wire.WireError):  # the client is gone, or too slow: it has done without us
             pass
+        except CallsEnded:  # the client does without us, or has the answer for this case
+            pass
         finally:
             with self._lock:
                 self._under_way -= 1
@@ -195,6 +209,7 @@ class Server:
         with self._lock:
             self._calls += 1
             self._last = time.monotonic()  # whoever only looks whether we are here does not keep us
+        check_calls()  # what came to this answer may have been killed
         connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(answer, self._encoding)))
 
     def _stdin(self, connection: socket.socket, incoming: Incoming, began: float) -> bytes:
@@ -229,6 +244,7 @@ class Server:
             return EmitAnswer(0, ((STDOUT, f"{text}\n"),) if text else ())
 
         def firing(app: App, event: Event, unanswered: EmitAnswer) -> None:
+            check_calls()
             connection.sendall(wire.committed(_longest(app, event), unanswered, self._encoding))
 
         host = EmitHost(root=lambda: self._root, opened=lambda _: nullcontext(project.app), firing=firing)
