@@ -12,7 +12,8 @@ import socket
 import sys
 import threading
 import time
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -186,25 +187,29 @@ class Server:
         incoming = Incoming(connection)
         incoming.wait_for(HEADER_SECONDS)
         header = wire.Header(wire.read_data(incoming.receive, wire.LARGEST_HEADER))
-        began = time.monotonic()
         objection = self._surroundings.objection(connection)
         if header.command != wire.EMIT and not objection:
-            self._obey(header.command, connection)
+            self._answer_command(header.command, connection)
             return
         arguments = EmitArguments.plain([os.fsdecode(word) for word in header.arguments])
         if objection := objection or self._objection(header, arguments):
-            self._leave(connection, objection)
+            self._send_cold(connection, objection)
             return
         assert arguments is not None
         try:
-            with self._project.current(arguments) as project:
-                if objection := project.variables.objection(header.variables):
-                    self._leave(connection, objection)
-                    return
-                data = self._stdin(connection, incoming, began)
+            is_here = incoming.has_message()
+            if not is_here:  # it may take long: what can be objected is said now, and looked at once more then
+                with self._project_for(header, arguments):
+                    connection.sendall(wire.frame(wire.ACCEPTED))  # the client may wait for this
+            data = self._stdin(incoming, wait=not is_here)
+            began = time.monotonic()
+            # As in a process of its own, what changes before stdin is here counts.
+            with self._project_for(header, arguments) as project:
+                if is_here and time.monotonic() - began > AT_ONCE_SECONDS:
+                    connection.sendall(wire.frame(wire.ACCEPTED))
                 answer = self._answer(arguments, data, project, connection)
-        except SamuelError as error:  # a project that cannot be opened: the client's own process says why
-            self._leave(connection, error.message)
+        except SamuelError as error:  # where the project cannot be opened, the client's own process says why
+            self._send_cold(connection, error.message)
             return
         with self._lock:
             self._calls += 1
@@ -212,30 +217,35 @@ class Server:
         check_calls()  # what came to this answer may have been killed
         connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(answer, self._encoding)))
 
-    def _stdin(self, connection: socket.socket, incoming: Incoming, began: float) -> bytes:
-        """The client's stdin. ACCEPTED is sent first, unless an answer comes about as soon."""
-        if incoming.has_message() and time.monotonic() - began < AT_ONCE_SECONDS:
-            return wire.read_data(incoming.receive, MAX_BYTES + 1)
-        connection.sendall(wire.frame(wire.ACCEPTED))  # the client may wait for this before it sends the rest
-        incoming.wait_for(STDIN_SECONDS)
-        data = wire.read_data(incoming.receive, MAX_BYTES + 1)
-        incoming.wait_for(HEADER_SECONDS)
-        return data
-
-    def _objection(self, header: wire.Header, arguments: EmitArguments | None) -> str:
-        """Why this call is not answered here; "" if it is."""
-        if header.version != __version__:
-            return f"the client is of version {header.version}, the server of {__version__}"
-        if header.installation != self._installation:
-            return "the client belongs to another installation"
-        if arguments is None:
-            return "the command line is not a plain one"
+    @contextmanager
+    def _project_for(self, header: wire.Header, arguments: EmitArguments) -> Iterator[OpenProject]:
+        """The project as it is now. SamuelError if it cannot be opened, or not for this caller."""
         # In a run the caller's directory does not count; but the root is no project any more if the agent removed
         # samuel.toml and .git.
         directory = str(self._root) if self._of_run else os.fsdecode(header.directory)
         if project_root(directory) != str(self._root):
-            return "the directory belongs to another project"
-        return ""
+            raise SamuelError("the directory belongs to another project")
+        with self._project.current(arguments) as project:
+            if objection := project.variables.objection(header.variables):
+                raise SamuelError(objection)
+            yield project
+
+    def _stdin(self, incoming: Incoming, *, wait: bool) -> bytes:
+        """The client's stdin; without `wait` all of it is here."""
+        if wait:
+            incoming.wait_for(STDIN_SECONDS)
+        data = wire.read_data(incoming.receive, MAX_BYTES + 1)
+        if wait:
+            incoming.wait_for(HEADER_SECONDS)
+        return data
+
+    def _objection(self, header: wire.Header, arguments: EmitArguments | None) -> str:
+        """Why this client is not answered here; "" if it is."""
+        if header.version != __version__:
+            return f"the client is of version {header.version}, the server of {__version__}"
+        if header.installation != self._installation:
+            return "the client belongs to another installation"
+        return "the command line is not a plain one" if arguments is None else ""
 
     def _answer(
         self, arguments: EmitArguments, data: bytes, project: OpenProject, connection: socket.socket
@@ -261,7 +271,7 @@ class Server:
             return None
         return without_engine.answer_unmatched(data, arguments, client, project.filters, str(self._root))
 
-    def _leave(self, connection: socket.socket, reason: str) -> None:
+    def _send_cold(self, connection: socket.socket, reason: str) -> None:
         with self._lock:
             self._left += 1
             self._last_reason = reason
@@ -269,7 +279,7 @@ class Server:
 
     # About the server
 
-    def _obey(self, command: bytes, connection: socket.socket) -> None:
+    def _answer_command(self, command: bytes, connection: socket.socket) -> None:
         if command == wire.STOP:
             self._told_to_stop.set()
         connection.sendall(wire.frame(wire.ANSWER, msgspec.json.encode(self._status())))
