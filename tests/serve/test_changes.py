@@ -244,3 +244,18 @@ def test_change_before_stdin_has_come_counts(served: ServedProject, what: str) -
     cold = served.cold("PreAbilityCall", stdin=context("read"), cwd=inner)
     if answer[:1] != wire.COLD:  # which makes the client do just that
         assert wire.decode_answer(answer[5:])[0] == cold.code == 2
+
+
+def test_place_that_cannot_be_read_leaves_no_worker_behind(served: ServedProject) -> None:
+    """The project cannot be opened while a link leads to itself: each time, the one from before it is closed."""
+    served.files.python_hook("guard", PYTHON_HOOK.format(order=1))
+    served.start()
+    assert served.warm("PreAbilityCall", stdin=context("read")).code == 0
+    processes = len(served.pids())
+    place = served.root / ".samuel/plugins"
+    for _ in range(2):
+        place.symlink_to("plugins")
+        assert served.warm("PreAbilityCall", stdin=context("read")).code == 2
+        place.unlink()
+        assert served.warm("PreAbilityCall", stdin=context("read")).code == 0
+    assert len(served.pids()) == processes
