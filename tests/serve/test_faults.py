@@ -446,6 +446,38 @@ def test_hanging_handler_holds_up_nobody_else(served: ServedProject) -> None:
         }
 
 
+@pytest.mark.slow
+def test_calls_for_which_the_server_lacks_open_files_are_left_to_processes_of_their_own(
+    served: ServedProject,
+) -> None:
+    """The limit is that of whoever started the server. A hook that cannot be started would be a warning."""
+    hang = "echo x >> called\nwhile [ ! -e go-on ]; do sleep 0.05; done\necho '{}'"
+    yaml_hook(served.root, "slow", "PostAbilityCall", hang, "timeout: 300s\n")
+    served.files.trust()
+    words = ["serve", "--socket", served.socket(), "--installation", INSTALLATION]
+    count = 20
+    with subprocess.Popen(
+        ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", f"{INSTALLATION}/samuel", *words],
+        cwd=served.root, env=served.environment, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as server, ThreadPoolExecutor(count) as pool:  # fmt: skip
+        eventually(served.status, "no server")
+        event = context("a", status="success", duration_ms=1)
+        calls = [pool.submit(served.warm, "PostAbilityCall", stdin=event) for _ in range(count)]
+        try:
+            eventually(
+                lambda: served.calls_of_guard() == 2 * count, "not all of them hang"
+            )  # `x` and a line's end
+            status = served.status()
+        finally:
+            (served.root / "go-on").touch()
+            answers = {call.result(PATIENCE) for call in calls}
+            server.terminate()
+    assert answers == {Answer(0, b"{}\n", b"")}
+    assert status
+    assert (status.under_way, status.left_to_others) == (4, count - 4)
+
+
 def test_handlers_processes_end_with_its_call(served: ServedProject) -> None:
     """It forks as long as it may, in sessions of their own, and does not end by itself."""
     body = "for i in 1 2 3 4 5 6 7 8 9 10; do (setsid sh -c 'sleep 1000 & sleep 1000' &); done\nsleep 1000"

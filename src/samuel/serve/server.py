@@ -7,6 +7,7 @@ one more is started whenever all of them are busy, so that a hook that hangs hol
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import sys
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from samuel.serve.warm_project import OpenProject
 
 MOST_THREADS = 256
+FILES_OF_A_CALL = 8  # open ones: four while a script runs, and more while it is started
+FILES_OF_ITS_OWN = 32  # the socket, the journal, and whatever a look at the project opens
 SPARE_THREADS = 3  # that wait for a connection: a call that finds none has to start one, and waits for it
 AT_ONCE_SECONDS = 0.1  # a project that took longer was opened anew: the client is told that it was
 HEADER_SECONDS = 5.0  # a client sends its header at once
@@ -82,6 +85,7 @@ class Server:
         self._of_run = of_run
         self._project = WarmProject(root, of_run=of_run)
         self._encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        self._most_calls = _most_calls()
         self._lock = threading.Lock()
         self._threads = self._waiting = self._under_way = self._calls = self._left = 0
         self._last_reason = ""
@@ -245,7 +249,11 @@ class Server:
             return f"the client is of version {header.version}, the server of {__version__}"
         if header.installation != self._installation:
             return "the client belongs to another installation"
-        return "the command line is not a plain one" if arguments is None else ""
+        if arguments is None:
+            return "the command line is not a plain one"
+        if self._under_way > self._most_calls:
+            return "more calls are under way than the server's limit of open files allows for"
+        return ""
 
     def _answer(
         self, arguments: EmitArguments, data: bytes, project: OpenProject, connection: socket.socket
@@ -302,6 +310,17 @@ class Server:
                 threads=self._threads,
                 memory_bytes=_memory(),
             )
+
+
+def _most_calls() -> int:
+    """How many calls can be under way without a lack of open files, of which hooks could not be started.
+
+    The limit is that of the caller who started the server. It is not raised, since hooks would inherit that.
+    """
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return MOST_THREADS
+    return min((soft - FILES_OF_ITS_OWN) // FILES_OF_A_CALL, MOST_THREADS)
 
 
 def _longest(app: App, event: Event) -> float:
