@@ -67,11 +67,11 @@ class Server:
         path: str,
         root: Path,
         installation: str,
-        idle: float,
+        idle: float | None,
         *,
         of_run: bool = False,
     ) -> None:
-        """`path` is where the socket is, `idle` the seconds without a call after which the server ends.
+        """`path` is where the socket is. The server ends after `idle` seconds without a call, if that is not None.
 
         `of_run`: the directory and the variables of hooks are those of the run, whatever those of a caller are.
         """
@@ -98,15 +98,21 @@ class Server:
         for _ in range(SPARE_THREADS):
             self._start_thread()
         try:
-            while not self._told_to_stop.wait(min(LOOK_EVERY, self._idle)) and not self._has_ended():
+            seconds = LOOK_EVERY if self._idle is None else min(LOOK_EVERY, self._idle)
+            while not self._told_to_stop.wait(seconds) and not self._has_ended():
                 pass
         finally:  # also for Ctrl-C
             self._end()
 
     def _has_ended(self) -> bool:
+        return (
+            self._is_idle() or not self._root.is_dir() or not self._is_at_its_path() or self._own_files.changed()
+        )
+
+    def _is_idle(self) -> bool:
         with self._lock:
-            idle = not self._under_way and time.monotonic() - self._last > self._idle
-        return idle or not self._root.is_dir() or not self._is_at_its_path() or self._own_files.changed()
+            seconds = time.monotonic() - self._last
+            return self._idle is not None and not self._under_way and seconds > self._idle
 
     def _is_at_its_path(self) -> bool:
         """Whether clients can still find this server: somebody may have removed its socket."""
