@@ -112,14 +112,9 @@ def caller(root: Path) -> Callable[[bytes], tuple[int, list[tuple[int, bytes]]]]
             connection.settimeout(60)
             connection.connect(path)
             connection.sendall(header + wire.data_frame(stdin))
-            received = b""
+            replies = wire.Replies(connection.recv)
             while True:
-                while (message := wire.split_frame(received)) is None:
-                    part = connection.recv(1 << 16)
-                    if not part:
-                        raise wire.WireError("the server is gone")
-                    received += part
-                kind, body, received = message
+                kind, body = replies.next()
                 if kind == wire.ANSWER:
                     code, _, output = wire.decode_answer(body)
                     return code, output

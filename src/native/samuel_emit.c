@@ -444,9 +444,9 @@ static int send_all(int fd, const Buffer *message, int64_t until) {
  * before it: to be woken for each would take a processor that server and hook could use. A message of which a part has
  * come is waited for as usual, since it may be too large for the socket. */
 #ifdef POLLRDHUP
-#define LAST_WORD POLLRDHUP
+#define END_OF_CONNECTION POLLRDHUP
 #else
-#define LAST_WORD POLLIN
+#define END_OF_CONNECTION POLLIN
 #endif
 
 /* The kind of the server's next message, whose body is then received.data + 5; 0 if none comes in time. */
@@ -463,7 +463,7 @@ static char next_frame(int fd, int64_t until) {
             received.size += (size_t)count;
         else if (count == 0 || (errno != EAGAIN && errno != EINTR))
             return 0;
-        else if (!ready(fd, received.size ? POLLIN : LAST_WORD, until))
+        else if (!ready(fd, received.size ? POLLIN : END_OF_CONNECTION, until))
             return 0;
     }
 }
@@ -477,11 +477,10 @@ static void drop_frame(void) {
 }
 
 /* The next message that is not just ACCEPTED, after which there is as much time again. */
-static char next_word(int fd, int64_t milliseconds) {
-    char kind = next_frame(fd, now_ms() + milliseconds);
-    if (kind != 'A') return kind;
-    drop_frame();
-    return next_frame(fd, now_ms() + milliseconds);
+static char next_reply(int fd, int64_t milliseconds) {
+    char kind;
+    while ((kind = next_frame(fd, now_ms() + milliseconds)) == 'A') drop_frame();
+    return kind;
 }
 
 static void read_stdin(void) {
@@ -511,7 +510,7 @@ static int is_answer(const char *body, size_t size) {
 }
 
 /* Write an answer to stdout and stderr, and end with its exit code. */
-_Noreturn static void give(const char *body, size_t size) {
+_Noreturn static void write_answer(const char *body, size_t size) {
     int code = (unsigned char)body[0], failure = (unsigned char)body[1];
     for (size_t at = 2; at < size;) {
         int stream = body[at];
@@ -537,7 +536,7 @@ static int is_committed(void) { return body_size() >= 4 && is_answer(received.da
 /* The server is silent. If a COMMITTED came after all, its answer counts; else none can come any more. */
 _Noreturn static void no_answer(int fd) {
     shutdown(fd, SHUT_RDWR);
-    if (next_word(fd, 0) == 'F' && is_committed()) give(received.data + 9, body_size() - 4);
+    if (next_reply(fd, 0) == 'F' && is_committed()) write_answer(received.data + 9, body_size() - 4);
     cold();
 }
 
@@ -560,7 +559,7 @@ static void send_header(int fd) {
 }
 
 /* `--socket`: what a program that speaks the protocol itself has to know; nothing where there cannot be a server. */
-static void tell(const char *path) {
+static void print_socket(const char *path) {
     const char *const lines[] = {path, SAMUEL_VERSION, installation, directory};
     Buffer text = {0};
     for (int i = 0; i < 4; i++) {
@@ -598,7 +597,7 @@ int main(int count, char **words) {
     int is_served = find_installation() && is_on && !(nested && nested[0]) &&
                     (asks || (has_streams() && !isatty(0) && !isatty(1))) && getcwd(directory, sizeof directory) &&
                     (run_server ? path[0] : socket_path(path, sizeof path));
-    if (asks && is_served) tell(path);
+    if (asks && is_served) print_socket(path);
     if (asks) _exit(0);
     if (!is_served) cold();
     int fd = connected(path);
@@ -607,7 +606,7 @@ int main(int count, char **words) {
     /* Without waiting for ACCEPTED: meanwhile the server looks at its files. If it says COLD, `samuel emit` gets it. */
     read_stdin();
     if (!send_all(fd, &standard_input, now_ms() + REPLY_MS)) no_answer(fd);
-    char kind = next_word(fd, REPLY_MS);
+    char kind = next_reply(fd, REPLY_MS);
     if (kind == 'F' && is_committed()) {
         /* From here on handlers may have been called: this answer or that one, never a second call. */
         size_t size = body_size() - 4;
@@ -616,10 +615,10 @@ int main(int count, char **words) {
         memcpy(unanswered, received.data + 9, size);
         int64_t until = now_ms() + number_at(received.data + 5);
         drop_frame();
-        if (next_frame(fd, until) != 'R' || !is_answer(received.data + 5, body_size())) give(unanswered, size);
+        if (next_frame(fd, until) != 'R' || !is_answer(received.data + 5, body_size())) write_answer(unanswered, size);
         kind = 'R';
     }
-    if (kind == 'R' && is_answer(received.data + 5, body_size())) give(received.data + 5, body_size());
+    if (kind == 'R' && is_answer(received.data + 5, body_size())) write_answer(received.data + 5, body_size());
     if (kind == 'C') cold();
     no_answer(fd);
 }

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from samuel.clock import SystemClock
 from samuel.journal import newest_first
+from samuel.process.tree import CallsEnded, end_calls, resume_calls
 from samuel.testing import Recorder, SamuelProject
 
+SLOW = """
+import pathlib, time, samuel
+
+@samuel.hook("PreAbilityCall")
+def slow(event):
+    pathlib.Path("begun").touch()
+    time.sleep(1000)
+"""
 THREADS = 48  # more than the dispatcher's own pool has
 
 
@@ -90,3 +101,27 @@ def test_threads_that_need_a_runtime_for_the_first_time_get_the_same(samuel_proj
 
         with ThreadPoolExecutor(16) as threads:
             assert len(set(map(id, threads.map(runtime, range(16))))) == 1
+
+
+def test_hook_that_samuel_kills_as_it_ends_has_no_result_and_no_successor(samuel_project: SamuelProject) -> None:
+    """As a crash it would be a warning, and it could still have denied."""
+    samuel_project.python_hook("slow", SLOW)
+    successor = Recorder("PreAbilityCall", name="successor", order=900)
+    with (
+        samuel_project.open(handlers=[successor], clock=SystemClock()) as app,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        call = threads.submit(app.fire, "PreAbilityCall", ability_id="a")
+        while not (samuel_project.root / "begun").exists():
+            assert not call.done()
+            time.sleep(0.01)
+        try:
+            end_calls()
+            with pytest.raises(CallsEnded):
+                call.result()
+        finally:
+            resume_calls()
+        journal = app.paths.journal
+    assert successor.events == []
+    (record,) = newest_first(samuel_project.root, journal)
+    assert hasattr(record, "payload")  # the event, and no verdict that nobody got

@@ -338,6 +338,15 @@ class TestSegments:
         journal.close()
         assert [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)] == ["evt-1"]
 
+    def test_a_journal_that_was_moved_away_is_followed_by_another(self, tmp_path: Path) -> None:
+        """A server has it open for long."""
+        journal = Journal(tmp_path, tmp_path / PLACE, FakeClock(), pytest.fail)
+        journal.begin(TurnEnd(event_id="evt-0", response="", turn_number=1))
+        (tmp_path / PLACE).rename(tmp_path / "moved")
+        journal.begin(TurnEnd(event_id="evt-1", response="", turn_number=1))
+        journal.close()
+        assert [record.event_id for record in newest_first(tmp_path, tmp_path / PLACE)] == ["evt-1"]
+
     def test_a_segment_that_others_may_read_is_not_appended_to(self, samuel_project: SamuelProject) -> None:
         place = samuel_project.root / PLACE
         place.mkdir(parents=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +15,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.length import at_length
 
-from .served_project import ServedProject, context, yaml_hook
+from samuel.serve import wire
+from samuel.version import __version__
+
+from .served_project import INSTALLATION, ServedProject, context, read_frame, yaml_hook
 
 PYTHON_HOOK = """
 import samuel
@@ -32,6 +36,13 @@ import samuel
 @samuel.hook("PreAbilityCall")
 def helped(event):
     return {"messages_to_user": [helper.WORD]}
+"""
+DENYING_GUARD = """
+import samuel
+
+@samuel.hook("PreAbilityCall", role="guard")
+def mine(event):
+    return {"decision": "deny", "reason": "my guard says no"}
 """
 FILTER, IN_CI = "match: {ability_id: [other]}\n", "environments: [ci]\n"
 NUMBERS = itertools.count()
@@ -212,3 +223,51 @@ def test_git_init_leaves_trusted_hooks_trusted_for_the_server_and_without_it(ser
         assert served.warm("PreAbilityCall", stdin=context("read")) == before
     assert served.cold("PreAbilityCall", stdin=context("read")) == before
     assert (before.err, served.answered()) == (b"guard 5\n", 3)
+
+
+UNTIL_STDIN = {
+    "a guard of the user": lambda project: project.files.python_hook(
+        "mine", DENYING_GUARD, where=project.home / ".samuel/hooks"
+    ),
+    "samuel.toml": lambda project: project.files.config("nonsense = [\n"),
+    "trust": lambda project: shutil.rmtree(project.home / ".local/state/samuel/trust"),
+    "the root": lambda project: (project.root / "inner/samuel.toml").touch(),
+}
+
+
+@pytest.mark.parametrize("what", at_length(["a guard of the user", "the root"], [*UNTIL_STDIN]))
+def test_change_before_stdin_has_come_counts(served: ServedProject, what: str) -> None:
+    """The client is started, and its caller takes time to write the event."""
+    served.files.python_hook("guard", PYTHON_HOOK.format(order=1))
+    inner = served.root / "inner"
+    inner.mkdir()
+    served.start()
+    fields = (wire.EMIT, __version__.encode(), INSTALLATION.encode(), str(inner).encode())
+    variables = [f"{name}={value}".encode() for name, value in served.environment.items()]
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(served.socket())
+        connection.sendall(wire.header(fields, [b"PreAbilityCall"], variables))
+        assert read_frame(connection)[:1] == wire.ACCEPTED
+        UNTIL_STDIN[what](served)
+        connection.sendall(wire.data_frame(context("read")))
+        answer = read_frame(connection)
+        if answer[:1] == wire.COMMITTED:
+            answer = read_frame(connection)
+    cold = served.cold("PreAbilityCall", stdin=context("read"), cwd=inner)
+    if answer[:1] != wire.COLD:  # which makes the client do just that
+        assert wire.decode_answer(answer[5:])[0] == cold.code == 2
+
+
+def test_place_that_cannot_be_read_leaves_no_worker_behind(served: ServedProject) -> None:
+    """The project cannot be opened while a link leads to itself: each time, the one from before it is closed."""
+    served.files.python_hook("guard", PYTHON_HOOK.format(order=1))
+    served.start()
+    assert served.warm("PreAbilityCall", stdin=context("read")).code == 0
+    processes = len(served.pids())
+    place = served.root / ".samuel/plugins"
+    for _ in range(2):
+        place.symlink_to("plugins")
+        assert served.warm("PreAbilityCall", stdin=context("read")).code == 2
+        place.unlink()
+        assert served.warm("PreAbilityCall", stdin=context("read")).code == 0
+    assert len(served.pids()) == processes

@@ -215,6 +215,23 @@ def test_what_a_killed_server_left_running_is_ended_by_the_next(served: ServedPr
     eventually(lambda: not served.handlers(), "processes of the killed server are left")
 
 
+def test_stopped_server_allows_nothing_that_a_hook_it_killed_could_have_denied(served: ServedProject) -> None:
+    """The crash of a hook that is no guard is a warning, but this one did not crash: the server killed it."""
+    yaml_hook(served.root, "a", "PreAbilityCall", "(setsid sleep 1000 &) ; echo x >> called; sleep 1000")
+    yaml_hook(served.root, "b", "PreAbilityCall", "echo x >> next")
+    served.files.trust()
+    pid = served.start()
+    with ThreadPoolExecutor(4) as pool:
+        calls = [pool.submit(served.warm, "PreAbilityCall", stdin=ALLOWED) for _ in range(4)]
+        eventually(lambda: served.calls_of_guard() == 8, "not all of them are under way")  # `x` and a line's end
+        os.kill(pid, signal.SIGTERM)
+        answers = {call.result(PATIENCE) for call in calls}
+    assert answers == {Answer(2, b"", b"error: samuel ended before the hooks did\n")}
+    wait_for_end(pid)
+    assert not (served.root / "next").exists()
+    assert served.handlers() == []
+
+
 # Without a server that can be used
 
 
@@ -456,6 +473,38 @@ def test_hanging_handler_holds_up_nobody_else(served: ServedProject) -> None:
         assert {answer.result(PATIENCE) for answer in waiting} == {
             Answer(0, b'{"messages_to_user":["late"]}\n', b"late\n")
         }
+
+
+@pytest.mark.slow
+def test_calls_for_which_the_server_lacks_open_files_are_left_to_processes_of_their_own(
+    served: ServedProject,
+) -> None:
+    """The limit is that of whoever started the server. A hook that cannot be started would be a warning."""
+    hang = "echo x >> called\nwhile [ ! -e go-on ]; do sleep 0.05; done\necho '{}'"
+    yaml_hook(served.root, "slow", "PostAbilityCall", hang, "timeout: 300s\n")
+    served.files.trust()
+    words = ["serve", "--socket", served.socket(), "--installation", INSTALLATION]
+    count = 20
+    with subprocess.Popen(
+        ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", f"{INSTALLATION}/samuel", *words],
+        cwd=served.root, env=served.environment, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as server, ThreadPoolExecutor(count) as pool:  # fmt: skip
+        eventually(served.status, "no server")
+        event = context("a", status="success", duration_ms=1)
+        calls = [pool.submit(served.warm, "PostAbilityCall", stdin=event) for _ in range(count)]
+        try:
+            eventually(
+                lambda: served.calls_of_guard() == 2 * count, "not all of them hang"
+            )  # `x` and a line's end
+            status = served.status()
+        finally:
+            (served.root / "go-on").touch()
+            answers = {call.result(PATIENCE) for call in calls}
+            server.terminate()
+    assert answers == {Answer(0, b"{}\n", b"")}
+    assert status
+    assert (status.under_way, status.left_to_others) == (4, count - 4)
 
 
 def test_handlers_processes_end_with_its_call(served: ServedProject) -> None:

@@ -33,7 +33,7 @@ from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
 from samuel.hooks.package import Package
 from samuel.process.emit_client import DeadlinePassed
-from samuel.process.tree import kill_all
+from samuel.process.tree import check_calls, kill_all
 from samuel.runtimes.base import Reply, Runtime
 from samuel.sha256 import sha256
 
@@ -275,10 +275,13 @@ class Dispatcher:
         def run(handler: Handler, event: Event, timeout: float) -> Reply:
             if refusal := permit(handler):
                 return Reply(Outcome.REFUSED, message=refusal)
+            check_calls()
             try:
-                return call(handler, event, timeout)
+                reply = call(handler, event, timeout)
             except Exception as error:  # noqa: BLE001  a fault of a runtime must not end the caller of fire
-                return Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
+                reply = Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
+            check_calls()  # its process may have been killed: what it would have returned is not known
+            return reply
 
         return run
 

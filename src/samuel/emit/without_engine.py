@@ -192,10 +192,10 @@ def _stamp(root: str, home: str, environment: str) -> str:
 
 
 def as_it_was(files: Mapping[str, Any]) -> bool:
-    """Whether the files, and those in the directories, are still the same."""
+    """Whether the files, and those in the directories, are still the same. What cannot be read is not."""
     try:
         return all(is_as_before(place, before) for place, before in files.items())
-    except TooManyFiles:
+    except (OSError, TooManyFiles):
         return False
 
 

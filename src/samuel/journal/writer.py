@@ -64,6 +64,7 @@ class Journal:
         total_bytes: int = TOTAL_BYTES,
     ) -> None:
         self._root = root
+        self._directory = journal_dir
         self._parts = journal_dir.relative_to(root).parts
         self._now = clock.now
         self._monotonic = clock.monotonic
@@ -78,6 +79,7 @@ class Journal:
         self._checked = 0.0  # when the segment's size was last checked
         self._unchecked_bytes = 0  # written by this process since then
         self._fd = -1
+        self._segment = ""  # the path of the open file
         self._failed_at: float | None = None  # when it could not be written
         self._has_warned = False
         self._encode = msgspec.json.Encoder().encode
@@ -193,10 +195,13 @@ class Journal:
                 self._fail(error)
 
     def _needs_new_segment(self) -> bool:
-        """True when the segment is full, or was removed by another process to make room."""
+        """True when the segment is full, or is not where it was: removed to make room, or moved by a person."""
         self._checked, self._unchecked_bytes = self._flushed, 0
         now = os.fstat(self._fd)
-        return now.st_size > self._segment_bytes or not now.st_nlink
+        try:
+            return now.st_size > self._segment_bytes or not os.path.samestat(now, os.lstat(self._segment))
+        except OSError:
+            return True
 
     def _open_segment(self) -> None:
         self._close_segment()
@@ -207,11 +212,12 @@ class Journal:
             os.close(above)
         directory = make_dirs_inside(self._root, *self._parts)  # readable only by its owner
         try:
-            self._fd = _open_newest(directory, self._segment_bytes)
+            name, self._fd = _open_newest(directory, self._segment_bytes)
             if self._fd < 0:
                 _drop_oldest(directory, self._total_bytes - self._segment_bytes)
                 name = next_name(oldest_first(directory), iso(self._now()))
                 self._fd = os.open(name, APPEND | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=directory)
+            self._segment = f"{self._directory}/{name}"
         finally:
             os.close(directory)
 
@@ -251,8 +257,11 @@ def _write_gitignore(directory: int) -> None:
         file.write(b"*\n")
 
 
-def _open_newest(directory: int, max_bytes: int) -> int:
-    """The newest private segment of this user, if it has room; else -1. A segment from a clone is not private."""
+def _open_newest(directory: int, max_bytes: int) -> tuple[str, int]:
+    """The newest private segment of this user, if it has room: its name and its descriptor; else "" and -1.
+
+    A segment from a clone is not private.
+    """
     for name in reversed(oldest_first(directory)):
         with suppress(OSError):  # it was removed meanwhile, or may not be opened
             fd = os.open(name, APPEND, dir_fd=directory)
@@ -261,11 +270,11 @@ def _open_newest(directory: int, max_bytes: int) -> int:
             if private and status.st_size <= max_bytes:
                 if status.st_size and os.pread(fd, 1, status.st_size - 1) != b"\n":
                     os.write(fd, b"\n")  # a killed process left a torn line
-                return fd
+                return name, fd
             os.close(fd)
             if private:
                 break
-    return -1
+    return "", -1
 
 
 def _drop_oldest(directory: int, max_bytes: int) -> None:

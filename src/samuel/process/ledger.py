@@ -32,6 +32,7 @@ class Ledger:
         self.started: dict[int, str] = {}  # pid -> mark
         self.in_flight = 0
         self.alone = False
+        self.ending = False  # what was started is being killed: see `tree.end_calls`
         self.undead: set[int] = set()  # killed, but not gone when we stopped waiting: to reap later
         self.linux = procfs.available()
         self._subreaper = False

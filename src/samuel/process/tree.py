@@ -75,6 +75,33 @@ def kill_all() -> None:
             _signal_group(pid, signal.SIGKILL)
 
 
+class CallsEnded(BaseException):
+    """The processes of this call were killed by us, so that it comes to no result.
+
+    Not an Exception: what makes a result of any fault must not make one of this.
+    """
+
+
+def end_calls() -> None:
+    """Kill all that this process started; until `resume_calls`, `check_calls` raises in the threads that waited.
+
+    A hook that we kill has not crashed: it could still have denied.
+    """
+    LEDGER.ending = True
+    kill_all()
+
+
+def resume_calls() -> None:
+    """Processes may be started and waited for again."""
+    LEDGER.ending = False
+
+
+def check_calls() -> None:
+    """Raise CallsEnded if what this process started is being killed."""
+    if LEDGER.ending:
+        raise CallsEnded
+
+
 def end_leftovers(name: str, value: str, *, prefix: bool = False) -> int:
     """Kill what an earlier process of ours, now dead, left running; how many.
 

@@ -21,15 +21,9 @@ def ask(path: str, command: bytes) -> ServerStatus:
         try:
             connection.connect(path)
             connection.sendall(wire.header((command, __version__.encode(), b"", os.getcwdb()), (), ()))
-            received = b""
-            while (message := wire.split_frame(received)) is None:
-                part = connection.recv(1 << 16)
-                if not part:
-                    raise wire.WireError("it closed the connection")
-                received += part
+            kind, body = wire.Replies(connection.recv).next()
         except (OSError, wire.WireError) as error:
             raise SamuelError(f"the server at `{path}` does not answer: {error}", "end its process") from None
-    kind, body, _ = message
     if kind != wire.ANSWER:
         raise SamuelError(f"the server at `{path}` refuses: {body.decode(errors='replace')}")
     return decode_json(body, ServerStatus)

@@ -21,8 +21,6 @@ from samuel.errors import SamuelError, UsageError
 from samuel.serve.listen import listening
 from samuel.serve.server import Server
 
-_UNLIMITED = 1e9  # seconds: an agent may think for long
-
 
 def serve_run(root: Path, path: str, installation: str) -> None:
     """Answer at the socket `path`, in a directory of its own, for as long as the loop lives."""
@@ -33,7 +31,7 @@ def serve_run(root: Path, path: str, installation: str) -> None:
         _open_once(root)
         with listening(path) as listener:
             try:
-                server = Server(listener, path, root, installation, idle=_UNLIMITED, of_run=True)
+                server = Server(listener, path, root, installation, idle=None, of_run=True)
                 threading.Thread(target=_end_with_loop, daemon=True).start()
                 os.chdir("/")  # nobody has to wait for us to unmount anything
                 server.serve()

@@ -41,7 +41,8 @@ def listening(path: str) -> Iterator[socket.socket]:
                 os.umask(mask)
             listener.listen(BACKLOG)
             yield listener
-            os.ftruncate(lock, 0)  # ended in order: nothing is left to be ended
+            if not (LEDGER.started or LEDGER.in_flight):
+                os.ftruncate(lock, 0)  # nothing is left to be ended
     finally:
         os.close(lock)
 

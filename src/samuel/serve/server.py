@@ -7,12 +7,14 @@ one more is started whenever all of them are busy, so that a hook that hangs hol
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import sys
 import threading
 import time
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +31,7 @@ from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.parsed_json import MAX_BYTES
 from samuel.paths import User
 from samuel.process.passed import PINNED
-from samuel.process.tree import kill_all
+from samuel.process.tree import CallsEnded, check_calls, end_calls
 from samuel.serve import wire
 from samuel.serve.incoming import Incoming
 from samuel.serve.own_files import OwnFiles
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from samuel.serve.warm_project import OpenProject
 
 MOST_THREADS = 256
+FILES_OF_A_CALL = 8  # open ones: four while a script runs, and more while it is started
+FILES_OF_ITS_OWN = 32  # the socket, the journal, and whatever a look at the project opens
 SPARE_THREADS = 3  # that wait for a connection: a call that finds none has to start one, and waits for it
 AT_ONCE_SECONDS = 0.1  # a project that took longer was opened anew: the client is told that it was
 HEADER_SECONDS = 5.0  # a client sends its header at once
@@ -51,6 +55,7 @@ STDIN_SECONDS = 600.0  # whoever started the client may take its time
 MARGIN_SECONDS = 10.0  # for what happens around the handlers
 LOOK_EVERY = 5.0  # seconds between two looks at what ends a server
 FINISH_SECONDS = 5.0  # for the calls that are under way when the server is told to stop
+CLEAN_UP_SECONDS = 1.0  # for those whose handlers were killed then, to end what these left
 
 
 class Server:
@@ -62,11 +67,11 @@ class Server:
         path: str,
         root: Path,
         installation: str,
-        idle: float,
+        idle: float | None,
         *,
         of_run: bool = False,
     ) -> None:
-        """`path` is where the socket is, `idle` the seconds without a call after which the server ends.
+        """`path` is where the socket is. The server ends after `idle` seconds without a call, if that is not None.
 
         `of_run`: the directory and the variables of hooks are those of the run, whatever those of a caller are.
         """
@@ -80,6 +85,7 @@ class Server:
         self._of_run = of_run
         self._project = WarmProject(root, of_run=of_run)
         self._encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        self._most_calls = _most_calls()
         self._lock = threading.Lock()
         self._threads = self._waiting = self._under_way = self._calls = self._left = 0
         self._last_reason = ""
@@ -91,14 +97,22 @@ class Server:
         signal.signal(signal.SIGTERM, lambda number, frame: self._told_to_stop.set())
         for _ in range(SPARE_THREADS):
             self._start_thread()
-        while not self._told_to_stop.wait(min(LOOK_EVERY, self._idle)) and not self._has_ended():
-            pass
-        self._end()
+        try:
+            seconds = LOOK_EVERY if self._idle is None else min(LOOK_EVERY, self._idle)
+            while not self._told_to_stop.wait(seconds) and not self._has_ended():
+                pass
+        finally:  # also for Ctrl-C
+            self._end()
 
     def _has_ended(self) -> bool:
+        return (
+            self._is_idle() or not self._root.is_dir() or not self._is_at_its_path() or self._own_files.changed()
+        )
+
+    def _is_idle(self) -> bool:
         with self._lock:
-            idle = not self._under_way and time.monotonic() - self._last > self._idle
-        return idle or not self._root.is_dir() or not self._is_at_its_path() or self._own_files.changed()
+            seconds = time.monotonic() - self._last
+            return self._idle is not None and not self._under_way and seconds > self._idle
 
     def _is_at_its_path(self) -> bool:
         """Whether clients can still find this server: somebody may have removed its socket."""
@@ -108,17 +122,26 @@ class Server:
             return False
 
     def _end(self) -> None:
-        """Take no more calls, give those that are under way a moment, and leave nothing running."""
+        """Take no more calls, give those that are under way a moment, and leave nothing running.
+
+        A call whose handlers are killed gets no answer: its client takes the one that came with COMMITTED.
+        """
         if self._is_at_its_path():
             with suppress(OSError):
                 os.unlink(self._path)
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
-        until = time.monotonic() + FINISH_SECONDS
+        self._wait_for_calls(FINISH_SECONDS)
+        end_calls()
+        self._wait_for_calls(CLEAN_UP_SECONDS)
+        end_calls()  # what was about to be started before
+        self._project.close()
+
+    def _wait_for_calls(self, seconds: float) -> None:
+        """Until no call is under way, but no longer than this."""
+        until = time.monotonic() + seconds
         while self._under_way and time.monotonic() < until:
             time.sleep(0.01)
-        kill_all()
-        self._project.close()
 
     # Threads
 
@@ -162,6 +185,8 @@ class Server:
             self._converse(connection)
         except (OSError, wire.WireError):  # the client is gone, or too slow: it has done without us
             pass
+        except CallsEnded:  # the client does without us, or has the answer for this case
+            pass
         finally:
             with self._lock:
                 self._under_way -= 1
@@ -172,54 +197,68 @@ class Server:
         incoming = Incoming(connection)
         incoming.wait_for(HEADER_SECONDS)
         header = wire.Header(wire.read_data(incoming.receive, wire.LARGEST_HEADER))
-        began = time.monotonic()
         objection = self._surroundings.objection(connection)
         if header.command != wire.EMIT and not objection:
-            self._obey(header.command, connection)
+            self._answer_command(header.command, connection)
             return
         arguments = EmitArguments.plain([os.fsdecode(word) for word in header.arguments])
         if objection := objection or self._objection(header, arguments):
-            self._leave(connection, objection)
+            self._send_cold(connection, objection)
             return
         assert arguments is not None
         try:
-            with self._project.current(arguments) as project:
-                if objection := project.variables.objection(header.variables):
-                    self._leave(connection, objection)
-                    return
-                data = self._stdin(connection, incoming, began)
+            is_here = incoming.has_message()
+            if not is_here:  # it may take long: what can be objected is said now, and looked at once more then
+                with self._project_for(header, arguments):
+                    connection.sendall(wire.frame(wire.ACCEPTED))  # the client may wait for this
+            data = self._stdin(incoming, wait=not is_here)
+            began = time.monotonic()
+            # As in a process of its own, what changes before stdin is here counts.
+            with self._project_for(header, arguments) as project:
+                if is_here and time.monotonic() - began > AT_ONCE_SECONDS:
+                    connection.sendall(wire.frame(wire.ACCEPTED))
                 answer = self._answer(arguments, data, project, connection)
-        except SamuelError as error:  # a project that cannot be opened: the client's own process says why
-            self._leave(connection, error.message)
+        except SamuelError as error:  # where the project cannot be opened, the client's own process says why
+            self._send_cold(connection, error.message)
             return
         with self._lock:
             self._calls += 1
             self._last = time.monotonic()  # whoever only looks whether we are here does not keep us
+        check_calls()  # what came to this answer may have been killed
         connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(answer, self._encoding)))
 
-    def _stdin(self, connection: socket.socket, incoming: Incoming, began: float) -> bytes:
-        """The client's stdin. ACCEPTED is sent first, unless an answer comes about as soon."""
-        if incoming.has_message() and time.monotonic() - began < AT_ONCE_SECONDS:
-            return wire.read_data(incoming.receive, MAX_BYTES + 1)
-        connection.sendall(wire.frame(wire.ACCEPTED))  # the client may wait for this before it sends the rest
-        incoming.wait_for(STDIN_SECONDS)
+    @contextmanager
+    def _project_for(self, header: wire.Header, arguments: EmitArguments) -> Iterator[OpenProject]:
+        """The project as it is now. SamuelError if it cannot be opened, or not for this caller."""
+        # In a run the caller's directory does not count; but the root is no project any more if the agent removed
+        # samuel.toml and .git.
+        directory = str(self._root) if self._of_run else os.fsdecode(header.directory)
+        if project_root(directory) != str(self._root):
+            raise SamuelError("the directory belongs to another project")
+        with self._project.current(arguments) as project:
+            if objection := project.variables.objection(header.variables):
+                raise SamuelError(objection)
+            yield project
+
+    def _stdin(self, incoming: Incoming, *, wait: bool) -> bytes:
+        """The client's stdin; without `wait` all of it is here."""
+        if wait:
+            incoming.wait_for(STDIN_SECONDS)
         data = wire.read_data(incoming.receive, MAX_BYTES + 1)
-        incoming.wait_for(HEADER_SECONDS)
+        if wait:
+            incoming.wait_for(HEADER_SECONDS)
         return data
 
     def _objection(self, header: wire.Header, arguments: EmitArguments | None) -> str:
-        """Why this call is not answered here; "" if it is."""
+        """Why this client is not answered here; "" if it is."""
         if header.version != __version__:
             return f"the client is of version {header.version}, the server of {__version__}"
         if header.installation != self._installation:
             return "the client belongs to another installation"
         if arguments is None:
             return "the command line is not a plain one"
-        # In a run the caller's directory does not count; but the root is no project any more if the agent removed
-        # samuel.toml and .git.
-        directory = str(self._root) if self._of_run else os.fsdecode(header.directory)
-        if project_root(directory) != str(self._root):
-            return "the directory belongs to another project"
+        if self._under_way > self._most_calls:
+            return "more calls are under way than the server's limit of open files allows for"
         return ""
 
     def _answer(
@@ -229,6 +268,7 @@ class Server:
             return EmitAnswer(0, ((STDOUT, f"{text}\n"),) if text else ())
 
         def firing(app: App, event: Event, unanswered: EmitAnswer) -> None:
+            check_calls()
             connection.sendall(wire.committed(_longest(app, event), unanswered, self._encoding))
 
         host = EmitHost(root=lambda: self._root, opened=lambda _: nullcontext(project.app), firing=firing)
@@ -245,7 +285,7 @@ class Server:
             return None
         return without_engine.answer_unmatched(data, arguments, client, project.filters, str(self._root))
 
-    def _leave(self, connection: socket.socket, reason: str) -> None:
+    def _send_cold(self, connection: socket.socket, reason: str) -> None:
         with self._lock:
             self._left += 1
             self._last_reason = reason
@@ -253,7 +293,7 @@ class Server:
 
     # About the server
 
-    def _obey(self, command: bytes, connection: socket.socket) -> None:
+    def _answer_command(self, command: bytes, connection: socket.socket) -> None:
         if command == wire.STOP:
             self._told_to_stop.set()
         connection.sendall(wire.frame(wire.ANSWER, msgspec.json.encode(self._status())))
@@ -276,6 +316,17 @@ class Server:
                 threads=self._threads,
                 memory_bytes=_memory(),
             )
+
+
+def _most_calls() -> int:
+    """How many calls can be under way without a lack of open files, of which hooks could not be started.
+
+    The limit is that of the caller who started the server. It is not raised, since hooks would inherit that.
+    """
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return MOST_THREADS
+    return min((soft - FILES_OF_ITS_OWN) // FILES_OF_A_CALL, MOST_THREADS)
 
 
 def _longest(app: App, event: Event) -> float:

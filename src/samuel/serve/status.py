@@ -14,7 +14,8 @@ class ServerStatus(msgspec.Struct):
     version: str
     uptime_s: float
     idle_s: float
-    ends_after_idle_s: float
+    ends_after_idle_s: float | None
+    """None for the server of a run, which ends with it: an agent may think for long."""
     calls: int
     left_to_others: int
     """Calls that a process of its own had to answer, and why the last one had to."""

@@ -124,11 +124,11 @@ def _converse(server: _Connection, installation: str, directory: str, arguments:
         # Without waiting for ACCEPTED: meanwhile the server looks at its files.
         data = _stdin()
         server.send(wire.data_frame(data))
-        kind, body = server.word()
+        kind, body = server.next_reply()
         if kind == wire.COMMITTED:
             unanswered = wire.decode_answer(body[4:])
             server.wait_for(int.from_bytes(body[:4], "big") / 1000)
-            kind, body = server.frame()
+            kind, body = server.replies.next()
         if kind == wire.COLD and unanswered is None:
             raise Cold(body.decode(errors="replace"), data)
         if kind != wire.ANSWER:
@@ -136,15 +136,15 @@ def _converse(server: _Connection, installation: str, directory: str, arguments:
         answer = wire.decode_answer(body)
     except (OSError, wire.WireError) as error:
         # Once handlers may have been called: this answer or that one, never a second call.
-        last_word = unanswered or server.last_word()
-        if last_word is None:
+        fallback = unanswered or server.fallback_answer()
+        if fallback is None:
             raise Cold(str(error), data) from None
-        answer = last_word
+        answer = fallback
     return _write(answer)
 
 
 class _Connection:
-    """A connection to the server. What arrived of a message stays here until all of it has."""
+    """A connection to the server."""
 
     def __init__(self, path: str) -> None:
         import _socket  # without `socket`, which costs as much as all the rest
@@ -152,7 +152,7 @@ class _Connection:
         self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         self._socket.settimeout(REPLY_SECONDS)
         self._socket.connect(path)
-        self._received = b""
+        self.replies = wire.Replies(self._socket.recv)
         self._peer = 0  # its process, where that can be known
         if hasattr(_socket, "SO_PEERCRED"):  # the directory belongs to this user; the server must, too
             credentials = self._socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
@@ -176,27 +176,17 @@ class _Connection:
         """Wait at most so long for each of the next messages."""
         self._socket.settimeout(seconds)
 
-    def frame(self) -> tuple[bytes, bytes]:
-        """The server's next message: its kind and its body."""
-        while (message := wire.split_frame(self._received)) is None:
-            part = self._socket.recv(1 << 16)
-            if not part:
-                raise wire.WireError("the server is gone")
-            self._received += part
-        kind, body, self._received = message
-        return kind, body
-
-    def word(self) -> tuple[bytes, bytes]:
+    def next_reply(self) -> tuple[bytes, bytes]:
         """The next message that is not just ACCEPTED."""
-        while (message := self.frame())[0] == wire.ACCEPTED:
+        while (message := self.replies.next())[0] == wire.ACCEPTED:
             pass
         return message
 
-    def last_word(self) -> Answer | None:
+    def fallback_answer(self) -> Answer | None:
         """The answer in a COMMITTED that came when we no longer waited; None, and then none can come any more."""
         try:
             self._socket.shutdown(2)
-            kind, body = self.word()
+            kind, body = self.next_reply()
             return wire.decode_answer(body[4:]) if kind == wire.COMMITTED else None
         except (OSError, wire.WireError):
             return None

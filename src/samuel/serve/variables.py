@@ -33,7 +33,7 @@ class OwnVariables:
         """Why a caller with these variables (`NAME=value`, with NUL between them) is not answered; "" if it is."""
         if variables == self._same:
             return ""
-        theirs = dict(variable.partition(b"=")[::2] for variable in variables.split(b"\0"))
+        theirs = _read_as_python_does(variables)
         for name in self._names:
             if theirs.get(name) != self._own.get(name):
                 return f"the client has another `{os.fsdecode(name)}` than the server"
@@ -48,6 +48,11 @@ class OwnVariables:
 
     def _is_compared(self, name: bytes) -> bool:
         return self._run_names is None or not is_pinned(os.fsdecode(name), self._run_names)
+
+
+def _read_as_python_does(variables: bytes) -> dict[bytes, bytes]:
+    """The caller's variables as a process of its own has them: of two with the same name, the first one counts."""
+    return dict(variable.split(b"=", 1) for variable in reversed(variables.split(b"\0")) if b"=" in variable)
 
 
 def _deciding(variables: Mapping[bytes, bytes]) -> dict[bytes, bytes]:

@@ -49,8 +49,18 @@ class OpenProject:
         )
         self.users = 0
         self.retired = False
+        try:
+            self._note(root, decided_by, directories, of_run=of_run)
+        except BaseException:
+            self.app.close()
+            raise
+
+    def _note(
+        self, root: Path, decided_by: Mapping[str, Any], directories: Mapping[str, int | None], *, of_run: bool
+    ) -> None:
+        """Note what the project was read from, and what is the same for all calls."""
         self._warnings = len(self.app.warnings)
-        self._directories: Mapping[str, int | None] = directories
+        self._directories = directories
         watched_files = self.app.discovery.index.watched_files
         proving = bool(decided_by[str(self.app.user.state / paths.CANARIES)])
         self._files: Mapping[str, Any] | None = None  # it depends on more than files
@@ -91,10 +101,11 @@ class WarmProject:
         """The project for one call."""
         key = (arguments.environment, bool(arguments.client))
         with self._lock:  # one look, and one opening, at a time: the calls that wait find it open
-            project = self._open.pop(key, None)
+            project = self._open.get(key)
             if project is None or not project.is_current(self._root):
-                self._retire(project)
+                self._retire(self._open.pop(key, None))
                 project = OpenProject(self._root, arguments, of_run=self._of_run)
+            self._open.pop(key, None)
             self._open[key] = project  # at the end: the most recently used
             while len(self._open) > MOST_OPEN:
                 self._retire(self._open.pop(next(iter(self._open))))

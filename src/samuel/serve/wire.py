@@ -116,10 +116,22 @@ def read_data(receive: Receive, largest: int) -> bytes:
     return read_exactly(receive, size) if size else b""
 
 
-def split_frame(data: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """The first message of the server's in `data`: kind, body and what follows; None if it is not all there."""
-    size = int.from_bytes(data[1:5], "big")
-    if size > LARGEST_FRAME:
-        raise WireError("a message that is too long")
-    end = 5 + size
-    return (data[:1], data[5:end], data[end:]) if len(data) >= end else None
+class Replies:
+    """The server's messages, one after the other. What came of one stays here until all of it has."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._received = b""
+
+    def next(self) -> tuple[bytes, bytes]:
+        """Kind and body of the next message. WireError if the server is gone."""
+        while len(self._received) < (end := 5 + int.from_bytes(self._received[1:5], "big")):
+            if end > 5 + LARGEST_FRAME:
+                raise WireError("a message that is too long")
+            part = self._receive(1 << 16)
+            if not part:
+                raise WireError("the server is gone")
+            self._received += part
+        kind, body = self._received[:1], self._received[5:end]
+        self._received = self._received[end:]
+        return kind, body

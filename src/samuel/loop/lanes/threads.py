@@ -12,7 +12,7 @@ from samuel.events.loop import CheckRun
 from samuel.loop.fleet.wire import ReadyLine
 from samuel.loop.lanes.merging import PreparedLanding
 from samuel.loop.run import AttemptResult
-from samuel.process.tree import kill_all
+from samuel.process.tree import end_calls, resume_calls
 
 LAST_WORDS = 10.0  # seconds that threads have to end when their processes are killed
 
@@ -95,6 +95,11 @@ class LaneThreads:
     def kill(self) -> None:
         """End now: whatever the threads started is killed until they have ended."""
         until = time.monotonic() + LAST_WORDS
-        while (alive := [thread for thread in self._threads if thread.is_alive()]) and time.monotonic() < until:
-            kill_all()
-            alive[0].join(0.05)
+        try:
+            while alive := [thread for thread in self._threads if thread.is_alive()]:
+                if time.monotonic() > until:
+                    break
+                end_calls()
+                alive[0].join(0.05)
+        finally:
+            resume_calls()  # the run ends in order, with its hooks
