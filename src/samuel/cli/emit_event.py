@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from samuel.cli.command_context import CommandContext
 from samuel.cli.endings import with_endings
 from samuel.cli.output import Output
-from samuel.emit import without_engine
+from samuel.emit import filter_cache
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, leave_to_client
 from samuel.errors import UsageError
@@ -74,13 +74,13 @@ def _of_samuel(event: str) -> tuple[int, Answering]:
 
 @contextmanager
 def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
-    before = without_engine.deciding(here.root)
+    before = filter_cache.deciding(here.root)
     ask = leave_to_client if arguments.client else here.confirm
     from samuel.app import Machine
 
     with here.open(environment=arguments.environment, ask=ask, machine=Machine(forks=True)) as app:
         yield app
-        without_engine.remember(app, arguments.environment, before)  # the next time the engine may not be needed
+        filter_cache.store(app, arguments.environment, before)  # the next time the engine may not be needed
     if os.environ.get(SWITCH) == OFF:
         return
     from samuel.serve.start import start_for  # once the answer is known

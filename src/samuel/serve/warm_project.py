@@ -16,7 +16,7 @@ from typing import Any
 
 from samuel import paths
 from samuel.app import App, Overrides
-from samuel.emit import without_engine
+from samuel.emit import filter_cache
 from samuel.emit.call import EmitArguments
 from samuel.emit.host import leave_to_client
 from samuel.process.tree import own_all_children
@@ -39,7 +39,7 @@ class OpenProject:
     def __init__(self, root: Path, arguments: EmitArguments, *, of_run: bool) -> None:
         self._repository = repository_identity(str(root))
         # Before the project is read: what changes meanwhile is then noticed as a change.
-        decided_by = without_engine.deciding(root)
+        decided_by = filter_cache.deciding(root)
         directories = _directories(root)
         self.app = App(
             root,
@@ -69,8 +69,8 @@ class OpenProject:
             self._deciding = DecidingPlaces(root, self._files, directories)
         self.variables = OwnVariables(self.app, of_run=of_run)
         # As without a server: only where the answer depends on nothing but files.
-        plain = self._files is not None and without_engine.is_settled(self.app)
-        self.filters = without_engine.filters(self.app) if plain else None
+        plain = self._files is not None and filter_cache.is_settled(self.app)
+        self.filters = filter_cache.filters(self.app) if plain else None
 
     def is_current(self, root: Path) -> bool:
         """Whether opening the project now would give the same."""
@@ -83,7 +83,7 @@ class OpenProject:
 
     def _are_same_when_read_anew(self, root: Path, files: Mapping[str, Any]) -> bool:
         """The long way: by each place that decides."""
-        return _directories(root) == self._directories and without_engine.as_it_was(files)
+        return _directories(root) == self._directories and filter_cache.as_it_was(files)
 
 
 class WarmProject:

@@ -29,8 +29,10 @@ TIMEOUT = 120
 DEADLINE = TIMEOUT - 10
 """Seconds after which the command denies: before the client stops waiting and goes on."""
 
-_ABSENT = "samuel-emit is not on PATH, or it failed, so this is denied. Install Samuel, or run: samuel doctor"
-_MOVED = "samuel-emit was moved, or it failed, so this is denied"
+_ABSENT = (
+    "samuel-emit is not on PATH, failed or took too long, so this is denied. Install Samuel, or run: samuel doctor"
+)
+_MOVED = "samuel-emit was moved, failed or took too long, so this is denied"
 
 # Where these clients say what project they are in: their working directory follows the agent's `cd`.
 _PROJECT_VARIABLES = {
