@@ -66,7 +66,7 @@ def start_for(app: App) -> None:
 def stop_idle(paths: Sequence[str], seconds: float = LONG_IDLE) -> bool:
     """Stop the server that answered nobody for longest, if it is idle for so long; whether one was stopped.
 
-    Some agents put a directory of their own on PATH each time they start, and so leave a server behind.
+    An agent that changes a variable which hooks see each time it starts leaves a server behind.
     """
     from samuel.serve import wire  # hardly ever needed
     from samuel.serve.control import ask
