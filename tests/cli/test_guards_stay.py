@@ -99,7 +99,7 @@ class TestHookFiles:
         shell.unlink()
         ran = emit(samuel)
         assert ran.code == 2
-        assert f"`{shell}` does not exist" in ran.json["reason"]
+        assert f"names the interpreter `{shell}`, which does not exist" in ran.json["reason"]
 
     def test_program_that_lost_its_execute_bit_denies(self, samuel, write, place: str) -> None:
         """No `#!` tells that it was meant to be run."""
