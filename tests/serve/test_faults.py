@@ -90,6 +90,11 @@ class Proxy:
             self._fault()
 
 
+def _thread_states(pid: int) -> list[str]:
+    stats = Path(f"/proc/{pid}/task").glob("*/stat")
+    return [stat.read_text().rpartition(") ")[2][0] for stat in stats]
+
+
 def call_with_fault(
     served: ServedProject, point: str, number: signal.Signals, client: str, stdin: bytes = ALLOWED
 ) -> Answer:
@@ -101,6 +106,8 @@ def call_with_fault(
         os.kill(pid, number)
         if number == signal.SIGKILL:
             wait_for_end(pid)
+        if number == signal.SIGSTOP:  # its threads run for a moment longer
+            eventually(lambda: all(state == "T" for state in _thread_states(pid)), "the server was not stopped")
 
     proxy = Proxy(behind, point, fault, served.calls_of_guard)
 
@@ -121,6 +128,8 @@ def call_with_fault(
             if number == signal.SIGSTOP:
                 os.kill(pid, signal.SIGCONT)
     finally:
+        for connection in connections:
+            connection.close()
         (served.root / "go-on").touch()
         if is_alive(pid):
             os.kill(pid, signal.SIGCONT)
