@@ -291,14 +291,17 @@ def fake_server(path: str, converse: Conversation) -> Iterator[None]:
     listener.bind(path)
     listener.listen(128)
     connections: list[socket.socket] = []
+    is_over = threading.Event()
 
     def serve() -> None:
-        while True:
+        while not is_over.is_set():
             try:
                 connection, _ = listener.accept()
             except OSError:
                 return
             connections.append(connection)
+            if is_over.is_set():
+                return
             try:
                 converse(connection)
             except (OSError, wire.WireError):  # the client is gone: the test looks at what it did
@@ -309,12 +312,15 @@ def fake_server(path: str, converse: Conversation) -> Iterator[None]:
     try:
         yield
     finally:
+        is_over.set()
         listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
         for connection in connections:
+            with suppress(OSError):  # its client is gone
+                connection.shutdown(socket.SHUT_RDWR)
+        thread.join(PATIENCE)
+        for connection in (listener, *connections):  # also one that was accepted in between
             connection.close()
         Path(path).unlink(missing_ok=True)
-        thread.join(PATIENCE)
 
 
 def read_header(connection: socket.socket) -> wire.Header:
