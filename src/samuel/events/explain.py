@@ -8,12 +8,13 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-_PLACE = re.compile(r"(?s)(.*) - at `\$\.?(.*)`")
-_TYPES = re.compile(r"Expected `(.*)`, got `(.*)`")
-_MISSING = re.compile(r"Object missing required field `(.*)`")
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
-_ENUM = re.compile(r"(?s)Invalid enum value (.*)")
-_KEY = re.compile(r"(?:^|\.)(\w+)")
+# Texts, not compiled: `samuel emit` imports this, and most calls need none of them.
+_PLACE = r"(?s)(.*) - at `\$\.?(.*)`"
+_TYPES = r"Expected `(.*)`, got `(.*)`"
+_MISSING = r"Object missing required field `(.*)`"
+_UNKNOWN = r"Object contains unknown field `(.*)`"
+_ENUM = r"(?s)Invalid enum value (.*)"
+_KEY = r"(?:^|\.)(\w+)"
 _NAMES = {
     "str": "a string",
     "int": "an integer",
@@ -29,17 +30,17 @@ def explained(error: Exception, kind: Any = None) -> str:
     """What is wrong with a value that is not a `kind`, and where; another error's own message."""
     if not isinstance(error, msgspec.ValidationError):
         return str(error)
-    place = _PLACE.fullmatch(str(error))
+    place = re.fullmatch(_PLACE, str(error))
     message, path = (place[1], place[2]) if place else (str(error), "")
     name = f"`{path}`" if path else "it"
-    if types := _TYPES.fullmatch(message):
+    if types := re.fullmatch(_TYPES, message):
         return f"{name} must be {_type_names(types[1])}, not {_type_names(types[2])}"
-    if field := _MISSING.fullmatch(message):
+    if field := re.fullmatch(_MISSING, message):
         return f"`{_joined(path, field[1])}` is missing"
-    if field := _UNKNOWN.fullmatch(message):
+    if field := re.fullmatch(_UNKNOWN, message):
         return f"`{_joined(path, field[1])}` is not a known field"
-    if value := _ENUM.fullmatch(message):
-        values = _allowed(kind, _KEY.findall(path))
+    if value := re.fullmatch(_ENUM, message):
+        values = _allowed(kind, re.findall(_KEY, path))
         one_of = (
             f" must be one of {', '.join(f'`{allowed}`' for allowed in values)}, not" if values else " cannot be"
         )

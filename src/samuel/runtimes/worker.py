@@ -190,7 +190,3 @@ def _write(fd: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(fd, rest) :]
-
-
-if __name__ == "__main__":
-    main()
