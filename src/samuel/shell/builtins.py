@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from samuel.shell.evaluation import SUBSTITUTION
 from samuel.shell.started import Started, StartedScript, Unreadable, joined_script
+from samuel.shell.variables import reason_to_doubt
 from samuel.shell.word import Word
 
 
@@ -35,14 +37,19 @@ def aliased(words: Sequence[Word]) -> Iterator[Started]:
 
 def evaluated_names(words: Sequence[Word]) -> Iterator[Started]:
     """`let`, `declare`, `read` and others evaluate the index of an array: `let 'a[$(rm x)]'`."""
-    is_plain_printf = words[0].text == "printf" and all(word.text != "-v" for word in words)
-    if not is_plain_printf and any(word.literal and ("$(" in word.text or "`" in word.text) for word in words[1:]):
+    is_plain_printf = words[0].text == "printf" and not any(word.text.startswith("-v") for word in words)
+    if is_plain_printf:
+        return
+    if any(word.literal and SUBSTITUTION.search(word.text) for word in words[1:]):
         yield Unreadable(f"`{words[0].text}` may run commands in the name of a variable")
+    for word in words[1:]:
+        if "=" not in word.text and (reason := reason_to_doubt(f"{word.text}=")):
+            yield Unreadable(reason)
 
 
 def called_back(words: Sequence[Word]) -> Iterator[Started]:
-    """`mapfile -C` and `compgen -C` run a command."""
-    if any(word.text.startswith(("-C", "-x", "-F")) or not word.literal for word in words[1:]):
+    """`mapfile -C` and `compgen -C` run a command; `compgen -W` expands a text."""
+    if any(word.text.startswith(("-C", "-x", "-F", "-W")) or not word.literal for word in words[1:]):
         yield Unreadable(f"`{words[0].text}` may run a command")
 
 

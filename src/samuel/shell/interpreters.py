@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from samuel.shell.options import named
+from samuel.shell.sed_script import may_run_commands
 from samuel.shell.started import Started, StartedInput, Unreadable, joined_script
 from samuel.shell.word import Word
 
@@ -25,7 +28,7 @@ class Interpreter(NamedTuple):
 
 INTERPRETERS = (
     Interpreter(re.compile(r"(?:python|pypy)[\d.]*w?"), "c", (), "bBdEiIOPqRsSuvx"),
-    Interpreter(re.compile(r"perl[\d.]*"), "eE", (), "acnpstTuUvwWXl"),
+    Interpreter(re.compile(r"perl[\d.]*(?:-[\w-]+)?"), "eE", (), "acnpstTuUvwWXl"),
     Interpreter(re.compile(r"ruby[\d.]*|jruby"), "e", (), "aclnpsSUvwW"),
     Interpreter(re.compile(r"node|nodejs|bun|deno"), "ep", ("--eval", "--print", "eval", "repl")),
     Interpreter(re.compile(r"php[\d.]*"), "rBER", ("--run",), "nqsvw"),
@@ -41,8 +44,13 @@ INTERPRETERS = (
         "cCeE",
         ("-Command", "--command", "/c", "/C"),
     ),
-    Interpreter(re.compile(r"gdb|lldb"), "x", ("-ex", "--eval-command", "-o")),
+    Interpreter(re.compile(r"gdb|lldb"), "x", ("-ex", "--ex", "--eval-command", "--command", "-o")),
 )
+_DESCRIPTOR = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/[^/]+/fd/\d+")
+# Modules of Python that run a program which is among their words or comes through standard input.
+_RUNNING_MODULES = named("timeit code cProfile profile trace pdb doctest runpy asyncio webbrowser")
+_LOADING = named("-r --require --import --loader --experimental-loader")  # of node
+_AWK_FILE = re.compile(r"-[A-Za-z]*f|--file|-E|--exec")
 _NOT_FROM_INPUT = re.compile(r"bun|deno|gdb|lldb|ghc|elixir|erl|cmd.*")
 
 
@@ -74,7 +82,7 @@ def shell(words: Sequence[Word]) -> Iterator[Started]:
     rest = words[position:]
     if is_inline:
         yield joined_script(rest[:1]) if rest else Unreadable(f"`{name} -c` has no text")
-    elif rest and not reads_input and rest[0].text not in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+    elif rest and not reads_input and not _DESCRIPTOR.fullmatch(posixpath.normpath(rest[0].text)):
         yield Unreadable(f"`{name}` reads commands from a file")
     else:
         yield StartedInput(is_shell=True)
@@ -85,18 +93,24 @@ def interpreter(words: Sequence[Word]) -> Iterator[Started]:
     name = words[0].text.rpartition("/")[2]
     language = next(row for row in INTERPRETERS if row.names.fullmatch(name))
     may_be_value = False
-    for word in words[1:]:
+    for position, word in enumerate(words[1:], 1):
         text = word.text
         if text in _INFORMATION:
             return
-        if text == "-" or text in ("/dev/stdin", "/dev/fd/0"):
+        if text == "-" or _DESCRIPTOR.fullmatch(posixpath.normpath(text)):
             break
         letters = text[1:] if text.startswith("-") and not text.startswith("--") else ""
         if text.partition("=")[0] in language.inline_names or set(language.inline) & set(letters):
             yield Unreadable(f"`{name}` runs text in a language of its own")
             return
         if letters and name.startswith(("python", "pypy")) and "m" in letters:
-            return  # a module is a program like any other
+            module = letters.partition("m")[2] or _next(words, position)
+            if module.partition(".")[0] in _RUNNING_MODULES:
+                yield Unreadable(f"the module `{module}` runs text in a language of its own")
+            return  # any other module is a program like any other
+        if text.partition("=")[0] in _LOADING and "data:" in f"{text} {_next(words, position)}":
+            yield Unreadable(f"`{name}` runs text in a language of its own")
+            return
         if not text.startswith("-") and not may_be_value:
             if not word.literal:
                 yield Unreadable(f"`{name}` gets a word that the shell fills in")
@@ -106,18 +120,44 @@ def interpreter(words: Sequence[Word]) -> Iterator[Started]:
         yield StartedInput(is_shell=False)
 
 
+def _next(words: Sequence[Word], position: int) -> str:
+    return words[position + 1].text if position + 1 < len(words) else ""
+
+
 def awk(words: Sequence[Word]) -> Iterator[Started]:
     """awk can start programs by `system`, `|` and `getline`."""
+    if any(_AWK_FILE.match(word.text) for word in words[1:]):
+        yield Unreadable("`awk` reads its program from a file")
+        return
     if any(not word.literal or re.search(r"system|getline|\||@", word.text) for word in words[1:]):
         yield Unreadable("`awk` may run commands from its program")
 
 
-_SED_RUNS = re.compile(
-    r"(?:^|[;{}\n\d$/!])\s*e(?:\s|$|;)|s(?P<mark>[^\w\s]).*(?P=mark).*(?P=mark)[gpIiMm\d]*e", re.DOTALL
+_EXPANSION = re.compile(r"\$\{[^}]*\}|\$\w+|\$\([^)]*\)|`[^`]*`")
+_SED_OPTION = re.compile(
+    r"-([nErsubz]*)(?:(e)(.*)|l.*|i.*)?|--expression(=)(.*)|--(?!file|sandbox|exp)[\w=-]+", re.DOTALL
 )
 
 
 def sed(words: Sequence[Word]) -> Iterator[Started]:
-    """GNU sed runs what it found: `s/x/y/e` and the command `e`."""
-    if any(_SED_RUNS.search(word.text[:10_000]) for word in words[1:]):
-        yield Unreadable("`sed` may run commands from its script")
+    """GNU sed runs what it found: `s/x/y/e` and the command `e`. Its options may follow its files."""
+    scripts: list[Word] = []
+    operands: list[Word] = []
+    rest = list(words[1:])
+    while rest:
+        word = rest.pop(0)
+        if word.text == "--sandbox":
+            return
+        if not word.text.startswith("-") or word.text == "-":
+            operands.append(word)
+        elif match := _SED_OPTION.fullmatch(word.text):
+            if match[2] or match[4]:
+                value = match[3] or match[5]
+                scripts.append(word._replace(text=value) if value else rest.pop(0) if rest else Word("$"))
+        else:
+            yield Unreadable("`sed` reads its script from a file, or has an option that is not known here")
+            return
+    for script in scripts or operands[:1]:
+        text = script.text if script.literal else _EXPANSION.sub("1", script.text)
+        if may_run_commands(text):
+            yield Unreadable("`sed` may run commands from its script")

@@ -9,6 +9,20 @@ from samuel.shell.options import Options, named, split
 from samuel.shell.started import Started, StartedCommand, StartedInput, StartedScript, Unreadable, joined_script
 from samuel.shell.word import Word
 
+
+def _options(pattern: str, names: str = "") -> re.Pattern[str]:
+    """Matches an option like `pattern`, or one with a long name, which may be cut short: `--filt=...`."""
+    long_names = [f"--{_abbreviated(name)}(?:=.*)?" for name in names.split()]
+    return re.compile("|".join((*([pattern] if pattern else []), *long_names)), re.DOTALL)
+
+
+def _abbreviated(name: str) -> str:
+    pattern = ""
+    for letter in reversed(name[1:]):
+        pattern = f"(?:{re.escape(letter)}{pattern})?"
+    return re.escape(name[0]) + pattern
+
+
 _FIND_EXEC = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _XARGS = Options(
     "0oprtx",
@@ -20,36 +34,39 @@ _XARGS = Options(
 _XARGS_ATTACHED = re.compile(r"(?:(-i|--replace=?)|-[el]|--eof=?|--max-lines=)(.*)", re.DOTALL)
 _SSH = Options("46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOopQRSWw")
 _SU = Options("flmpPTuw", "cgGs", named("fast login pty preserve-environment"), named("command group shell"))
+_RUNUSER = Options("flmpPTw", "cgGsu", _SU.long_flags, _SU.long_valued | {"user"})
 _WATCH = Options("bcdegtwxrqf0123456789", "nq", named("exec color beep differences no-title"), named("interval"))
 _SCRIPT = Options("aefq", "cEIoOBmtT", named("append flush quiet return"), named("command log-out"))
 # Options that run a command, of programs that otherwise run none.
 _RUNNING_OPTIONS: dict[str, re.Pattern[str]] = {
-    "git": re.compile(
-        r"(?:-c)?(?:alias\.|core\.(?:pager|editor|sshcommand|fsmonitor|hookspath)|\S*\.(?:cmd|helper)=).*"
-        r"|foreach|--\S+-filter.*|--exec-path=.+|--upload-pack.*|--receive-pack.*|--exec.*",
-        re.DOTALL | re.IGNORECASE,
+    "tar": _options(
+        r"-[A-Za-z]*[IF].*",
+        "checkpoint-action to-command use-compress-program rsh-command info-script new-volume-script",
     ),
-    "tar": re.compile(
-        r"--(?:checkpoint-action|to-command|use-compress-program|rsh-command|info-script|new-volume).*"
-        r"|-[A-Za-z]*[IF].*",
-        re.DOTALL,
+    "rsync": _options(r"-[A-Za-z]*e.*", "rsh rsync-path"),
+    "scp": _options(r"-[A-Za-z]*[So].*"),
+    "sftp": _options(r"-[A-Za-z]*[So].*"),
+    "zip": _options(r"-[A-Za-z]*T{2}", "unzip-command"),
+    "vim": _options(r"-[cSuUsW]|-[A-Za-z]*[es][A-Za-z]*|\+.+", "cmd"),
+    "sort": _options("", "compress-program"),
+    "split": _options("", "filter"),
+    "install": _options("", "strip-program"),
+    "fd": _options(r"-[A-Za-z0-9]*[xX].*", "exec exec-batch"),
+    "npx": _options("-c", "call"),
+    "tmux": _options(r"-c|(?:new|send|run|split|respawn|pipe|if).*"),
+    "crontab": _options("-"),
+    "man": _options(r"-[PH].*", "pager html"),
+    "make": _options(
+        r"-|-[A-Za-z]*f-|--(?:file|makefile)=-|/dev/\S+|(?:SHELL|\.SHELLFLAGS|MAKEFLAGS)\+?=.*", "eval"
     ),
-    "rsync": re.compile(r"-[A-Za-z]*e.*|--rsh.*|--rsync-path.*", re.DOTALL),
-    "scp": re.compile(r"-[A-Za-z]*[So].*", re.DOTALL),
-    "zip": re.compile(r"-[A-Za-z]*T{2}|--unzip-command.*", re.DOTALL),
-    "vim": re.compile(r"-c|-S|--cmd|\+.+", re.DOTALL),
-    "sort": re.compile(r"--compress-program.*", re.DOTALL),
-    "split": re.compile(r"--filter.*", re.DOTALL),
-    "fd": re.compile(r"-[A-Za-z0-9]*[xX].*|--exec.*", re.DOTALL),
-    "npx": re.compile(r"-c|--call.*", re.DOTALL),
-    "tmux": re.compile(r"(?:new|send|run|split|respawn|pipe|if).*", re.DOTALL),
-    "crontab": re.compile(r"-"),
-    "man": re.compile(r"-[PH].*|--pager.*|--html.*", re.DOTALL),
+    "sqlite3": _options(r"\s*\.(?:sh|shell|sys|system|read|load|once|output|import).*|-cmd|-init"),
 }
 RUNNING_OPTIONS = {
     **_RUNNING_OPTIONS,
     "fdfind": _RUNNING_OPTIONS["fd"],
-    **dict.fromkeys(("vi", "nvim", "ex", "view", "emacs"), _RUNNING_OPTIONS["vim"]),
+    **dict.fromkeys(("vi", "nvim", "view", "emacs"), _RUNNING_OPTIONS["vim"]),
+    **dict.fromkeys(("gmake", "bmake"), _RUNNING_OPTIONS["make"]),
+    "gtar": _RUNNING_OPTIONS["tar"],
 }
 
 
@@ -125,11 +142,12 @@ def ssh(words: Sequence[Word]) -> Iterator[Started]:
 def su(words: Sequence[Word]) -> Iterator[Started]:
     """`su root -c text`; options may follow the user."""
     text = next((words[at + 1] for at, word in enumerate(words[:-1]) if word.text in ("-c", "--command")), None)
-    options = split(words[1:], _SU)
+    is_runuser = words[0].text.endswith("runuser")
+    options = split(words[1:], _RUNUSER if is_runuser else _SU)
     text = text or options.letters.get("c") or options.letters.get("command")
     if text:
         yield joined_script([text])
-    elif words[0].text.endswith("runuser") and "u" in options.letters and options.rest:
+    elif is_runuser and {"u", "user"} & options.letters.keys() and options.rest:
         yield StartedCommand(options.rest)
     else:
         yield StartedInput(is_shell=True)
@@ -146,7 +164,9 @@ def watch(words: Sequence[Word]) -> Iterator[Started]:
 
 def script(words: Sequence[Word]) -> Iterator[Started]:
     options = split(words[1:], _SCRIPT)
-    text = options.letters.get("c") or options.letters.get("command")
+    after_file = split(options.rest[1:], _SCRIPT).letters if options.rest else {}
+    letters = {**options.letters, **after_file}
+    text = letters.get("c") or letters.get("command")
     if options.problem:
         yield Unreadable(f"`script`: {options.problem}")
     elif isinstance(text, Word):
@@ -166,7 +186,10 @@ def by_option(words: Sequence[Word]) -> Iterator[Started]:
 
 OTHER_LAUNCHERS = (
     *("at", "batch", "screen", "entr", "hyperfine", "nodemon", "concurrently", "start-stop-daemon"),
-    *("nsenter", "bwrap", "firejail", "proot", "gosu", "su-exec", "capsh", "run-parts"),
+    *("nsenter", "bwrap", "firejail", "proot", "gosu", "su-exec", "capsh", "run-parts", "setarch", "choom", "sg"),
+    *("linux32", "linux64", "i386", "i686", "x86_64", "uname26", "ssh-agent", "fakeroot", "eatmydata", "torsocks"),
+    *("proxychains", "proxychains4", "perf", "valgrind", "heaptrack", "rr", "gdbserver", "tini", "dumb-init"),
+    *("daemonize", "chpst", "setuidgid", "softlimit", "nsjail", "dpkg-architecture", "newgrp", "cgexec"),
     *("ld.so", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"),
 )
 
@@ -194,3 +217,26 @@ def run_subcommand(words: Sequence[Word]) -> Iterator[Started]:
         del rest[: 2 if takes_value and "=" not in rest[0].text else 1]
     if rest:
         yield StartedCommand(tuple(rest))
+
+
+_PACKAGE_RUNNERS = frozenset({"exec", "x", "dlx"})
+
+
+def package_runner(words: Sequence[Word]) -> Iterator[Started]:
+    """`npm exec -- eslint .`, `pnpm dlx x`: a program of a package, or any other that is on the path."""
+    position = next((at for at, word in enumerate(words) if word.text in _PACKAGE_RUNNERS), 0)
+    rest = list(words[position + 1 :]) if position else []
+    while rest and rest[0].text.startswith("-") and rest[0].text != "--":
+        option = rest.pop(0).text
+        if option.startswith(("-c", "--call")):
+            yield Unreadable(f"`{words[0].text} {words[position].text}` runs a text")
+            return
+    if rest and rest[0].text == "--":
+        rest.pop(0)
+    if rest:
+        yield StartedCommand(tuple(rest))
+
+
+def scripted_editor(words: Sequence[Word]) -> Iterator[Started]:
+    """`ed` and `ex` take commands from standard input, `!` among them."""
+    yield StartedInput(is_shell=False)

@@ -73,7 +73,6 @@ PREFIXES: dict[str, Prefix] = {
     "pkexec": Prefix(Options("", "", named("disable-internal-agent keep-cwd") | _STANDARD, named("user"))),
     "prlimit": Prefix(Options("", "p", _STANDARD, named("pid nofile nproc as cpu core data fsize memlock stack"))),
     "rlwrap": Prefix(Options("acimnNrvw", "bCdDefHlOpPqsSt")),
-    "setarch": Prefix(Options("vhRFZLXBITS3"), operands=1),
     "setpriv": Prefix(
         Options("", "", named("clear-groups init-groups no-new-privs"), named("reuid regid groups"))
     ),
@@ -125,6 +124,8 @@ def prefixed(words: Sequence[Word]) -> Iterator[Started]:
         while rest and (rest[0].text == "-" or _ASSIGNMENT.match(rest[0].text)):
             if reason := reason_to_doubt(rest.pop(0).text):
                 yield Unreadable(reason)
+    while name == "time" and rest and rest[0].text == "!":
+        rest.pop(0)
     to_shell = bool({*prefix.shell.split()} & options.letters.keys())
     if rest:
         yield joined_script(rest) if to_shell else StartedCommand(tuple(rest))

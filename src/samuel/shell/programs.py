@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samuel.shell import builtins, interpreters, launchers, prefixes
+from samuel.shell import builtins, git_options, interpreters, launchers, prefixes
 from samuel.shell.started import Starts
 
 STARTERS: dict[str, Starts] = {
@@ -13,15 +13,18 @@ STARTERS: dict[str, Starts] = {
     **dict.fromkeys(launchers.RUNNING_OPTIONS, launchers.by_option),
     **dict.fromkeys(launchers.OTHER_LAUNCHERS, launchers.unread),
     **dict.fromkeys(("let", "declare", "typeset", "local", "readonly"), builtins.evaluated_names),
-    **dict.fromkeys(("unset", "read", "test", "printf", "wait"), builtins.evaluated_names),
+    **dict.fromkeys(("unset", "read", "test", "[", "printf", "wait", "export"), builtins.evaluated_names),
     **dict.fromkeys(("mapfile", "readarray", "compgen", "complete", "bind"), builtins.called_back),
     **dict.fromkeys(("hash", "enable", "fc"), builtins.loaded),
     **dict.fromkeys(("source", "."), builtins.sourced),
     **dict.fromkeys(("su", "runuser"), launchers.su),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), launchers.package_runner),
+    **dict.fromkeys(("ed", "red", "ex"), launchers.scripted_editor),
     **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle"), launchers.run_subcommand),
     "alias": builtins.aliased,
     "eval": builtins.evaluated,
     "find": launchers.find,
+    "git": git_options.git,
     "parallel": launchers.parallel,
     "script": launchers.script,
     "ssh": launchers.ssh,
@@ -29,6 +32,10 @@ STARTERS: dict[str, Starts] = {
     "watch": launchers.watch,
     "xargs": launchers.xargs,
 }
+
+
+STARTING_THEIR_WORDS = frozenset((*prefixes.PREFIXES, *interpreters.SHELLS, "find", "ssh", "watch", "xargs"))
+"""Programs that run the words they are given; `xargs` may give them more."""
 
 
 def starter(program: str) -> Starts | None:

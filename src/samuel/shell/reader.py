@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from samuel.shell.evaluation import STORING, SUBSTITUTION, conceals_code, evaluates_values, evaluates_words
 from samuel.shell.pieces import is_translation_mark, pieces_of
-from samuel.shell.programs import starter
+from samuel.shell.programs import STARTING_THEIR_WORDS, starter
 from samuel.shell.reading import Opaque, Redirect, ShellCommand
 from samuel.shell.redirects import (
     NO_INPUT,
@@ -36,7 +37,7 @@ LONGEST_PART = 200
 
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _SIMPLE = frozenset({"command", "declaration_command", "unset_command"})
-_LATER_CODE = re.compile(r"\$\(|`")
+_FIND_OPTION = re.compile(r"(?:^|[\s=])-(?:exec|ok)(?:dir)?(?:\s|$)")
 _BACKTICK_ESCAPE = re.compile(r"\\([\\$`])")
 
 
@@ -50,6 +51,8 @@ class Reader:
         self._syntax = parse("")
         self._depth = 0
         self._level = 0
+        self._concealing = ""  # a value that may have commands in it
+        self._evaluating = False  # whether a value is evaluated anywhere
 
     def read_script(self, text: str, input_text: InputText = NO_INPUT) -> None:
         """Read a whole text. What it would read from standard input is `input_text`."""
@@ -64,6 +67,8 @@ class Reader:
             self._statement(self._syntax.root, input_text)
         self._depth -= 1
         self._syntax = outer
+        if self._depth == 0 and self._evaluating and self._concealing:
+            self._note("a value may have commands in it, and values are evaluated", self._concealing)
 
     def _note(self, reason: str, text: str) -> None:
         part = text.strip()
@@ -83,6 +88,7 @@ class Reader:
             self._level -= 1
 
     def _read(self, node: Node, input_text: InputText, trailing: Trailing) -> InputText:
+        self._evaluating = self._evaluating or evaluates_values(node, self._syntax)
         if node.type in _SIMPLE:
             return self._simple_command(node, input_text, trailing)
         if node.type == "redirected_statement":
@@ -138,6 +144,7 @@ class Reader:
             if child.type == "variable_assignment" and not is_declaration:
                 self._statement(child, NO_INPUT)
         new_input = own_redirects.input_text or input_text
+        self._look_for_values(words, new_input)
         files = (*own_redirects.files, *trailing.files)
         if words:
             self._run(words, files, new_input, open_ended=self._open_ended > 0)
@@ -149,6 +156,15 @@ class Reader:
         output = output_text(words, new_input)
         self._redirect_parts(own_redirects, output)
         return output
+
+    def _look_for_values(self, words: Sequence[Word], input_text: InputText) -> None:
+        """Take note of values that a builtin may store in a variable, and of builtins that evaluate one."""
+        if not words:
+            return
+        self._evaluating = self._evaluating or evaluates_words(words)
+        if words[0].text in STORING:
+            texts = (*(word.text for word in words[1:] if word.literal), input_text.text)
+            self._concealing = next(filter(conceals_code, texts), self._concealing)
 
     def _word_nodes(self, node: Node) -> Iterator[Node]:
         declares = node.type == "declaration_command"
@@ -190,9 +206,13 @@ class Reader:
         if starts is None or not head.literal:
             return
         self._depth += 1
+        count = len(self.commands)
         for started in starts(words):
             self._follow(started, typed, redirects, input_text, open_ended)
         self._depth -= 1
+        is_next_started = command.program in STARTING_THEIR_WORDS and len(self.commands) == count
+        if open_ended and (is_next_started or len(words) == 1 or words[-1].text.startswith("-")):
+            self._note("arguments that are not in the text may be run", typed)
 
     def _follow(
         self,
@@ -230,8 +250,12 @@ class Reader:
         words = [word for group in _adjacent(node.children) for word in self._words(group)]
         if reason := reason_to_doubt(text):
             self._note(reason, text)
-        elif any(word.literal and _LATER_CODE.search(word.text) for word in words):
+        elif any(word.literal and SUBSTITUTION.search(word.text) for word in words):
             self._note("a value has commands in it that may run later", text)
+        elif any(word.literal and _FIND_OPTION.search(word.text) for word in words):
+            self._note("a value has an option that runs commands", text)
+        elif any(word.literal and conceals_code(word.text) for word in words):
+            self._concealing = text
 
     def _is_escaped_backticks(self, node: Node) -> bool:
         text = self._syntax.text(node)

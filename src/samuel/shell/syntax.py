@@ -40,6 +40,7 @@ _LITERAL = frozenset({"raw_string", "ansi_c_string", "comment", "heredoc_start",
 _OTHER_RULES = frozenset({"expansion", "test_command", "case_item", "arithmetic_expansion", "subscript"})
 _STATEMENTS = frozenset({"command", "redirected_statement", "pipeline", "list", "command_substitution"})
 _STATEMENTS |= {"process_substitution", "subshell", "compound_statement", "declaration_command", "negated_command"}
+_EVALUATED = frozenset({"test_command", "arithmetic_expansion", "subscript", "array"})
 _SEPARATORS = b" \t\n;&|()<>`"
 _OPENING = ("!", "{", "if", "then", "elif", "else", "for", "select", "while", "until", "do", "case", "function")
 _CLOSING = ("}", "fi", "done", "esac")
@@ -162,8 +163,13 @@ def _doubts_about(node: Node, source: bytes, other_rules: bool) -> Iterator[Doub
         for text in literal_parts(node, source):
             if _QUOTED_SUBSTITUTION.search(_ESCAPED.sub(b"", text)):
                 yield Doubt("a substitution in quotes is not understood", start, end)
+    elif node.type in ("raw_string", "ansi_c_string") and _is_evaluated(node):
+        if _QUOTED_SUBSTITUTION.search(source, start, end):
+            yield Doubt("a text that is evaluated has commands in it", start, end)
     elif node.type in _LITERAL or node.type == "heredoc_body":
         pass
+    elif node.type == "``":
+        yield Doubt("empty backticks are not understood", start, end)
     elif node.type == "command_name" and source[start:end] in _NO_PROGRAMS:
         yield Doubt("a reserved word is not understood", start, end)
     elif node.type == "variable_name" and not _VARIABLE.fullmatch(source, start, end):
@@ -183,6 +189,19 @@ def _doubts_about(node: Node, source: bytes, other_rules: bool) -> Iterator[Doub
         yield from _reserved_word_doubts(node, source)
     elif node.type == "variable_assignment" and source[end : end + 1].strip(_SEPARATORS):
         yield Doubt("an assignment is not understood", start, end)
+
+
+def _is_evaluated(node: Node) -> bool:
+    """Whether bash evaluates this quoted text: as an index or a number, or because its quotes are characters."""
+    above, has_expansion = node.parent, False
+    while above is not None and above.type not in _STATEMENTS - {"declaration_command", "compound_statement"}:
+        if above.type in _EVALUATED or (above.type == "string" and has_expansion):
+            return True
+        if above.type == "compound_statement":
+            return above.children[0].type == "(("
+        has_expansion = has_expansion or above.type == "expansion"
+        above = above.parent
+    return False
 
 
 def _gap(start: int, end: int, source: bytes) -> Iterator[Doubt]:
