@@ -70,7 +70,7 @@ def test_a_dirty_work_tree_is_not_touched_and_the_end_says_where_the_work_is(lan
     ran = lanes.start()
 
     branch = f"samuel/{lanes.run_id()}"
-    assert f"the work is on the branch {branch}: git merge {branch}" in ran.out
+    assert f"the work is on the branch {branch}, from main\n    samuel run finish --merge (or" in ran.out
     assert "your work tree has uncommitted changes: `check.sh`" in ran.out
     assert (lanes.root / "check.sh").read_text() == "# mine\ntest ! -e broken\n"
     assert (lanes.root / "untracked.txt").read_text() == "mine\n"
@@ -134,6 +134,22 @@ def test_a_run_with_a_branch_of_its_own_is_merged_by_finish(lanes: LaneProject) 
     assert sorted(lanes.landed("main")) == ["1", "2"]
     assert (lanes.root / "work-1.txt").exists()
     assert lanes.git("branch", "--list", "samuel/*") == ""
+
+
+@pytest.mark.slow
+def test_lanes_land_on_the_unfinished_branch_that_a_run_left_checked_out(lanes: LaneProject) -> None:
+    lanes.prepare(3, settings="branch = true")
+    lanes.start("--iterations", "1", lanes=0)
+    branch = lanes.git("branch", "--show-current").strip()
+
+    ran = lanes.start(lanes=2)
+
+    assert lanes.git("branch", "--format=%(refname:short)").split() == ["main", branch]
+    assert sorted(lanes.landed(branch)) == ["1", "2", "3"]
+    assert (lanes.root / "work-3.txt").exists()
+    assert f"the work is on the branch {branch}, from main" in ran.out
+    lanes.samuel("run", "finish", "--merge")
+    assert sorted(lanes.landed("main")) == ["1", "2", "3"]
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ def test_lanes_are_refused_in_pilot_mode(lanes: LaneProject) -> None:
 
     assert ran.err == (
         "error: lanes work on the tasks that there are, and pilot mode looks for more\n"
-        "leave out `--parallel`, `--place` and `branch`, or pilot mode\n"
+        "leave out `--parallel` and `--place`, or pilot mode\n"
     )
     assert lanes.calls() == []
 

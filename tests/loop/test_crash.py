@@ -1,10 +1,11 @@
 """A run killed at any moment resumes: the same end as if nobody had killed it.
 
 The scenario has a usage limit, a failed attempt, a task that gets blocked and leaves debris, a question and its
-answer, a commit for each completed task, a budget, and files that a person had changed before. Every write, fsync
-and rename is a place to die, and so is any moment in between. `make crash` tries each operation that changes what
-is on the disk, some of the others, and 60 random moments; `make test` tries three operations,
-spread over the runs, and 2 random moments. Both are split into parts, so that several workers share them.
+answer, a commit for each completed task on a branch of the run's own, a budget, and files that a person had
+changed before. Every write, fsync and rename is a place to die, and so is any moment in between. `make crash`
+tries each operation that changes what is on the disk, some of the others, and 60 random moments; `make test` tries
+three operations, spread over the runs, and 2 random moments. Both are split into parts, so that several workers
+share them.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ CONFIG = f"""
 [methodology.ralph]
 agent = "mine"
 pause = "0s"
-commit = true
+branch = true
 max_task_attempts = 2
 quality_checks = ["! grep -q wrong work-*.txt"]
 max_day_tokens = {DAY + 1}  # an iteration that is counted twice ends the run
@@ -161,7 +162,7 @@ def initial_project(fast_samuel: Path, tmp_path_factory: pytest.TempPathFactory)
     for name in ("code", "old", "mine"):
         (root / f"{name}.txt").write_text(f"{name}\n")
     for command in (
-        ["git", "init", "-q"],
+        ["git", "init", "-q", "-b", "main"],
         ["git", "config", "user.name", "t"],
         ["git", "config", "user.email", "t@example.org"],
         [f"{fast_samuel}/samuel", "run", "init", "--prd", "prd.md"],
@@ -245,6 +246,7 @@ def check_the_end(root: Path) -> None:
     first, second = check_history(root)
     check_work_tree(root)
     check_refs(root, first, second)
+    check_branch(root, first)
     progress = (root / ".samuel/run/progress.md").read_text()
     counts = [progress.count(f"iteration {number} ") for number in range(1, len(first.attempts) + 1)]
     assert counts == [2] + [1] * (len(first.attempts) - 1)  # both runs have a first iteration
@@ -306,6 +308,7 @@ def check_refs(root: Path, first: RunHistory, second: RunHistory) -> None:
     """
     runs = [f"refs/samuel/{history.run.run_id}" for history in (first, second)]
     refs = git(root, "for-each-ref", "--format=%(refname)", "refs/samuel").split()
+    refs = [ref for ref in refs if not ref.startswith("refs/samuel/branches/")]
     own = [ref for ref in refs if ref.startswith(tuple(runs))]
     assert all(ref.endswith(("/verified", "/person")) for ref in refs if ref not in own)
     attempt_refs = [
@@ -319,6 +322,58 @@ def check_refs(root: Path, first: RunHistory, second: RunHistory) -> None:
         changed = git(root, "diff", "--name-status", f"{ref}^", ref)
         assert changed.split("\n") == ["M\tcode.txt", "A\tdebris/3.txt", "D\told.txt", "A\twork-3.txt", ""]
         assert git(root, "show", f"{ref}:debris/3.txt") == f"{number}\n"
+
+
+def check_branch(root: Path, first: RunHistory) -> None:
+    """Both runs worked on the branch of the first one, which is checked out, and knows where it came from."""
+    assert git(root, "branch", "--show-current") == f"samuel/{first.run.run_id}\n"
+    assert git(root, "branch", "--format=%(refname:short)").split() == ["main", f"samuel/{first.run.run_id}"]
+    assert git(root, "log", "-1", "--format=%s", "main") == "begin\n"
+    refs = git(root, "for-each-ref", "--format=%(refname)", "refs/samuel/branches").split()
+    assert refs == [f"refs/samuel/branches/{first.run.run_id}/from/main"]
+
+
+# A git that kills the run before or after the call that its words name, once.
+DEADLY_GIT = """#!/bin/sh
+case "$*" in
+*"{words}"*) ;;
+*) exec {git} "$@" ;;
+esac
+mkdir "$0.done" 2>/dev/null || exec {git} "$@"
+[ {when} = before ] || {git} "$@"
+kill -9 $(cat "$0.pid")
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("words", ["refs/samuel/branches/", "samuel: branch of main", "symbolic-ref -m"])
+def test_a_run_killed_between_saving_its_branch_and_checking_it_out_resumes_on_it(
+    words: str,
+    when: str,
+    initial_project: Path,
+    fast_samuel: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root, programs = copy_of(initial_project, tmp_path / "project"), tmp_path / "programs"
+    programs.mkdir()
+    (programs / "git").write_text(DEADLY_GIT.format(words=words, when=when, git=shutil.which("git")))
+    (programs / "git").chmod(0o755)
+    with monkeypatch.context() as deadly:
+        deadly.setenv("PATH", str(programs), prepend=":")
+        command = [sys.executable, "-c", DRIVER, "0", str(fast_samuel)]
+        process = subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE)
+        (programs / "git.pid").write_text(str(process.pid))
+        _, errors = process.communicate(timeout=300)
+    run = last_run(root)
+    assert process.returncode == -signal.SIGKILL, errors
+    assert run is not None
+    assert run.own_branch
+    assert not run.over
+    on = f"samuel/{run.run_id}" if (words, when) == ("symbolic-ref -m", "after") else "main"
+    assert git(root, "branch", "--show-current") == f"{on}\n"
+    end_of(driven(root, fast_samuel))
+    check_the_end(root)
 
 
 @pytest.mark.parametrize("part", range(OPERATION_PARTS))

@@ -130,10 +130,10 @@ def loop(
 ) -> Loop:
     steps = steps_of(app, stop, timings=timings, dry_run=dry_run)
     places = tuple(places)
-    if places in ((), ONE_LANE) and not dry_run:
-        places = places_of_unfinished_run(app) or places
-    own_branch = app.workplace.settings.branch
-    if dry_run or (places in ((), ONE_LANE) and not own_branch and not only_land):
+    in_lanes = places not in ((), ONE_LANE) or only_land
+    if not in_lanes and not dry_run and (unfinished := places_of_unfinished_run(app)):
+        places, in_lanes = unfinished, True
+    if dry_run or not in_lanes:
         return Loop(app.workplace, steps, stop, pinned=_pinned(app))
     from samuel.app.lanes import lane_options  # most runs have none
 

@@ -33,6 +33,7 @@ CLAIMS = ("command", "exit")
 
 def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings]) -> Methodology:
     default = Methodology(name)
+    branch = table.take("branch", kinds.flag, default.branch)
     return Methodology(
         name=name,
         hooks=hooks,
@@ -46,7 +47,7 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         pause=table.take("pause", kinds.pause, default.pause),
         agent_timeout=table.take("agent_timeout", kinds.timeout, default.agent_timeout),
         max_duration=table.take("max_duration", kinds.timeout_or_none, default.max_duration),
-        commit=table.take("commit", kinds.flag, default.commit),
+        commit=table.take("commit", kinds.flag, default.commit) or branch,
         commit_hooks=table.take("commit_hooks", kinds.flag, default.commit_hooks),
         sandbox=_sandbox(table),
         pilot=_pilot(table.table("pilot")),
@@ -58,7 +59,7 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         protect=table.take("protect", kinds.any_patterns, default.protect),
         retry=table.take("retry", kinds.one_of("continue", "fresh"), default.retry),
         budgets=_budgets(table),
-        branch=table.take("branch", kinds.flag, default.branch),
+        branch=branch,
         coverage=table.take("coverage", kinds.one_of("report", "required"), default.coverage),
     )
 

@@ -168,7 +168,7 @@ class Methodology:
 
     budgets: Budgets = field(default_factory=Budgets)
     branch: bool = False
-    """True: each run works in lanes and lands on a branch of its own, which `samuel run finish` merges."""
+    """True: each run commits its tasks on a branch of its own, which `samuel run finish` merges."""
 
     coverage: str = "report"
     """A tool call that no hook judged is counted in the `report`, or fails the iteration if this is `required`."""

@@ -115,7 +115,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "methodology.*.baseline": "Checks that fail before the first agent: `refuse` the run, or `accept` them.",
     "methodology.*.protect": "Patterns of files that only a task which names them may change.",
     "methodology.*.retry": "After a failed attempt: `continue` with its files, or start `fresh`.",
-    "methodology.*.branch": "Does each run land on a branch of its own, which `samuel run finish` merges?",
+    "methodology.*.branch": "Commit on a branch of the run's own, which `samuel run finish` merges?",
     "methodology.*.coverage": "A tool call that no hook judged: `report` it, or fail the iteration if `required`.",
     "methodology.*.max_cost_usd": "The most that the agents of one run may cost.",
     "methodology.*.max_tokens": "The most tokens that the agents of one run may use.",

@@ -96,3 +96,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     baseline: tuple[CheckRecord, ...] = ()
     unguarded: tuple[str, ...] = ()
     """Guards that an agent of this run could not honour, which was accepted."""
+    branch: str = ""
+    """The branch of the run's own that has its work; "" if that is on the branch of its user."""
+    from_branch: str = ""
+    """The branch that it came from; "" for none."""

@@ -6,6 +6,7 @@ of the steps, and that after:loop is fired on every way out. A handler can end t
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
@@ -25,11 +26,14 @@ from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
 from samuel.loop.checks import baseline
 from samuel.loop.evidence import restore
 from samuel.loop.iteration import Iteration
+from samuel.loop.lanes.person_tree import checked_out
 from samuel.loop.limits import RunLimits
+from samuel.loop.own_branch import OwnBranch, choose_branch, enter, leave_if_empty
 from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.questions import asked_question
 from samuel.loop.reports import (
     AgentChanged,
+    BranchEntered,
     IterationFailed,
     IterationSettled,
     RunEnded,
@@ -201,6 +205,7 @@ class Loop:
         if last_run is not None and not last_run.over:
             # Its agent may still be at work, and would claim what the next one is about to do.
             end_leftovers("SAMUEL_RUN_ID", last_run.run_id)
+            last_run = self._on_own_branch(last_run, last_run.own_branch or None, resumed=True)
             self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
             self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
             if last_run.settlement is None:  # else its attempt was looked at, and may be half put away
@@ -227,13 +232,31 @@ class Loop:
             tree=self._files.attempts.state,
             pinned=self._pinned,
         )
-        run = self._file.save(run)
+        unfinished = own_branch_of(last_run) if last_run else None
+        if unfinished is not None and unfinished.name != checked_out(self._place.git):
+            unfinished = None
+        run = self._on_own_branch(run, unfinished, resumed=False)
         if self._files.attempts.unavailable:
             self._place.warn(self._files.attempts.unavailable)
         self._history.begin(run, self._files)
         if self._file.problem:
             self._place.warn(f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
         return run
+
+    def _on_own_branch(self, run: Run, before: OwnBranch | None, *, resumed: bool) -> Run:
+        """The run with HEAD on its branch. Saved before HEAD moves: a run that is killed between goes on there."""
+        branch = self._choose_branch(run.run_id, before)
+        run = self._file.save(replace(run, own_branch=branch or UNSET))
+        if branch is not None:
+            enter(self._place.git, branch, resumed=resumed)
+            self._place.watch(BranchEntered(branch.name, branch.origin))
+        return run
+
+    def _choose_branch(self, run_id: str, before: OwnBranch | None) -> OwnBranch | None:
+        git, make = self._place.git, self._place.settings.branch
+        if make and git.is_repository and not git.head():
+            self._place.warn("there is no commit yet, so this run makes no branch of its own")
+        return choose_branch(git, run_id, before, make=make)
 
     def _take_work_tree(self, last_run: Run | None) -> tuple[str, ...]:
         """Begin with the work tree as it is; the paths of a person's own changes."""
@@ -248,6 +271,7 @@ class Loop:
 
     def _go_on(self, last_run: Run, max_iterations: int, agents: Sequence[str], added: AddedBudget) -> Run:
         """The run that a budget ended: what it used still counts."""
+        last_run = self._on_own_branch(last_run, last_run.own_branch or None, resumed=True)
         self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
         self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
         return self._file.save(
@@ -335,7 +359,7 @@ class Loop:
         fired = self._steps.notify(run, ended)
         if fired.stopped:
             run = run.complain("after:loop", fired.reason)
-        run = replace(run, exit_reason=reason, working=False)
+        run = replace(self._left_empty_branch(run), exit_reason=reason, working=False)
         report = self._history.end(run, self._files.checks)  # a run killed in here writes it once more
         run = self._file.save(run)
         tasks = self._tasks_or_none()
@@ -344,7 +368,17 @@ class Loop:
             counts[task.status] = counts.get(task.status, 0) + 1
         message = run.exit_message or run.budget_hit
         branch = own_branch_of(run)
-        self._place.watch(RunEnded(reason, run.iterations_run, counts, run.usage, tasks, message, report, branch))
+        ended_run = RunEnded(reason, run.iterations_run, counts, run.usage, tasks, message, report)
+        if branch is not None:
+            ended_run = dataclasses.replace(ended_run, branch=branch.name, from_branch=branch.from_branch)
+        self._place.watch(ended_run)
+        return run
+
+    def _left_empty_branch(self, run: Run) -> Run:
+        """The run without its branch, if no work came to it: nobody needs a branch that has nothing."""
+        with suppress(SamuelError):  # the repository is gone or broken, which was said already
+            if run.own_branch and leave_if_empty(self._place.git, run.own_branch):
+                return replace(run, own_branch=UNSET)
         return run
 
     def _observed(self, run: Run) -> Run:

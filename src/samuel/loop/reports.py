@@ -249,6 +249,14 @@ class BranchChosen:
 
 
 @dataclass(frozen=True)
+class BranchEntered:
+    """The run works on a branch of its own, which is checked out in the person's work tree."""
+
+    branch: str
+    origin: str
+
+
+@dataclass(frozen=True)
 class RunEnded:
     reason: ExitReason
     iterations: int
@@ -262,7 +270,9 @@ class RunEnded:
     report: str = ""
     """The path of the run's report, below the project's root; "" if there is none."""
     branch: str = ""
-    """The branch of the run's own with its work; "" if the work is where the person is."""
+    """The branch of the run's own with its work; "" if the work is on the branch of its user."""
+    from_branch: str = ""
+    """The branch that it came from; "" for none."""
 
 
 Report = (
@@ -293,6 +303,7 @@ Report = (
     | WorkLanded
     | LandingParked
     | BranchChosen
+    | BranchEntered
     | RunEnded
 )
 Watch = Callable[[Report], None]

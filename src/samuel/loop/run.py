@@ -18,6 +18,7 @@ from samuel.loop.attempt_record import AttemptRecord
 from samuel.loop.attempts import NO_TREE, TreeState
 from samuel.loop.availability import AgentWait
 from samuel.loop.budgets import NOTHING_ADDED, AddedBudget, BudgetHit, add_usage
+from samuel.loop.own_branch import OwnBranch
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, TaskStatus, Verified
 
@@ -218,6 +219,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     exit_reason: ExitReason | None = None  # None while the run has not ended
     exit_message: str = ""  # the message of the handler or the error that ended the run
     lanes: LanesState | UnsetType = UNSET  # of a run with several agents at once
+    own_branch: OwnBranch | UnsetType = UNSET  # checked out in the work tree; an earlier run may have made it
     complaints: list[str] = []  # faults of strict handlers that came too late to stop anything: the exit code is 1
 
     @property
@@ -304,7 +306,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return 0 if settlement.new_tasks else self.empty_discoveries + 1
 
 
-def own_branch_of(run: Run) -> str:
-    """The branch of the run's own that has landed work; "" if the work is on the branch of its user."""
+def own_branch_of(run: Run) -> OwnBranch | None:
+    """The branch of a run's own that has the work; None if the work is on the branch of its user."""
     lanes = run.lanes
-    return lanes.branch if lanes is not UNSET and lanes.landed and lanes.branch != lanes.from_branch else ""
+    if lanes is not UNSET and lanes.landed and lanes.branch != lanes.from_branch:
+        return OwnBranch(name=lanes.branch, from_branch=lanes.from_branch, start=lanes.start)
+    return run.own_branch or None

@@ -17,7 +17,7 @@ from samuel.loop.checks.verdict import record_of
 from samuel.loop.denials import denials_by_session
 from samuel.loop.history import History
 from samuel.loop.report.files import write_reports
-from samuel.loop.run import Run, Settlement
+from samuel.loop.run import Run, Settlement, own_branch_of
 from samuel.loop.run_files import RunFiles
 from samuel.loop.run_logs import remove_old_logs
 from samuel.loop.settle import AppliedSettlement
@@ -64,6 +64,7 @@ class RunHistoryWriter:
                 self.history.add(replace(attempt, denials=denied.enforced, would_denials=denied.observed))
 
     def _record(self, run: Run, checks: CheckMemory) -> RunRecord:
+        branch = own_branch_of(run)
         return RunRecord(
             run_id=run.run_id,
             methodology=run.methodology,
@@ -75,6 +76,8 @@ class RunHistoryWriter:
             usage=run.usage,
             baseline=tuple(record_of(check) for check in checks.baseline),
             unguarded=tuple(str(guard) for name in run.agents for guard in self._lost_guards(name)),
+            branch=branch.name if branch else "",
+            from_branch=branch.from_branch if branch else "",
         )
 
     def _lost_guards(self, agent: str) -> list[LostGuard]:

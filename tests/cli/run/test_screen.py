@@ -205,7 +205,8 @@ def test_commits_without_a_name_to_commit_with_are_refused_before_the_run(samuel
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines()[-2:] == [
         "error: `commit = true` needs a name and an e-mail address that git can commit with",
-        "`git config user.name NAME` and `git config user.email ADDRESS` set them",
+        "`git config user.name NAME` and `git config user.email ADDRESS` set them; without `commit` and `branch` "
+        "in samuel.toml nothing is committed",
     ]
 
 

@@ -36,6 +36,7 @@ from samuel.loop.reports import (
     AgentOutputChunk,
     BaselineChecked,
     BranchChosen,
+    BranchEntered,
     CheckEnded,
     CheckFilesChanged,
     CheckStarted,
@@ -184,6 +185,8 @@ class PlainDisplay:
                 )
             case BranchChosen():
                 return f"work lands on {report.branch}: {report.why}"
+            case BranchEntered():
+                return f"on the branch {report.branch}, from {report.origin}"
             case StepStarted() | CheckStarted() | AgentOutputChunk():
                 return ""
             case _:

@@ -7,14 +7,14 @@ from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import run_file, state_directory
 from samuel.errors import UsageError
-from samuel.loop.lanes.finish import branch_to_finish, discard, merge, propose
+from samuel.loop.finish_branch import branch_to_finish, discard, merge, propose
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.process.live import is_live
 
 
 @click.command()
-@click.option("--merge", "how", flag_value="merge", help="Merge it into the branch that is checked out.")
+@click.option("--merge", "how", flag_value="merge", help="Merge it into the branch that it came from.")
 @click.option("--pr", "how", flag_value="pr", help="Push it, and open a pull request with `gh` if that is there.")
 @click.option("--discard", "how", flag_value="discard", help="Remove the branch; refs of the run keep the work.")
 @click.option("--remote", default="origin", metavar="NAME", help="Where --pr pushes to; without it `origin`.")
@@ -23,7 +23,9 @@ from samuel.process.live import is_live
 def finish(here: CommandContext, how: str | None, remote: str) -> int:
     """Merge, propose or discard the branch of the last run.
 
-    Runs have a branch of their own with `branch = true`, and when the work tree had uncommitted changes.
+    Runs have a branch of their own with `branch = true`, which `samuel run init` writes in a git repository; a run
+    with lanes also has one when the work tree had uncommitted changes. --merge and --discard check out the branch
+    that it came from.
 
     \b
         samuel run finish --merge
@@ -33,20 +35,20 @@ def finish(here: CommandContext, how: str | None, remote: str) -> int:
     if how is None:
         raise UsageError("what becomes of the branch is missing", "give --merge, --pr or --discard")
     run = run_file(state_directory(here)).load()
-    branch = branch_to_finish(run)
-    assert run is not None
-    if is_live(paths.User.from_environment().live, run.run_id):
-        raise UsageError(f"run {run.run_id} is still at work", "finish its branch when it has ended")
     git = Git(here.root, environment.clean(pass_names=("SSH_AUTH_SOCK",)))
-    data = {"branch": branch, "how": how}
+    branch = branch_to_finish(git, run)
+    if run is not None and is_live(paths.User.from_environment().live, run.run_id):
+        raise UsageError(f"run {run.run_id} is still at work", "finish its branch when it has ended")
+    data = {"branch": branch.name, "from_branch": branch.from_branch, "how": how}
     match how:
         case "merge":
-            commit = merge(git, branch)
-            return here.out.answer({**data, "commit": commit}, f"merged {branch}: {commit[:12]}")
+            merged = merge(git, branch)
+            text = f"merged {branch.name} into {merged.into}: {merged.commit[:12]}"
+            return here.out.answer({**data, "commit": merged.commit, "into": merged.into}, text)
         case "pr":
-            from_branch = run.lanes.from_branch if run.lanes else ""
-            url = propose(git, branch, remote, from_branch)
-            text = url or f"pushed {branch} to {remote}; open the pull request there"
+            url = propose(git, branch, remote)
+            text = url or f"pushed {branch.name} to {remote}; open the pull request there"
             return here.out.answer({**data, "url": url}, text)
     commit = discard(git, branch)
-    return here.out.answer({**data, "commit": commit}, f"removed {branch}, which was at {commit[:12]}")
+    text = f"removed {branch.name}; `git branch NAME {commit[:12]}` brings it back"
+    return here.out.answer({**data, "commit": commit}, text)

@@ -84,7 +84,7 @@ def make_ready(
             raise SamuelError(lack)
         if place.settings.quality_checks and not app.chains[QUALITY_CHECK].steps:
             here.out.warn(f"`quality_checks` will not run: no handler runs on `{QUALITY_CHECK}`")
-        in_lanes = sum(spec.slots for spec in places) > 1 or bool(elsewhere) or place.settings.branch
+        in_lanes = sum(spec.slots for spec in places) > 1 or bool(elsewhere)
         if in_lanes:
             _refuse_without_lanes(app)
         if elsewhere:
@@ -121,7 +121,7 @@ def _refuse_without_lanes(app: App) -> None:
     if place.settings.pilot.enabled:
         raise UsageError(
             "lanes work on the tasks that there are, and pilot mode looks for more",
-            "leave out `--parallel`, `--place` and `branch`, or pilot mode",
+            "leave out `--parallel` and `--place`, or pilot mode",
         )
     if not place.git.is_repository or not place.git.head():
         raise SamuelError(
@@ -153,7 +153,10 @@ def _refuse_without_identity(app: App) -> None:
     try:
         git.run("var", "GIT_COMMITTER_IDENT")
     except GitFailed:
-        hint = "`git config user.name NAME` and `git config user.email ADDRESS` set them"
+        hint = (
+            "`git config user.name NAME` and `git config user.email ADDRESS` set them; "
+            "without `commit` and `branch` in samuel.toml nothing is committed"
+        )
         raise SamuelError(
             "`commit = true` needs a name and an e-mail address that git can commit with", hint
         ) from None

@@ -12,11 +12,15 @@ from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory, task_store
 from samuel.cli.run.lane_lines import lane_lines, lanes_data
 from samuel.cli.run.run_fields import run_fields
+from samuel.cli.run.words import FINISH
 from samuel.clock import SystemClock
 from samuel.errors import SamuelError
 from samuel.loop.history import History
+from samuel.loop.own_branch import OwnBranch, commit_of
 from samuel.loop.report.words import CostSummary, line, moment, plural, span, status_words
-from samuel.loop.run import Run
+from samuel.loop.run import Run, own_branch_of
+from samuel.process import environment
+from samuel.process.git.git import Git
 from samuel.process.live import is_live
 from samuel.tasks.task import Task, Tasks
 
@@ -54,8 +58,20 @@ def status(here: CommandContext) -> int:
         if run.lanes is not UNSET:
             data |= lanes_data(run, run.lanes)
             blocks += lane_lines(run, run.lanes, tasks, SystemClock.now())
+        elif branch := _unfinished_branch(here, run):
+            data |= {"branch": branch.name, "from_branch": branch.from_branch}
+            blocks.append(f"branch      {branch.name}, from {branch.origin}")
+            if not live:
+                blocks.append(f"            {FINISH}")
     blocks += _attention(tasks)
     return here.out.answer(data, *blocks)
+
+
+def _unfinished_branch(here: CommandContext, run: Run) -> OwnBranch | None:
+    """The branch of the run's own with its work, while it exists."""
+    branch = own_branch_of(run)
+    git = Git(here.root, environment.clean())
+    return branch if branch and git.is_repository and commit_of(git, branch.name) else None
 
 
 def _run_lines(run: Run, live: bool, seconds: float | None) -> Iterable[str]:

@@ -26,6 +26,7 @@ LOOKING = "looking for tasks"
 TAIL_LINES = 10
 MOST_FILES = 3  # files of checks that a line names
 MOST_BLOCKED = 5  # tasks that the end of a run names one by one
+FINISH = "samuel run finish --merge (or --pr, --discard)"
 UNVERIFIED = "unverified: no checks are configured"
 
 _DAY = 24 * 3600
@@ -134,7 +135,9 @@ def next_steps(report: RunEnded) -> Iterator[str]:
     if report.reason is ExitReason.BASELINE_FAILED:
         yield "fix the checks, or count only what becomes worse: samuel run start --baseline accept"
     if report.branch:
-        yield f"the work is on the branch {report.branch}: git merge {report.branch}"
+        origin = f", from {report.from_branch}" if report.from_branch else ""
+        yield f"the work is on the branch {report.branch}{origin}"
+        yield f"  {FINISH}"
     if report.reason is ExitReason.BUDGET and report.message and "max_duration" not in report.message:
         yield "go on with more: samuel run start --add-budget 5usd (or 20000tokens)"
     yield from _blocked([task for task in report.tasks if task.status == "blocked"])

@@ -11,6 +11,7 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.lanes import person_tree
 from samuel.loop.lanes.merging import PreparedLanding
 from samuel.loop.lanes.run_state import SharedRun
+from samuel.loop.own_branch import OWN, own_branch, refuse_name_clash
 from samuel.loop.reports import BranchChosen
 from samuel.loop.run import LandingRecord, LanesState
 from samuel.loop.stop import RunStopped
@@ -21,13 +22,7 @@ from samuel.process.git.kept_refs import PREFIX, part
 from samuel.process.git.landing import LandingRefs, RefChange
 from samuel.process.git.own_index import OwnIndex
 
-OWN = "samuel"  # the branches of runs are below it
-_TAKEN = f"refs/heads/{OWN}\n".encode()
 SHARED_LOCKS = ("HEAD.lock", "index.lock", "packed-refs.lock", "config.lock")
-
-
-def own_branch(run_id: str) -> str:
-    return f"{OWN}/{run_id}"
 
 
 def first_state(git: Git, run_id: str, count: int, *, own: bool) -> tuple[LanesState, str]:
@@ -35,11 +30,8 @@ def first_state(git: Git, run_id: str, count: int, *, own: bool) -> tuple[LanesS
     from_branch, head = person_tree.checked_out(git), git.head()
     why = "" if own else person_tree.why_not(git, from_branch)
     branch = own_branch(run_id) if own or why or not from_branch else from_branch
-    if branch != from_branch and git.run("for-each-ref", f"refs/heads/{OWN}", "--format=%(refname)") == _TAKEN:
-        raise SamuelError(
-            f"`{branch}` cannot be made, because there is a branch `{OWN}`" + (f"; {why}" if why else ""),
-            f"rename it: `git branch -m {OWN} OTHER`",
-        )
+    if branch != from_branch:
+        refuse_name_clash(git, branch, f"; {why}" if why else "")
     return LanesState(count=count, branch=branch, start=head, tip=head, from_branch=from_branch), why
 
 

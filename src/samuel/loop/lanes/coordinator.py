@@ -46,6 +46,7 @@ from samuel.loop.lanes.threads import (
 )
 from samuel.loop.limits import reason_without_task
 from samuel.loop.loop import Loop
+from samuel.loop.own_branch import OwnBranch, current
 from samuel.loop.reports import (
     AgentChanged,
     BranchChosen,
@@ -100,13 +101,20 @@ class LaneLoop(Loop):
         self._earlier = last_run.lanes if last_run and last_run.lanes is not UNSET else None
         return ()
 
+    def _choose_branch(self, run_id: str, before: OwnBranch | None) -> OwnBranch | None:
+        """HEAD stays where it is. On the unfinished branch of a run in this work tree, work lands there."""
+        return current(self._place.git)
+
     def _work(self, run: Run) -> ExitReason:
         run = self._recover(run)  # of a run that had no lanes
         # Now, because nobody writes to it: in lanes, agents have a copy of their own.
         progress.rotate(self._place.progress, self._place.state / "archive", self._place.disk)
         if run.lanes is UNSET:
             lanes, why = first_state(
-                self._place.git, run.run_id, self._options.lanes, own=self._options.own_branch
+                self._place.git,
+                run.run_id,
+                self._options.lanes,
+                own=self._options.own_branch and not run.own_branch,
             )
             run = self._file.save(replace(run, lanes=lanes, tree=NO_TREE))
             if why:

@@ -267,6 +267,14 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
             yield _item(task, why, NextCommand(f"samuel run show {id_of[task.id]} --diff", "prints the change"))
         for note in task.notes:
             yield _item(task, note, NextCommand("git status", "shows what is not committed"))
+    if run.branch:
+        yield WaitingItem(
+            subject="the work",
+            word="on a branch",
+            tone="ask",
+            why=f"it is on {run.branch}" + (f", from {run.from_branch}" if run.from_branch else ""),
+            commands=_FINISH,
+        )
     if run.exit_reason is not None and run.exit_reason in _AFTER:
         yield WaitingItem(
             subject="the run",
@@ -291,6 +299,11 @@ def _item(task: TaskReport, why: str, *commands: NextCommand) -> WaitingItem:
     )
 
 
+_FINISH = (
+    NextCommand("samuel run finish --merge", "merges it where it came from"),
+    NextCommand("samuel run finish --pr", "pushes it and opens a pull request"),
+    NextCommand("samuel run finish --discard", "removes it"),
+)
 _START = NextCommand("samuel run start", "goes on with the tasks that are left")
 _AFTER: Mapping[ExitReason, tuple[NextCommand, ...]] = {
     ExitReason.BASELINE_FAILED: (

@@ -1,0 +1,231 @@
+"""`samuel run finish`: what becomes of the branch of a run that worked in the work tree of its user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Samuel
+from tests.cli.run.conftest import CONFIG, Workshop
+
+from samuel.loop.run_file import RunFile
+from samuel.tasks.task import Task
+
+Git = Callable[..., str]
+IDENTITY = "[user]\n\tname = A Person\n\temail = person@example.org\n"
+
+
+@pytest.fixture
+def branched(workshop: Workshop, machine: Path, git: Git) -> Workshop:
+    """A project whose runs have branches of their own."""
+    (machine / ".gitconfig").write_text(IDENTITY)
+    workshop.configure(CONFIG.replace('pause = "0s"', 'pause = "0s"\nbranch = true'))
+    (workshop.root / "app.txt").write_text("app\n")
+    git(workshop.root, "add", "app.txt")
+    git(workshop.root, "commit", "-q", "-m", "begin")
+    return workshop
+
+
+@pytest.fixture
+def done(samuel: Samuel, branched: Workshop) -> str:
+    """The branch after a run that completed both tasks."""
+    assert samuel("run", "start", "--yes").code == 0
+    run = RunFile(branched.root / ".samuel/run").load()
+    assert run is not None
+    return f"samuel/{run.run_id}"
+
+
+def short(git: Git, root: Path, name: str) -> str:
+    return git(root, "rev-parse", "--short=12", name).strip()
+
+
+def test_finish_merge_moves_the_branch_that_the_run_came_from_forward(samuel, branched, done, git):
+    tip = short(git, branched.root, done)
+    assert samuel("run", "finish", "--merge") == (0, f"merged {done} into main: {tip}\n", "")
+    assert git(branched.root, "branch", "--show-current") == "main\n"
+    assert git(branched.root, "log", "--format=%s") == "2 Two\n1 One\nbegin\n"
+    assert git(branched.root, "branch", "--list", "samuel/*") == ""
+    assert git(branched.root, "for-each-ref", "refs/samuel/branches") == ""
+    assert git(branched.root, "status", "--porcelain") == ""
+    assert samuel("run", "finish", "--merge").err.startswith("error: the last run has no branch of its own")
+
+
+def test_finish_merge_json_names_both_branches_and_the_commit(samuel, branched, done, git):
+    commit = git(branched.root, "rev-parse", done).strip()
+    assert samuel("run", "finish", "--merge", "--json").json["data"] == {
+        "branch": done,
+        "from_branch": "main",
+        "how": "merge",
+        "commit": commit,
+        "into": "main",
+    }
+
+
+def test_a_merge_that_only_moves_forward_leaves_uncommitted_changes_as_they_are(samuel, branched, done, git):
+    (branched.root / "work-1").write_text("mine\n")
+    (branched.root / "app.txt").write_text("staged\n")
+    git(branched.root, "add", "app.txt")
+    assert samuel("run", "finish", "--merge").code == 0
+    assert git(branched.root, "status", "--porcelain") == "M  app.txt\n M work-1\n"
+
+
+def diverge(root: Path, git: Git, name: str, content: str) -> None:
+    """Give main a commit that the branch of the run does not have, by way of another work tree."""
+    other = root.with_name("other")
+    git(root, "worktree", "add", "-q", str(other), "main")
+    (other / name).write_text(content)
+    git(other, "add", name)
+    git(other, "commit", "-q", "-m", "meanwhile")
+    git(root, "worktree", "remove", str(other))
+
+
+def test_a_branch_that_moved_on_is_merged_with(samuel, branched, done, git):
+    diverge(branched.root, git, "beside.txt", "beside\n")
+    assert samuel("run", "finish", "--merge").code == 0
+    assert git(branched.root, "branch", "--show-current") == "main\n"
+    assert {"beside.txt", "work-1", "work-2"} <= {path.name for path in branched.root.iterdir()}
+    assert git(branched.root, "branch", "--list", "samuel/*") == ""
+
+
+def test_a_conflict_leaves_everything_as_it_was(samuel, branched, done, git):
+    diverge(branched.root, git, "work-1", "not x\n")
+    ran = samuel("run", "finish", "--merge")
+    assert ran.code == 1
+    assert ran.err.startswith(f"error: `{done}` conflicts with `main`, so nothing was merged: ")
+    assert git(branched.root, "branch", "--show-current") == f"{done}\n"
+    assert git(branched.root, "status", "--porcelain") == ""
+    assert (branched.root / "work-1").read_text() == "x\n"
+
+
+def test_changes_that_a_merge_could_lose_are_named(samuel, branched, done, git):
+    diverge(branched.root, git, "beside.txt", "beside\n")
+    (branched.root / "app.txt").write_text("mine\n")
+    assert samuel("run", "finish", "--merge") == (
+        1,
+        "",
+        "error: nothing was merged: your work tree has uncommitted changes: `app.txt`\n"
+        "commit or stash your changes first\n",
+    )
+    assert git(branched.root, "branch", "--show-current") == f"{done}\n"
+    assert (branched.root / "app.txt").read_text() == "mine\n"
+
+
+def test_finish_merge_works_from_the_branch_that_the_run_came_from(samuel, branched, done, git):
+    git(branched.root, "switch", "-q", "main")
+    assert samuel("run", "finish", "--merge").out.startswith(f"merged {done} into main: ")
+    assert (branched.root / "work-1").exists()
+
+
+def test_finish_merge_does_not_merge_into_a_branch_that_the_run_did_not_come_from(samuel, branched, done, git):
+    git(branched.root, "switch", "-q", "-c", "feature", "main")
+    assert samuel("run", "finish", "--merge") == (
+        1,
+        "",
+        f"error: nothing was merged: `{done}` came from `main`, and `feature` is checked out\n"
+        f"`git switch main` and try again; `git merge {done}` merges it into what is checked out\n",
+    )
+    assert git(branched.root, "log", "--format=%s", "feature") == "begin\n"
+
+
+@pytest.mark.parametrize("how", ["--merge", "--discard"])
+def test_a_branch_that_the_run_came_from_and_that_is_gone_is_named(samuel, branched, done, git, how):
+    start = short(git, branched.root, "main")
+    git(branched.root, "branch", "-D", "main")
+    assert samuel("run", "finish", how) == (
+        1,
+        "",
+        f"error: `{done}` came from `main`, and there is no such branch any more\n"
+        f"make it again: `git branch main {start}`\n",
+    )
+    git(branched.root, "branch", "main", start)
+    assert samuel("run", "finish", how).code == 0
+
+
+def test_a_branch_that_is_checked_out_in_another_work_tree_is_not_moved(samuel, branched, done, git):
+    other = branched.root.with_name("other")
+    git(branched.root, "worktree", "add", "-q", str(other), "main")
+    ran = samuel("run", "finish", "--merge")
+    assert ran.err.startswith("error: nothing was merged: `main` is checked out in `")
+    assert git(other, "status", "--porcelain") == ""
+
+
+def test_finish_discard_goes_back_and_keeps_the_commits_in_a_ref(samuel, branched, done, git):
+    tip = git(branched.root, "rev-parse", done).strip()
+    assert samuel("run", "finish", "--discard") == (
+        0,
+        f"removed {done}; `git branch NAME {tip[:12]}` brings it back\n",
+        "",
+    )
+    assert git(branched.root, "branch", "--show-current") == "main\n"
+    assert not (branched.root / "work-1").exists()
+    refs = git(branched.root, "for-each-ref", "--format=%(objectname)", "refs/samuel/branches").split()
+    assert refs == [tip]
+    assert git(branched.root, "branch", "--list", "samuel/*") == ""
+
+
+def test_finish_discard_keeps_changes_that_are_not_of_the_run(samuel, branched, done, git):
+    (branched.root / "app.txt").write_text("mine\n")
+    assert samuel("run", "finish", "--discard").code == 0
+    assert git(branched.root, "status", "--porcelain") == " M app.txt\n"
+
+
+def test_finish_discard_refuses_when_uncommitted_changes_would_be_lost(samuel, branched, done, git):
+    (branched.root / "work-1").write_text("mine\n")
+    ran = samuel("run", "finish", "--discard")
+    assert ran.code == 1
+    assert ran.err.startswith("error: nothing was discarded: `main` cannot be checked out: ")
+    assert "work-1" in ran.err
+    assert ran.err.endswith("commit or stash your changes first\n")
+    assert git(branched.root, "branch", "--show-current") == f"{done}\n"
+    assert (branched.root / "work-1").read_text() == "mine\n"
+
+
+def test_a_branch_of_a_detached_head_is_merged_into_what_is_checked_out_later(samuel, branched, git):
+    git(branched.root, "switch", "-q", "--detach")
+    assert samuel("run", "start", "--yes").code == 0
+    ran = samuel("run", "finish", "--merge")
+    assert ran.code == 1
+    assert "came from a detached HEAD, so there is no branch to merge into\n" in ran.err
+    git(branched.root, "switch", "-q", "main")
+    assert samuel("run", "finish", "--merge").code == 0
+    assert git(branched.root, "log", "--format=%s", "main") == "2 Two\n1 One\nbegin\n"
+
+
+def test_a_branch_of_a_detached_head_is_discarded_where_head_was(samuel, branched, git):
+    git(branched.root, "switch", "-q", "--detach")
+    assert samuel("run", "start", "--yes").code == 0
+    assert samuel("run", "finish", "--discard").code == 0
+    assert git(branched.root, "branch", "--show-current") == ""
+    assert git(branched.root, "rev-parse", "HEAD") == git(branched.root, "rev-parse", "main")
+
+
+def test_an_older_branch_is_finished_when_it_is_checked_out(samuel, branched, done, git):
+    git(branched.root, "switch", "-q", "main")
+    branched.store.replace_all([Task(id="3", title="Three")])
+    assert samuel("run", "start", "--yes").code == 0
+    assert samuel("run", "finish", "--merge").code == 0
+    git(branched.root, "switch", "-q", done)
+    assert samuel("run", "finish", "--merge").out.startswith(f"merged {done} into main: ")
+
+
+def test_the_end_of_the_run_status_and_report_name_the_branch_and_how_to_finish_it(samuel, branched, git):
+    out = samuel("run", "start", "--yes").out
+    name = git(branched.root, "branch", "--show-current").strip()
+    finish = "samuel run finish --merge (or --pr, --discard)"
+    assert out.startswith(f"on the branch {name}, from main\n")
+    assert f"  the work is on the branch {name}, from main\n    {finish}\n" in out
+    assert samuel("run", "status").out.endswith(f"branch      {name}, from main\n            {finish}\n")
+    data = samuel("run", "status", "--json").json["data"]
+    assert (data["branch"], data["from_branch"]) == (name, "main")
+    report = samuel("run", "report", "--json").json["data"]
+    assert (report["run"]["branch"], report["run"]["from_branch"]) == (name, "main")
+    (item,) = report["waiting"]
+    assert item["why"] == f"it is on {name}, from main"
+    assert [command["command"] for command in item["commands"]] == [
+        f"samuel run finish {how}" for how in ("--merge", "--pr", "--discard")
+    ]
+    page = (branched.root / ".samuel/run/reports" / name.removeprefix("samuel/") / "report.html").read_text()
+    assert f"<dt>branch</dt><dd>{name}" in page
+    samuel("run", "finish", "--merge")
+    assert "branch" not in samuel("run", "status").out
