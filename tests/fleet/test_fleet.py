@@ -441,7 +441,7 @@ def another_coordinator(fleet: FleetProject, base: Path) -> FleetProject:
     other.git("tag", "begin")
     other.bare = fleet.bare
     other.samuel("trust", "--yes")
-    other.samuel("run", "init", "--prd", "prd.md", "--yes")
+    other.samuel("run", "init", "--prd", "prd.md", "--yes", "--no-commit")
     return other
 
 

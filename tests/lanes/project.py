@@ -103,7 +103,7 @@ class LaneProject:
         self.git("init", "-q", "-b", "main")
         self.git("config", "user.name", "A Person")
         self.git("config", "user.email", "person@example.org")
-        self.samuel("run", "init", "--prd", "prd.md")
+        self.samuel("run", "init", "--prd", "prd.md", "--no-commit")
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "begin")
         self.git("tag", "begin")

@@ -231,7 +231,11 @@ def test_runs_in_two_work_trees_of_a_repository_are_independent(lanes: LaneProje
     other = lanes.outside / "other"
     lanes.git("worktree", "add", "-q", "-b", "elsewhere", str(other))
     subprocess.run(
-        [*INSTALLED, "run", "init", "--from", "prd.md"], cwd=other, env=lanes.env, check=True, capture_output=True
+        [*INSTALLED, "run", "init", "--from", "prd.md", "--no-commit"],
+        cwd=other,
+        env=lanes.env,
+        check=True,
+        capture_output=True,
     )
     lanes.task("any", 'sleep 0.5; echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"')
     command = [*INSTALLED, "run", "start", "--yes", "--parallel", "2"]

@@ -79,7 +79,7 @@ def prepared(live: LiveProject, name: str, url: str) -> None:
     live.write("samuel.toml", CONFIG.format(name=name))
     tasks = ("First",) if name == "aider" else ("First", "Second")
     prd = live.write("prd.md", "".join(f"- [ ] {number} {title}\n" for number, title in enumerate(tasks, 1)))
-    live.samuel("run", "init", "--prd", Path(prd).name)
+    live.samuel("run", "init", "--prd", Path(prd).name, "--no-commit")
     live.samuel("trust", "--yes")
 
 

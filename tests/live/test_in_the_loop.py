@@ -28,7 +28,7 @@ def test_a_guard_holds_in_a_looped_client_and_every_call_is_judged(live: LivePro
     live.write("samuel.toml", SETTINGS.format(client=client))
     live.write("prd.md", "# Plan\n\n- [ ] 1.1 Write the file `rewritten`\n")
     victim = guard_project(live)
-    live.samuel("run", "init", "--prd", "prd.md", "--yes")
+    live.samuel("run", "init", "--prd", "prd.md", "--yes", "--no-commit")
 
     played = live.loop(client, "echo before > rewritten", "exit 3", "samuel run done 1.1", "rm -rf victim")
 
@@ -66,7 +66,7 @@ hooks = "{client}"
     live.write("samuel.toml", SETTINGS.format(client="wrapper") + wrapper)
     live.write("prd.md", "# Plan\n\n- [ ] 1.1 Write the file `rewritten`\n")
     victim = guard_project(live)
-    live.samuel("run", "init", "--prd", "prd.md", "--yes")
+    live.samuel("run", "init", "--prd", "prd.md", "--yes", "--no-commit")
 
     played = live.loop(client, "rm -rf victim")
 

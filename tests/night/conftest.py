@@ -66,7 +66,7 @@ def prepared(
             night.write("samuel.toml", f"{config}{table}\n{agents}")
             # `agents` in samuel.toml says it already, and both keys at once are an error.
             agent = [] if "agents = " in settings else ["--agent", first]
-            night.samuel("run", "init", "--prd", "prd.md", *agent)
+            night.samuel("run", "init", "--prd", "prd.md", "--no-commit", *agent)
             night.git("add", "-A")
             night.git("commit", "-q", "-m", "begin")
             night.git("tag", "begin")

@@ -318,7 +318,7 @@ def test_a_test_that_became_red_counts_by_its_name_in_a_check_that_was_red_alrea
 def test_run_init_shows_the_files_that_the_checks_run(night: MakeNight) -> None:
     project = night("One")
 
-    screen = project.samuel("run", "init", "--prd", "prd.md", "--force").screen
+    screen = project.samuel("run", "init", "--prd", "prd.md", "--force", "--no-commit").screen
 
     assert "Makefile" in screen
     assert "tests" in screen

@@ -46,6 +46,14 @@ def set_value(file: Path, path: Sequence[str], value: Value) -> None:
     atomic.write_text(file, text)
 
 
+def has_value(file: Path, table: Sequence[str], *keys: str) -> bool:
+    """Whether one of these keys is set in a table of the file. Raises ConfigError."""
+    values: object = (read_source(file) or TomlSource("", {})).values
+    for name in table:
+        values = values.get(name) if isinstance(values, Mapping) else None
+    return isinstance(values, Mapping) and any(key in values for key in keys)
+
+
 def snippet(path: Sequence[str], value: Value) -> str:
     """The lines that set `path` to `value`, for the user to paste."""
     *parents, key = path

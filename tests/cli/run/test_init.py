@@ -60,6 +60,56 @@ def test_run_init_writes_its_options_to_samuel_toml(samuel, put, project):
     )
 
 
+COMMITS = [
+    "  wrote commit = true: each completed task becomes a commit (`--no-commit` declines)",
+    "  wrote branch = true: on a branch of the run's own, which `samuel run finish --merge` merges",
+]
+
+
+def test_run_init_in_a_git_repository_switches_commits_on_a_branch_on_and_says_so(samuel, put, project, git):
+    git(project, "init", "-q")
+    prd = put("prd.md", PRD)
+    assert [line for line in samuel("run", "init", "--prd", prd).out.splitlines() if "wrote" in line] == COMMITS
+    assert (project / "samuel.toml").read_text() == "[methodology.ralph]\ncommit = true\nbranch = true\n"
+    assert samuel("run", "init", "--prd", prd, "--force", "--json").json["data"]["written"] == {}
+
+
+def test_run_init_switches_commits_on_where_samuel_init_shows_the_defaults(samuel, put, project, git):
+    git(project, "init", "-q")
+    samuel("init")
+    samuel("run", "init", "--prd", put("prd.md", PRD), "--agent", "scripted")
+    text = (project / "samuel.toml").read_text()
+    assert "in a git repository.\ncommit = true\nbranch = true\n\n# Where the agent" in text
+
+
+def test_run_init_no_commit_leaves_both_keys_out(samuel, put, project, git):
+    git(project, "init", "-q")
+    assert "wrote" not in samuel("run", "init", "--prd", put("prd.md", PRD), "--no-commit").out
+    assert not (project / "samuel.toml").exists()
+
+
+def test_run_init_outside_of_a_git_repository_writes_nothing_about_commits(samuel, put, project):
+    assert "wrote" not in samuel("run", "init", "--prd", put("prd.md", PRD)).out
+    assert not (project / "samuel.toml").exists()
+
+
+@pytest.mark.parametrize("key", ["commit = false", "commit = true", "branch = false", "branch = true"])
+def test_run_init_does_not_touch_a_decision_that_samuel_toml_has(samuel, put, project, git, key):
+    git(project, "init", "-q")
+    put("samuel.toml", f"[methodology.ralph]\n{key}\n")
+    assert "wrote" not in samuel("run", "init", "--prd", put("prd.md", PRD)).out
+    assert (project / "samuel.toml").read_text() == f"[methodology.ralph]\n{key}\n"
+
+
+def test_run_init_decides_for_its_own_methodology_only(samuel, put, project, git):
+    git(project, "init", "-q")
+    put("samuel.toml", "[methodology.ralph]\ncommit = false\n[methodology.docs]\n")
+    assert samuel("run", "init", "--prd", put("prd.md", PRD), "--methodology", "docs").code == 0
+    assert (project / "samuel.toml").read_text() == (
+        "[methodology.ralph]\ncommit = false\n[methodology.docs]\ncommit = true\nbranch = true\n"
+    )
+
+
 def test_run_init_refuses_an_unknown_agent(samuel, put, project):
     put("prd.md", PRD)
     assert samuel("run", "init", "--prd", "prd.md", "--agent", "cluade") == (

@@ -12,7 +12,7 @@ from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import origin_file, run_file, state_directory, task_store
 from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
-from samuel.config.edit import Value, set_value
+from samuel.config.edit import Value, has_value, set_value
 from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.lock import held
@@ -26,6 +26,10 @@ from samuel.tasks.origin import Origins, origin_of, without_place
 from samuel.tasks.task import Task
 
 LOCK_SECONDS = 60.0  # for another `run init`, which may take long on a busy machine
+COMMITS = {
+    "commit": "each completed task becomes a commit (`--no-commit` declines)",
+    "branch": "on a branch of the run's own, which `samuel run finish --merge` merges",
+}
 
 
 @click.command()
@@ -44,6 +48,7 @@ LOCK_SECONDS = 60.0  # for another `run init`, which may take long on a busy mac
 @click.option("--agent", default="", help="The agent that works on the tasks.")
 @click.option("--max-iterations", type=click.IntRange(1), help="The largest number of iterations of a run.")
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
+@click.option("--no-commit", is_flag=True, help="Leave `commit` and `branch` of samuel.toml as they are.")
 @click.option("--force", is_flag=True, help="Replace the tasks that there are.")
 @click.option("--yes", is_flag=True, help="Do not ask; trust the check commands that the tasks bring along.")
 @json_option
@@ -57,6 +62,7 @@ def init(
     agent: str,
     max_iterations: int | None,
     methodology: str,
+    no_commit: bool,
     force: bool,
     yes: bool,
 ) -> int:
@@ -68,6 +74,9 @@ def init(
 
     The options given here, and the checks that the project has, are written to samuel.toml. What these checks run
     or read is shown: an attempt that changes it is checked without that change first.
+
+    In a git repository, `commit` and `branch` are switched on if samuel.toml has neither: a run commits each
+    completed task on a branch of its own, which `samuel run finish --merge` merges.
 
     \b
         samuel run init --from docs/prd.md --agent claude
@@ -89,17 +98,21 @@ def init(
             raise SamuelError(f"`{prd_file}` has tasks already", "`--force` replaces them")
         chosen = loaded.chosen(name)
         settings: dict[str, Value] = {}
+        table = ("methodology", name)
         if agent or name not in loaded.names:  # a methodology of its own needs a table of its own
             settings["agent"] = find(agent or "claude", loaded.agents).name
         if max_iterations:
             settings["max_iterations"] = max_iterations
-        files = project_files(root, Git(root, environment.clean()))
+        git = Git(root, environment.clean())
+        files = project_files(root, git)
         offered = [] if chosen.quality_checks else list(task_import.imported.checks)
         checks = list(chosen.quality_checks) or offered or quality_checks(root, files)
         if checks and not chosen.quality_checks:
             settings["quality_checks"] = checks
+        if not no_commit and git.is_repository and not has_value(root / paths.CONFIG, table, *COMMITS):
+            settings |= dict.fromkeys(COMMITS, True)
         for key, value in settings.items():
-            set_value(root / paths.CONFIG, ("methodology", name, key), value)
+            set_value(root / paths.CONFIG, (*table, key), value)
         state = state_directory(here, name)
         _replace_tasks(state, tasks)
         origin_file(state).save(Origins((origin_of(task_import, root, write_back=write_back),)))
@@ -115,7 +128,7 @@ def init(
 
     lines = [
         *described(task_import),
-        *(f"  wrote {key} = {value}" for key, value in settings.items()),
+        *(f"  wrote {_written(key, value)}" for key, value in settings.items()),
         *_described(check_files),
     ]
     if not checks:
@@ -136,6 +149,10 @@ def init(
     if note := without_place(task_import, write_back=write_back):
         notes.append(note)
     return here.out.answer(data, block, warnings=notes)
+
+
+def _written(key: str, value: Value) -> str:
+    return f"{key} = true: {COMMITS[key]}" if key in COMMITS else f"{key} = {value}"
 
 
 def _ask(here: CommandContext, task_import: TaskImport, *, yes: bool) -> None:
