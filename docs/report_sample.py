@@ -190,6 +190,8 @@ def sample_report() -> RunReport:
         ended_at=attempts[-1].ended_at + 3,
         exit_reason=ExitReason.WAITING,
         baseline=(check(seconds=2.1), LINT),
+        branch=f"samuel/{RUN}",
+        from_branch="main",
     )
     question = Question(
         id="q1",

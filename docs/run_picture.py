@@ -32,10 +32,9 @@ import demo  # noqa: E402  the project of `make demo`
 PICTURE = ROOT / "docs" / "run.svg"
 COLUMNS = 92
 
-SETTINGS = demo.SETTINGS.replace("pause =", "commit = true\npause =")
-
 COMMANDS = (
     ("samuel", "run", "start"),
+    ("samuel", "run", "finish", "--merge"),
     ("git", "log", "--format=%s", "--reverse"),
 )
 
@@ -43,6 +42,7 @@ SAMPLES = {
     r"\(\d+\.\ds\)": "(0.1s)",
     r"\bin \d+\.\d+s\b": "in 0.001s",
     r"\brun-[0-9a-f]{11,}": "run-1a1e68a947f755b1c32000001",
+    r"(?<=: )[0-9a-f]{12}\b": "ea2ff69b6d3a",
 }
 
 # rich's own format without its @font-face rules, which would load fonts from the network.
@@ -164,8 +164,9 @@ def draw() -> str:
         def run(*words: str) -> None:
             subprocess.run(words, cwd=project, env=environment, check=True, stdout=subprocess.DEVNULL)
 
-        demo.prepare(project, run, SETTINGS)
+        demo.prepare(project, run)
         run("samuel", "run", "init", "--prd", "docs/prd.md")
+        demo.commit(run)
         run("samuel", "trust", "--yes")
         screen = Screen()
         for words in COMMANDS:

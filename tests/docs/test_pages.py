@@ -31,7 +31,7 @@ from samuel.shipped.session_stop_build_check.rules import Build
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.tasks.task import COLUMNS, STATUSES
 
-from .story import BASE_IMAGE, INSTALLED, PAGES, ROOT, Machine, difference, needs, rewritten
+from .story import BASE_IMAGE, INSTALLED, PAGES, ROOT, Machine, RunIds, difference, needs, rewritten
 
 DOCS = ROOT / "docs"
 TABLES = (
@@ -90,6 +90,16 @@ def test_a_page_can_be_followed(page: Path, machine: Machine) -> None:
             f"if this is what it should show: `python tests/docs/story.py {name}` writes it into the page",
             pytrace=False,
         )
+
+
+def test_a_page_that_calls_one_run_by_two_ids_is_found() -> None:
+    ids = RunIds()
+    assert ids.agree("run run-1a1e68a947f755b1c32000001 began\n", "run run-2b2f68a947f755b1c32000002 began\n")
+    assert ids.agree("RUN run-1a1e68a947f\n", "RUN run-2b2f68a947f\n")
+    assert not ids.agree("last run-1a1e700000055b1c32000001\n", "last run-2b2f68a947f755b1c32000002\n")
+    assert ids.in_page("run-2b2f68a947f755b1c32000002, run-2b2f68a947f") == (
+        "run-1a1e68a947f755b1c32000001, run-1a1e68a947f"
+    )
 
 
 def test_the_generated_pages_are_current() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +23,31 @@ def test_the_picture_of_a_run_shows_what_a_run_prints_today() -> None:
     assert check.returncode == 0, check.stdout + check.stderr
 
 
+@pytest.mark.slow
+def test_the_demo_ends_as_the_picture_does_and_names_the_report(tmp_path: Path) -> None:
+    script = f"import demo, pathlib; demo.main(pathlib.Path({str(tmp_path / 'demo')!r}))"
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT / "examples",
+        env={**os.environ, "SAMUEL_SERVE": "off"},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    start, _, end = run.stdout.partition("$ git log --format=%s --reverse\n")
+    log, _, last = end.partition("\n\n")
+    assert log.splitlines() == [
+        *("Start the project", "1.1 Slugs", "1.2 Word counts", "2.1 Title case", "2.2 Command line"),
+        "3.1 Say how to use it",
+    ]
+    drawn = html.unescape(PICTURE.read_text(encoding="utf-8")).replace("\xa0", " ")
+    assert [subject for subject in log.splitlines() if subject not in drawn] == []
+    report = re.search(r"The report of the run: +(\S+)", last)
+    assert report
+    assert (tmp_path / report[1]).exists()
+    assert "HANDLER" not in start  # the table of `--profile`
+
+
 def test_the_picture_of_a_run_loads_nothing_from_the_network() -> None:
     svg = PICTURE.read_text(encoding="utf-8")
     assert set(re.findall(r"https?:[^\s\"')]+", svg)) == {"http://www.w3.org/2000/svg"}  # the format's own name
@@ -28,3 +56,11 @@ def test_the_picture_of_a_run_loads_nothing_from_the_network() -> None:
 
 def test_the_readme_shows_the_picture_of_a_run() -> None:
     assert "(docs/run.svg)" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_a_report_before_anything_else_and_links_it() -> None:
+    first_picture = (ROOT / "README.md").read_text(encoding="utf-8").partition("![")[2].splitlines()[0]
+    assert first_picture.endswith("(docs/report.png)](docs/sample-report.html)")
+    picture = ROOT / "docs" / "report.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size < 300_000

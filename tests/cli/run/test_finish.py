@@ -221,11 +221,14 @@ def test_the_end_of_the_run_status_and_report_name_the_branch_and_how_to_finish_
     report = samuel("run", "report", "--json").json["data"]
     assert (report["run"]["branch"], report["run"]["from_branch"]) == (name, "main")
     (item,) = report["waiting"]
-    assert item["why"] == f"it is on {name}, from main"
+    assert item["why"] == f"it is on the branch `{name}`, from `main`"
     assert [command["command"] for command in item["commands"]] == [
         f"samuel run finish {how}" for how in ("--merge", "--pr", "--discard")
     ]
-    page = (branched.root / ".samuel/run/reports" / name.removeprefix("samuel/") / "report.html").read_text()
-    assert f"<dt>branch</dt><dd>{name}" in page
+    run_id = name.removeprefix("samuel/")
+    page = (branched.root / ".samuel/run/reports" / run_id / "report.html").read_text()
+    assert f"<code>{name}</code>" in page
+    markdown = (branched.root / ".samuel/run/reports" / run_id / "report.md").read_text()
+    assert "samuel run finish --merge" in markdown
     samuel("run", "finish", "--merge")
     assert "branch" not in samuel("run", "status").out

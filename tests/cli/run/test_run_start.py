@@ -206,7 +206,7 @@ class TestBefore:
         git(workshop.root, "commit", "-qm", "begin")
         assert samuel("run", "start", "--yes", "--iterations", "1").err == ""
         put("notes.txt", "x")
-        note = "note: the work tree is dirty (%s); the run does not commit what is dirty now\n"
+        note = "note: the work tree is dirty (%s); the run does not commit what you changed\n"
         assert samuel("run", "start", "--iterations", "1").err == note % "`notes.txt`"
         put("more.txt", "x")
         assert samuel("run", "start", "--iterations", "1").err == note % "2 files"

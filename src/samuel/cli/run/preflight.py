@@ -93,7 +93,7 @@ def make_ready(
             _refuse_without_identity(app)
         if dirty := [] if in_lanes else ProjectFiles(place.root, place.git).dirty():
             files = f"{len(dirty)} files" if len(dirty) > 1 else f"`{dirty[0]}`"
-            here.out.tell(f"note: the work tree is dirty ({files}); the run does not commit what is dirty now")
+            here.out.tell(f"note: the work tree is dirty ({files}); the run does not commit what you changed")
         return app
     except BaseException:
         app.close()

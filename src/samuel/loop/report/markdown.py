@@ -68,9 +68,6 @@ def _lines(report: RunReport, tails: bool) -> Iterator[str]:
     yield f"- agents: {escaped(', '.join(run.agents)) or '-'}"
     yield f"- ended: {ended}"
     yield f"- cost: {escaped(report.cost.words)}"
-    if run.branch:
-        origin = f", from {code_span(run.from_branch)}" if run.from_branch else ""
-        yield f"- branch: {code_span(run.branch)}{origin}"
     if report.coverage:
         yield f"- guards: {escaped(report.coverage.words)}"
     for text in run.unguarded:

@@ -272,8 +272,12 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
             subject="the work",
             word="on a branch",
             tone="ask",
-            why=f"it is on {run.branch}" + (f", from {run.from_branch}" if run.from_branch else ""),
-            commands=_FINISH,
+            why=f"it is on the branch `{run.branch}`" + (f", from `{run.from_branch}`" if run.from_branch else ""),
+            commands=(
+                NextCommand("samuel run finish --merge", f"merges it into {run.from_branch or 'your branch'}"),
+                NextCommand("samuel run finish --pr", "pushes it and opens a pull request"),
+                NextCommand("samuel run finish --discard", "removes the branch; a ref keeps its commits"),
+            ),
         )
     if run.exit_reason is not None and run.exit_reason in _AFTER:
         yield WaitingItem(
@@ -299,11 +303,6 @@ def _item(task: TaskReport, why: str, *commands: NextCommand) -> WaitingItem:
     )
 
 
-_FINISH = (
-    NextCommand("samuel run finish --merge", "merges it where it came from"),
-    NextCommand("samuel run finish --pr", "pushes it and opens a pull request"),
-    NextCommand("samuel run finish --discard", "removes it"),
-)
 _START = NextCommand("samuel run start", "goes on with the tasks that are left")
 _AFTER: Mapping[ExitReason, tuple[NextCommand, ...]] = {
     ExitReason.BASELINE_FAILED: (
