@@ -13,8 +13,11 @@ from samuel.process.git.git import Git
 from samuel.process.live import is_live
 
 
+MERGE = "Merge it into the branch that it came from; with lanes, into the one that is checked out."
+
+
 @click.command()
-@click.option("--merge", "how", flag_value="merge", help="Merge it into the branch that it came from.")
+@click.option("--merge", "how", flag_value="merge", help=MERGE)
 @click.option("--pr", "how", flag_value="pr", help="Push it, and open a pull request with `gh` if that is there.")
 @click.option("--discard", "how", flag_value="discard", help="Remove the branch; refs of the run keep the work.")
 @click.option("--remote", default="origin", metavar="NAME", help="Where --pr pushes to; without it `origin`.")

@@ -128,7 +128,7 @@ def init(
 
     lines = [
         *described(task_import),
-        *(f"  wrote {_written(key, value)}" for key, value in settings.items()),
+        *(f"  wrote {_setting_line(key, value)}" for key, value in settings.items()),
         *_described(check_files),
     ]
     if not checks:
@@ -151,7 +151,7 @@ def init(
     return here.out.answer(data, block, warnings=notes)
 
 
-def _written(key: str, value: Value) -> str:
+def _setting_line(key: str, value: Value) -> str:
     return f"{key} = true: {COMMITS[key]}" if key in COMMITS else f"{key} = {value}"
 
 

@@ -43,7 +43,7 @@ class PrdJson:
         prose = "\n\n".join(text for text in (_heading(top.text("project")), top.text("description")) if text)
         notes = [f"it has no story: `{STORIES}` is empty"] if not tasks else []
         if branch := top.text("branchName"):
-            notes.append(f"it names the branch `{branch}`; Samuel works on the branch that is checked out")
+            notes.append(f"it names the branch `{branch}`, which Samuel does not check out")
         return ImportedTasks(
             tasks=tuple(tasks),
             lines=tuple(lines),
