@@ -225,6 +225,26 @@ def test_a_branch_named_samuel_is_named_before_any_agent_starts(branched: LoopPr
     assert (on(branched), branched.statuses()) == ("main", {"1": "pending"})
 
 
+@pytest.mark.parametrize("command", ["merge", "rebase", "cherry-pick", "revert", "bisect"])
+def test_a_git_command_that_waits_to_be_continued_is_ended_first(branched: LoopProject, command: str) -> None:
+    (branched.root / "app.txt").write_text("main\n")
+    git(branched, "add", "app.txt")
+    git(branched, "commit", "-q", "-m", "third")
+    git(branched, "switch", "-q", "-c", "other", "HEAD~1")
+    (branched.root / "app.txt").write_text("other\n")
+    git(branched, "add", "app.txt")
+    git(branched, "commit", "-q", "-m", "fourth")
+    words = ["bisect", "start"] if command == "bisect" else [command, "main"]
+    subprocess.run(["git", *words], cwd=branched.root, capture_output=True)
+    before = git(branched, "status", "--porcelain=v2", "--branch")
+
+    with pytest.raises(SamuelError, match=f"a {command} is under way, so no other branch can be checked out"):
+        branched.run()
+
+    assert git(branched, "status", "--porcelain=v2", "--branch") == before
+    assert branched.statuses() == {"1": "pending"}
+
+
 def test_a_killed_run_stays_on_its_branch(branched: LoopProject) -> None:
     first = branched.run()
     killed(branched, first)

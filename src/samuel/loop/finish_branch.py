@@ -14,6 +14,7 @@ from samuel.loop.own_branch import (
     current,
     discarded_ref,
     point_head,
+    refuse_under_way,
     remembered,
     remove,
 )
@@ -139,11 +140,12 @@ def _forward(git: Git, branch: OwnBranch, into: str) -> bool:
         git.run("merge-base", "--is-ancestor", old, new)
     except GitFailed:
         return False
-    if elsewhere := [entry for entry in worktrees.entries(git) if entry.branch == into]:
+    if elsewhere := [entry for entry in worktrees.entries(git) if entry.branch == into and entry.path.exists()]:
         raise SamuelError(
             f"nothing was merged: `{into}` is checked out in `{elsewhere[0].path}`",
             f"`git merge {branch.name}` there",
         )
+    refuse_under_way(git)
     KeptRefs(git).transaction([f"update refs/heads/{into} {new} {old}"], f"samuel: merge {branch.name}")
     point_head(git, f"refs/heads/{into}", f"samuel: merged {branch.name}")
     remove(git, branch.name)

@@ -18,6 +18,15 @@ from samuel.process.git.git import Git
 from samuel.process.git.kept_refs import PREFIX, KeptRefs, part
 
 OWN = "samuel"  # the branches of runs are below it
+_UNDER_WAY = {
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "BISECT_LOG": "bisect",
+}
+"""What git leaves in its directory while a command waits to be continued: it would go on at another branch."""
 
 
 class OwnBranch(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +57,14 @@ def refuse_name_clash(git: Git, branch: str, more: str = "") -> None:
         raise SamuelError(
             f"`{branch}` cannot be made, because {clash}{more}", f"rename it: `git branch -m {OWN} OTHER`"
         )
+
+
+def refuse_under_way(git: Git) -> None:
+    """Raise SamuelError if a merge, a rebase or the like waits to be continued: then HEAD must not move."""
+    for name, command in _UNDER_WAY.items():
+        if (git.location().directory / name).exists():
+            end = "`git bisect reset`" if command == "bisect" else f"`git {command} --continue` or `--abort`"
+            raise SamuelError(f"a {command} is under way, so no other branch can be checked out", f"end it: {end}")
 
 
 def commit_of(git: Git, branch: str) -> str:
@@ -94,12 +111,15 @@ def choose_branch(git: Git, run_id: str, before: OwnBranch | None, *, make: bool
                 + (f"`{on}` is checked out" if on else "your HEAD is detached"),
                 f"`git switch {before.name}`, then start again; or finish the branch with `samuel run finish`",
             )
+        if on != before.name:
+            refuse_under_way(git)
         return before
     if unfinished := current(git):
         return unfinished
     if not make:
         return None
     refuse_name_clash(git, own_branch(run_id))
+    refuse_under_way(git)
     return OwnBranch(name=own_branch(run_id), from_branch=on, start=head)
 
 

@@ -12,7 +12,6 @@ from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.process.live import is_live
 
-
 MERGE = "Merge it into the branch that it came from; with lanes, into the one that is checked out."
 
 
