@@ -127,8 +127,3 @@ def _is_beginning(git: Git, commit: str, path: str) -> bool:
     except GitFailed:  # the commit does not have it
         return False
     return whole.startswith(file.read_bytes())
-
-
-def how_to_take(branch: str, from_branch: str) -> Sequence[str]:
-    """The commands that bring a run's own branch to where the person is."""
-    return [f"git merge {branch}"] if from_branch else [f"git switch {branch}"]
