@@ -268,3 +268,20 @@ def test_only_one_of_many_run_inits_at_once_writes_the_tasks(put, project, store
     assert {text.partition("`--force`")[0] for agent, text in words.items() if agent != winner} == {refused}
     assert (project / "samuel.toml").read_text() == f'[methodology.ralph]\nagent = "{winner}"\n'
     assert len(store.load()) == 2
+
+
+@pytest.mark.parametrize("place", [".samuel", ".samuel/run", ".samuel/run/night"])
+def test_run_init_refuses_a_linked_state_directory_and_leaves_nothing_behind_it(
+    samuel, put, project, tmp_path, place
+):
+    put("docs/prd.md", PRD)
+    put("samuel.toml", '[methodology.day]\nagent = "claude"\n[methodology.night]\nagent = "claude"\n')
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (project / place).parent.mkdir(parents=True, exist_ok=True)
+    (project / place).symlink_to(elsewhere)
+    code, out, err = samuel("run", "init", "--prd", "docs/prd.md", "--methodology", "night")
+    assert (code != 0, out) == (True, "")
+    assert f"`PROJECT/{place}` is a symbolic link" in err
+    assert list(elsewhere.iterdir()) == []
+    assert not (project / ".samuel/run/.gitignore").exists()

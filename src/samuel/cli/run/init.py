@@ -15,6 +15,7 @@ from samuel.cli.run.tasks import table
 from samuel.config.edit import Value, has_value, set_value
 from samuel.errors import SamuelError
 from samuel.files import atomic
+from samuel.files.inside import refuse_links
 from samuel.files.lock import held
 from samuel.loop.checks.detect import project_files, quality_checks
 from samuel.loop.checks.files import CheckFiles, disk_reader
@@ -85,6 +86,7 @@ def init(
     if run := inside_a_run():
         raise SamuelError(f"cannot replace the tasks from inside the run `{run}`", "use another terminal")
     root, run_directory = here.root, paths.Project(here.root).run
+    _refuse_links(root, methodology)
     task_import = read_tasks(here, source, format_name, tag)
     tasks = task_import.imported.tasks
     find(agent or "claude", config.load(root / paths.CONFIG).agents)  # refuse an unknown agent before any write
@@ -179,6 +181,14 @@ def _agree_to(here: CommandContext, consent: Consent, name: str, yes: bool) -> N
 def _described(check_files: CheckFiles) -> list[str]:
     lines = check_files.describe()
     return ["what the checks run or read:", *(f"  {line}" for line in lines)] if lines else []
+
+
+def _refuse_links(root: Path, methodology: str) -> None:
+    """Raise UnsafePath where a link would lead out of the project, before anything is written there."""
+    loaded = config.load(root / paths.CONFIG)
+    name = methodology or loaded.default_methodology
+    states = (paths.Project(root).state(name, several=several) for several in (False, True))
+    refuse_links(root, paths.HOME, *(str(state.relative_to(root)) for state in states))
 
 
 def _make_run_directory(directory: Path) -> None:
