@@ -186,7 +186,8 @@ def test_call_from_a_project_in_the_project_is_not_answered_by_the_outer_one(ser
     inner.mkdir()
     assert served.warm("PreAbilityCall", stdin=DENIED, cwd=inner).code == 2
     (inner / "samuel.toml").touch()
-    assert served.warm("PreAbilityCall", stdin=context("deploy"), cwd=inner) == (0, b"{}\n", b"")
+    answer = served.warm("PreAbilityCall", stdin=context("deploy"), cwd=inner)
+    assert (answer.code, b"in the project around this one" in answer.err) == (2, True)
     assert served.answered() == 1
 
 

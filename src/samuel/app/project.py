@@ -35,6 +35,7 @@ from samuel.loop.defaults import built_in
 from samuel.process.environment import clean
 from samuel.process.live import enclosing
 from samuel.runtimes.table import Runtimes, Setting
+from samuel.trust.enclosing import trusted_around
 from samuel.trust.of_project import trust_of_project
 from samuel.trust.permit import Permit
 
@@ -90,6 +91,7 @@ class App:
         self.warn = warn or self.warnings.append
         self._watch, self._disk, self.lane = watch, machine.disk, lane
         self.embedded_handlers, self.own_sinks = tuple(handlers), tuple(sinks)  # for the lanes of a run
+        self._overrides, self._machine, self._ask = overrides, machine, ask
         self._configure(overrides)
         self._pin_trust(overrides.trust_everything)
         self.plugins = Plugins(self.paths, self.user, self.config.plugins, self.permit)
@@ -128,8 +130,8 @@ class App:
         except BaseException:
             self.close()
             raise
-        sink = CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *self.own_sinks))
-        self.dispatcher = self.make_dispatcher(self.chains, sink, ask)
+        self.sink = CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *self.own_sinks))
+        self.dispatcher = self.make_dispatcher(self.chains, self.sink, ask)
 
     def make_dispatcher(self, chains: Mapping[str, Chain], sink: Sink, ask: AskUser | None) -> Dispatcher:
         """A dispatcher that runs these chains with the runtimes and the agreements of this project."""
@@ -210,7 +212,34 @@ class App:
         event = event if isinstance(event, Event) else payload(event, fields)
         if self.pinned_run and isinstance(event, PreAbilityCall | PostAbilityCall):
             self.pinned_run.expect(self._current_pin())
-        return self.dispatcher.fire(event)
+        fired = self.dispatcher.fire(event)
+        if not self.enclosing_roots or not BY_PAYLOAD[type(event)].composition.can_deny:
+            return fired
+        from samuel.app.enclosing import ask_guards  # most projects have none around them
+
+        for project in self.enclosing:
+            if not fired.stopped:
+                fired = ask_guards(project, fired, self._ask)
+        return fired
+
+    @cached_property
+    def enclosing_roots(self) -> tuple[str, ...]:
+        """The projects around this one whose guards are asked, too, the nearest first. A run asks only its own."""
+        if self.pinned_run or self.lane:
+            return ()
+        if self._overrides.enclosing is not None:
+            return self._overrides.enclosing
+        return trusted_around(str(self.paths.root), str(self.user.state), os.environ.get("PWD", ""))
+
+    @cached_property
+    def enclosing(self) -> tuple[App, ...]:
+        """The same, opened when they are first needed, each in the environment of this one and for its user."""
+        mine = self._overrides
+        overrides = Overrides(environment=mine.environment, trust_everything=mine.trust_everything, enclosing=())
+        return tuple(
+            App(root, search=False, ask=self._ask, warn=self.warn, overrides=overrides, machine=self._machine)
+            for root in self.enclosing_roots
+        )
 
     @cached_property
     def tool_hooks_pin(self) -> str:
@@ -283,6 +312,7 @@ class App:
         from samuel.app import loop
         from samuel.config.place_spec import PlaceSpec
 
+        self.enclosing_roots = ()
         places = places or (PlaceSpec("local", parallel),)
         return loop.loop(self, stop, timings=timings, dry_run=dry_run, places=places, only_land=only_land)
 
@@ -299,6 +329,8 @@ class App:
             self.journal.close()
         if dispatcher := getattr(self, "dispatcher", None):
             dispatcher.close()
+        for project in self.__dict__.get("enclosing", ()):
+            project.close()
 
     def __enter__(self) -> App:
         return self

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from samuel.app.enclosing import guard_steps
 from samuel.emit import without_engine
 from samuel.emit.call import STDOUT, EmitAnswer, EmitArguments
 from samuel.emit.client_event import answer_client
@@ -235,7 +236,7 @@ class Server:
         directory = str(self._root) if self._of_run else os.fsdecode(header.directory)
         if project_root(directory) != str(self._root):
             raise SamuelError("the directory belongs to another project")
-        with self._project.current(arguments) as project:
+        with self._project.current(arguments, _logical_directory(header.variables)) as project:
             if objection := project.variables.objection(header.variables):
                 raise SamuelError(objection)
             yield project
@@ -331,8 +332,15 @@ def _most_calls() -> int:
 
 def _longest(app: App, event: Event) -> float:
     """Within how many seconds the handlers of an event end. Those that judge tool calls may be called twice."""
-    steps = app.chains[BY_PAYLOAD[type(event)].name].steps
-    return 2 * sum(step.timeout for step in steps) + MARGIN_SECONDS
+    kind = BY_PAYLOAD[type(event)]
+    around = [step for project in app.enclosing for step in guard_steps(project, kind)]
+    return 2 * sum(step.timeout for step in (*app.chains[kind.name].steps, *around)) + MARGIN_SECONDS
+
+
+def _logical_directory(variables: bytes) -> str:
+    """The PWD of a caller with these variables (`NAME=value`, with NUL between them); "" if it has none."""
+    _, mark, rest = (b"\0" + variables).partition(b"\0PWD=")
+    return os.fsdecode(rest.partition(b"\0")[0]) if mark else ""
 
 
 def _memory() -> int:

@@ -98,7 +98,14 @@ def why_not(app: App) -> str:
 
 
 def has_something_to_run(app: App) -> bool:
-    """Whether there is a hook that the user trusts: without one, nothing in the project is served."""
+    """Whether there is a hook that the user trusts, here or around: without one, nothing is served."""
+    try:
+        return _has_trusted_hook(app) or any(map(_has_trusted_hook, app.enclosing))
+    except SamuelError:  # a project around this one cannot be opened
+        return False
+
+
+def _has_trusted_hook(app: App) -> bool:
     return any(
         handler.origin is not Origin.BUILT_IN
         and handler.status is HandlerStatus.ACTIVE

@@ -130,6 +130,11 @@ class Permit:
         self._checked[directory] = (signatures, answer)
         return answer
 
+    @property
+    def trusts_something(self) -> bool:
+        """Whether the user agreed to anything here."""
+        return self._everything or bool(self._agreed())
+
     def agreed_names(self) -> list[str]:
         """The names of everything that was agreed to."""
         return [] if self._everything else list(self._agreed())
