@@ -24,6 +24,7 @@ from samuel.process.emit_client import NATIVE_CLIENT
 from samuel.serve import wire
 from samuel.serve.control import ask
 from samuel.serve.place import ENDING, socket_path
+from samuel.serve.proof import proof_about
 from samuel.serve.status import ServerStatus
 from samuel.serve.thin_client import project_root
 from samuel.testing import SamuelProject
@@ -136,6 +137,11 @@ class ServedProject:
         server = self.status(path)
         assert server
         return server.pid
+
+    def proof(self) -> bytes:
+        """What the server asks of its callers."""
+        server = self.status()
+        return proof_about(server.pid) if server else b""
 
     def status(self, path: str = "") -> ServerStatus | None:
         return status_of(path or self.socket())

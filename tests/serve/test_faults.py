@@ -385,7 +385,7 @@ def test_server_of_another_version_is_done_without(served: ServedProject) -> Non
     served.start()
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(served.socket())
-        fields = (wire.EMIT, b"0.0.1", INSTALLATION.encode(), str(served.root).encode())
+        fields = (wire.EMIT, b"0.0.1", INSTALLATION.encode(), str(served.root).encode(), b"")
         connection.sendall(wire.header(fields, [b"PreAbilityCall"], []))
         answer = read_frame(connection)
     assert answer[:1] == wire.COLD

@@ -37,6 +37,7 @@ from samuel.serve import wire
 from samuel.serve.incoming import Incoming
 from samuel.serve.own_files import OwnFiles
 from samuel.serve.peer import Surroundings
+from samuel.serve.proof import offer
 from samuel.serve.status import ServerStatus
 from samuel.serve.warm_project import WarmProject
 from samuel.version import __version__
@@ -82,6 +83,7 @@ class Server:
         self._installation = os.fsencode(installation)
         self._idle = idle
         self._surroundings = Surroundings(User.from_environment().live)
+        self._proof = offer()
         self._own_files = OwnFiles()
         self._of_run = of_run
         self._project = WarmProject(root, of_run=of_run)
@@ -256,6 +258,8 @@ class Server:
             return f"the client is of version {header.version}, the server of {__version__}"
         if header.installation != self._installation:
             return "the client belongs to another installation"
+        if header.proof != self._proof:
+            return "the caller does not prove that nothing confines it (landlock)"
         if arguments is None:
             return "the command line is not a plain one"
         if self._under_way > self._most_calls:
