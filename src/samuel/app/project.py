@@ -139,6 +139,7 @@ class App:
             chains=chains,
             runtimes=self._runtimes,
             permit=self.permit,
+            stamp=self.permit.stamp,
             sink=sink,
             clock=self.clock,
             project=self._project_fields(),

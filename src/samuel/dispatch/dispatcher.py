@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 PermitCheck = Callable[[Handler], str]  # "" or the reason why the handler may not run
+FileStamp = Callable[[Handler], object]  # changes with the files that the permit looks at
+CHANGED = "its files changed while it was called, so it is not known what ran"
 
 
 class RuntimeCall(Protocol):
@@ -96,12 +98,13 @@ class Dispatcher:
         clock: Clock,
         project: ProjectFields,
         ask: AskUser | None = None,
+        stamp: FileStamp = lambda _: None,
         serial_locks: Path | None = None,
     ) -> None:
         """`serial_locks` is the directory of the locks of handlers that never run in two lanes at once."""
         self._serial_locks = serial_locks
         self._chains = chains
-        self._permit = permit
+        self._permit, self._stamp_files = permit, stamp
         self._sink = sink
         self._clock = clock
         self._monotonic = clock.monotonic
@@ -257,7 +260,7 @@ class Dispatcher:
 
     def _runner(self, step: ChainStep) -> RuntimeCall:
         """The function that runs one handler. It checks the permit at every call."""
-        handler, permit = step.handler, self._permit
+        handler, permit, stamp = step.handler, self._permit, self._stamp_files
         runtime = self._runtimes.get(handler.runtime)
         if handler.status is not HandlerStatus.ACTIVE:
             unavailable = Reply(UNAVAILABLE[handler.status], message=handler.reason)
@@ -273,6 +276,7 @@ class Dispatcher:
             return call
 
         def run(handler: Handler, event: Event, timeout: float) -> Reply:
+            before = stamp(handler)
             if refusal := permit(handler):
                 return Reply(Outcome.REFUSED, message=refusal)
             check_calls()
@@ -281,6 +285,8 @@ class Dispatcher:
             except Exception as error:  # noqa: BLE001  a fault of a runtime must not end the caller of fire
                 reply = Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
             check_calls()  # its process may have been killed: what it would have returned is not known
+            if stamp(handler) != before:
+                return Reply(Outcome.REFUSED, message=CHANGED, stderr=reply.stderr)
             return reply
 
         return run
