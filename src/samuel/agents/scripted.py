@@ -82,7 +82,7 @@ def _do(step: Path, prompt: bytes) -> int:
         shutil.copy2(source, target)
         _say(f"wrote {target}")
     script = step / "run.sh"
-    return _run(["/bin/sh", str(script)], prompt) if script.exists() else 0
+    return _run(["/bin/sh", str(script)], prompt) if script.is_file() else 0
 
 
 def _run(argv: list[str], prompt: bytes) -> int:
@@ -100,7 +100,7 @@ def _run(argv: list[str], prompt: bytes) -> int:
 def _report(*files: Path) -> None:
     """As claude's stream does: one line of JSON at the end."""
     for file in files:
-        if file.exists():
+        if file.is_file():
             usage = json.loads(file.read_bytes())
             result = {"type": "result", "total_cost_usd": usage.pop("cost_usd", 0), "usage": usage}
             print(json.dumps(result), flush=True)

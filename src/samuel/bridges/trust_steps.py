@@ -18,6 +18,7 @@ from samuel.bridges.codex_trust import hook_states
 from samuel.bridges.entries.json_text import JsonSyntaxError, parse
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.files import BridgeContext, BridgeEntry, Level
+from samuel.files.regular import read_regular
 
 TrustState = Literal["trusted", "untrusted", "unknown", "not needed"]
 
@@ -151,7 +152,7 @@ def _above(root: Path) -> tuple[Path, ...]:
 
 def _read_json(file: Path) -> Mapping[str, Any]:
     try:
-        value = parse(file.read_text(encoding="utf-8-sig")).root.value
+        value = parse(read_regular(file).decode("utf-8-sig")).root.value
     except (OSError, UnicodeDecodeError, JsonSyntaxError):  # what cannot be read says nothing about trust
         return {}
     return value if isinstance(value, dict) else {}
@@ -159,7 +160,7 @@ def _read_json(file: Path) -> Mapping[str, Any]:
 
 def _read_toml(file: Path) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(read_regular(file).decode("utf-8-sig"))
     except (OSError, ValueError):
         return {}
 

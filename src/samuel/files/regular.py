@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOT_REGULAR = "it is not a regular file"
+LARGEST = 256 * 1024 * 1024  # bytes; none of Samuel's own files is as large
 
 
 def open_regular(path: str | Path, *, follow: bool = True) -> int:
@@ -35,7 +36,7 @@ def open_regular(path: str | Path, *, follow: bool = True) -> int:
     raise OSError(errno.EINVAL, NOT_REGULAR, str(path))
 
 
-def read_regular(path: str | Path, limit: int, *, follow: bool = True) -> bytes:
+def read_regular(path: str | Path, limit: int = LARGEST, *, follow: bool = True) -> bytes:
     """The first `limit` bytes of the regular file at `path`; OSError as for `open_regular`."""
     fd = open_regular(path, follow=follow)
     try:

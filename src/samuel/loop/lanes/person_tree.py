@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from samuel.errors import SamuelError
+from samuel.files.regular import read_regular
 from samuel.paths import VOLATILE_DIRS
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed, GitStatus
@@ -127,3 +128,9 @@ def _is_beginning(git: Git, commit: str, path: str) -> bool:
     except GitFailed:  # the commit does not have it
         return False
     return whole.startswith(file.read_bytes())
+    return whole.startswith(read_regular(file))
+
+
+def how_to_take(branch: str, from_branch: str) -> Sequence[str]:
+    """The commands that bring a run's own branch to where the person is."""
+    return [f"git merge {branch}"] if from_branch else [f"git switch {branch}"]
