@@ -27,6 +27,12 @@ def test_an_agent_of_ones_own_needs_a_command(refused: Refused) -> None:
     )
 
 
+def test_program_of_a_fleet_is_no_option(refused: Refused) -> None:
+    assert refused('[fleet]\nprogram = "-c"\n') == (
+        "F:2: `program` must be the name or the path of a program, which does not begin with `-`"
+    )
+
+
 def test_all_problems_are_reported_at_once_in_the_order_of_the_file(refused: Refused) -> None:
     text = """\
     default_metodology = "ralph"

@@ -14,6 +14,7 @@ from samuel.agents.agent import Agent
 from samuel.process import environment, spawn
 from samuel.process import sandbox as sandboxes
 from samuel.process.reason import NotRunnable
+from samuel.process.sandbox.bwrap import is_hidden
 
 SCRIPTED = "scripted"
 _TIMEOUT = 60.0
@@ -74,6 +75,9 @@ def missing_in(agent: Agent, sandbox: sandboxes.SandboxRequest, place: sandboxes
         return str(error)
     if looked.ended == "exited" and looked.returncode == 0:
         return ""
+    if sandbox.kind == sandboxes.BWRAP and is_hidden(program):
+        what = f"the agent `{agent.name}` needs `{program}`, which is hidden in the sandbox `{sandbox.kind}`"
+        return f"{what}: it has a `/{program.split('/')[1]}` of its own; install it elsewhere"
     where = f"the image `{sandbox.image}`" if sandbox.image else f"the sandbox `{sandbox.kind}`"
     return f"the agent `{agent.name}` needs `{program}`, which {where} does not have" + _install(agent)
 

@@ -97,7 +97,7 @@ def fleet(table: ConfigTable) -> FleetSettings:
     return FleetSettings(
         places=_places(table),
         remote=table.take("remote", kinds.identifier, FleetSettings.remote),
-        program=table.take("program", kinds.name, FleetSettings.program),
+        program=table.take("program", kinds.program, FleetSettings.program),
         silence=table.take("silence", kinds.timeout, FleetSettings.silence),
         patience=table.take("patience", kinds.timeout, FleetSettings.patience),
         retry=table.take("retry", kinds.timeout, FleetSettings.retry),

@@ -128,8 +128,8 @@ def filters(app: App) -> dict[str, Any]:
     for name, chain in app.chains.items():
         around = {project: guard_steps(project, chain.event) for project in app.enclosing}
         steps = [*chain.steps, *(step for guards in around.values() for step in guards)]
-        asked = [chain, *(project.chains[name] for project, guards in around.items() if guards)]
-        if all(step.handler.match for step in steps) and not any(each.warnings for each in asked):
+        chains = [chain, *(project.chains[name] for project, guards in around.items() if guards)]
+        if all(step.handler.match for step in steps) and not any(each.warnings for each in chains):
             rows[name] = row_of(chain.event, [step.handler.match for step in steps])
     return {"names": {spelling: name for name in ALL for spelling in spellings(name)}, "events": rows}
 

@@ -127,10 +127,4 @@ def _is_beginning(git: Git, commit: str, path: str) -> bool:
         whole = worktrees.write(git, "cat-file", "--filters", f"--path={path}", f"{commit}:{path}")
     except GitFailed:  # the commit does not have it
         return False
-    return whole.startswith(file.read_bytes())
     return whole.startswith(read_regular(file))
-
-
-def how_to_take(branch: str, from_branch: str) -> Sequence[str]:
-    """The commands that bring a run's own branch to where the person is."""
-    return [f"git merge {branch}"] if from_branch else [f"git switch {branch}"]
