@@ -297,7 +297,7 @@ class TestOnceAgreed:
         inner = clone.root / "inner"
         inner.mkdir()
         (inner / "samuel.toml").write_text("")
-        for name in (".samuel", ".kodelet", ".system"):  # what stays is trusted there, and its guards hold here, too
+        for name in (".samuel", ".kodelet", ".system"):  # what stays is trusted, and holds here, too
             if (clone.root / name).exists():
                 (clone.root / name).rename(inner / name)
         clone.root = inner

@@ -54,6 +54,7 @@ _KINDS: Mapping[Kind, Schema | None] = {
     kinds.timeout_or_none: {"type": "string", "pattern": f"^(none|{_DURATION})$"},
     kinds.text: {"type": "string"},
     kinds.name: _NAME,
+    kinds.program: {**_NAME, "not": {"pattern": "^-"}},
     kinds.identifier: {"type": "string", "pattern": f"^{kinds.IDENTIFIER.pattern}$"},
     kinds.identifiers: {
         "type": "array",
