@@ -67,6 +67,7 @@ def answers(project: ServedProject, cwd: Path, stdin: bytes, **more: str) -> lis
     return cold + warm
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("way", WAYS)
 def test_guard_holds_after_a_nearer_project_is_made(served: ServedProject, way: str) -> None:
     inner = guarded(served)
@@ -77,6 +78,7 @@ def test_guard_holds_after_a_nearer_project_is_made(served: ServedProject, way: 
     assert {answer.code for answer in answers(served, inner, ALLOWED)} == {0}
 
 
+@pytest.mark.slow
 def test_guard_holds_three_projects_deep(served: ServedProject) -> None:
     inner = guarded(served)
     for way in ("git init", "an empty samuel.toml", "a .git file"):
@@ -111,6 +113,7 @@ def test_server_notices_that_a_project_around_became_trusted_or_changed(served: 
     assert served.warm("PreAbilityCall", stdin=DENIED, cwd=inner).code == 0  # nothing is trusted there any more
 
 
+@pytest.mark.slow
 def test_nested_project_has_its_own_answer_and_the_guards_around_it(served: ServedProject) -> None:
     inner = guarded(served)
     (inner / "samuel.toml").touch()
@@ -141,6 +144,7 @@ def test_question_of_a_guard_around_is_put_to_the_client(served: ServedProject) 
         assert f"is it urgent? (in the project around this one, `{served.root}`)" in json.dumps(decision)
 
 
+@pytest.mark.slow
 def test_events_that_cannot_be_denied_are_not_sent_to_the_projects_around(served: ServedProject) -> None:
     hook = GUARD.replace("PreAbilityCall", "PostAbilityCall").replace(', role="guard"', "")
     inner = guarded(served, hook)
@@ -172,6 +176,7 @@ def test_guard_of_the_user_is_called_once(served: ServedProject) -> None:
     assert (served.root / "mine").read_text() == "x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variable", [True, False], ids=["project variable", "working directory"])
 def test_guard_holds_where_the_directory_was_moved_away_and_linked(served: ServedProject, variable: bool) -> None:
     inner = guarded(served)
@@ -194,6 +199,7 @@ def test_guard_holds_where_the_directory_was_moved_away_and_linked(served: Serve
         assert b"not on a Friday" in answer.out + answer.err, (serve, answer)
 
 
+@pytest.mark.slow
 def test_hook_commands_of_all_clients_ask_the_guard_around(served: ServedProject) -> None:
     inner = guarded(served, GUARD.replace('event.ability_id == "deploy"', "True"))
     (inner / "samuel.toml").touch()
@@ -205,6 +211,7 @@ def test_hook_commands_of_all_clients_ask_the_guard_around(served: ServedProject
             assert b"not on a Friday (in the project around this one" in answer.out + answer.err, (client, answer)
 
 
+@pytest.mark.slow
 def test_library_and_other_commands_ask_the_guards_around(served: ServedProject) -> None:
     inner = guarded(served)
     (inner / "samuel.toml").touch()
@@ -214,6 +221,7 @@ def test_library_and_other_commands_ask_the_guards_around(served: ServedProject)
     assert by_option.code == 2, by_option
 
 
+@pytest.mark.slow
 def test_broken_settings_around_deny_and_say_where(served: ServedProject) -> None:
     inner = guarded(served)
     (inner / "samuel.toml").touch()
