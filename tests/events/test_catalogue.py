@@ -233,3 +233,10 @@ def test_the_schemas_of_an_event_are_those_of_its_golden_file(name: str) -> None
 
 def test_every_golden_file_belongs_to_an_event() -> None:
     assert {file.stem for file in GOLDEN.iterdir()} == {SHARED, *EVENTS_BY_GOLDEN}
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+def test_typed_payload_has_the_names_that_every_payload_and_every_context_has(event: EventType) -> None:
+    payload = msgspec.convert({**sample(event), "event": event.name, "project_root": "/p"}, event.payload)
+    assert (payload.event, payload.event_type, payload.repository_root) == (event.name, event.name, "/p")
+    assert msgspec.to_builtins(payload)["event"] == event.name
