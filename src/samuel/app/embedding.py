@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from samuel.config.duration import parse_duration
+from samuel.config.model import RESERVED_NAMES
 from samuel.decoding import convert
 from samuel.errors import UsageError
 from samuel.events import Event, EventType, event_type
@@ -41,6 +42,8 @@ def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
         if not declared_events:
             raise UsageError(f"`{function!r}` is not marked with `@samuel.hook`")
         for name, _, declared in declared_events:
+            if name in RESERVED_NAMES:
+                raise UsageError(f"`{name}` is the name of the built-in handlers", "rename the function")
             kind = event_type(declared.event)
             try:
                 settings = _checked(declared, kind)

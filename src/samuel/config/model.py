@@ -17,7 +17,9 @@ else:
 
 DEFAULT = "default"
 DEFAULT_ALIAS = "samuel-default"
-"""The names of an event's built-in handler in `handlers` and `order`; the model always holds the first."""
+RESERVED_NAMES = (DEFAULT, DEFAULT_ALIAS)
+"""The names of an event's built-in handler in `handlers` and `order`, which nothing else may have. The model
+always holds the first."""
 
 REST = "..."
 """The item of `handlers` that stands for every handler not named there."""

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlparse
 
 from msgspec.structs import replace
 
+from samuel.config.model import RESERVED_NAMES
 from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome
 from samuel.runtimes.python import PythonRuntime
@@ -93,6 +94,9 @@ def find(
             handlers.append(
                 _unavailable(listed, HandlerStatus.BROKEN, f"it has no entry point in the group `{GROUP}`")
             )
+        elif listed.name in RESERVED_NAMES:
+            why = f"`{listed.name}` is the name of the built-in handlers, so it cannot take part"
+            handlers.append(_unavailable(listed, HandlerStatus.BROKEN, why))
         elif why := refusal(trust_name(listed.name), listed.digest):
             handlers += _refused(listed, answers, why)
         else:

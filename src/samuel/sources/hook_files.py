@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from samuel import paths
 from samuel.config.duration import parse_duration
+from samuel.config.model import RESERVED_NAMES
 from samuel.events import event_type
 from samuel.files.survey import Signature, signature
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
@@ -65,7 +66,7 @@ def in_directory(
         last = answers.last(path)
         return last if last and (refusal(os.path.basename(path), refused_files) or _was_executable(last)) else None
 
-    hook_files = list(_candidates(files, last_answer))
+    hook_files = [_with_free_name(file, package) for file in _candidates(files, last_answer)]
     why_not = {file.path: refusal(os.path.basename(file.path), refused_files) for file in hook_files}
     ready = [file for file in hook_files if file.status is HandlerStatus.ACTIVE and not why_not[file.path]]
     declarations = answers.ask(((file.path, file.signature) for file in ready), package)
@@ -178,6 +179,14 @@ def _candidates(
             yield HookFile(name, path, file_signature)
         else:
             yield from _not_executable(name, path, file_signature, last)
+
+
+def _with_free_name(file: HookFile, package: Package | None) -> HookFile:
+    """The file, broken if its name is that of the built-in handlers; a plugin's hooks have its name in front."""
+    if package is not None or file.name not in RESERVED_NAMES or file.status is not HandlerStatus.ACTIVE:
+        return file
+    why = f"`{file.name}` is the name of the built-in handlers; rename `{file.path}`"
+    return file._replace(status=HandlerStatus.BROKEN, reason=why)
 
 
 def _not_executable(

@@ -27,7 +27,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from samuel.config import kinds
-from samuel.config.model import DEFAULT, DEFAULT_ALIAS
+from samuel.config.model import RESERVED_NAMES
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.decoding import decode_json
 from samuel.dialects.agent_hooks.table import FORMATS
@@ -263,7 +263,7 @@ def name(value: object) -> str:
         raise ValueError(f"must be text, not {kinds.type_name(value)}; put it in quotes")
     if not _NAME.fullmatch(value) or len(value) > LONGEST_NAME:
         raise ValueError(f"must be made of letters, digits, `.`, `-` and `_`, at most {LONGEST_NAME} of them")
-    if value in (DEFAULT, DEFAULT_ALIAS):
+    if value in RESERVED_NAMES:
         raise ValueError(f"must not be `{value}`, which is the name of the built-in handlers")
     return value
 
