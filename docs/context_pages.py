@@ -23,8 +23,9 @@ def context_page() -> str:
         "under its own name, for every later handler and for the prompt. The `data` of a handler that was not "
         "ok is dropped.\n",
         "Plugins should only read their own namespace in `Plugins`. Samuel does not enforce this: what a plugin "
-        "puts there can be read by every later handler and by the prompt's template, so it is no place for secrets. A "
-        "plugin that needs another one's data should say so in its documentation and work without it.\n",
+        "puts there can be read by every later handler and by the prompt's template, so it is no place for "
+        "secrets. A plugin that needs another one's data should say so in its documentation and work without "
+        "it.\n",
     ]
     top, inside = [], []
     for name in fields(PromptContext):

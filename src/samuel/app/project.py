@@ -23,6 +23,7 @@ from samuel.config import environment as configured_environment
 from samuel.config import load as load_config
 from samuel.config import load_personal
 from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
+from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.record import AskUser, Fired, Sink
 from samuel.errors import SamuelError, UsageError
 from samuel.events import Event, LoopEvent, PostAbilityCall, PreAbilityCall
@@ -144,7 +145,7 @@ class App:
             clock=self.clock,
             project=self._project_fields(),
             ask=None if self.pinned_run else ask,  # nobody is there to ask while a run's agent works
-            serial_locks=self.user.state / "serial" / self.trust_key,
+            state=HandlerState(self.user.state, self.trust_key),
         )
 
     def _configure(self, overrides: Overrides) -> None:

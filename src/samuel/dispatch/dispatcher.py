@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -19,6 +18,7 @@ from msgspec.structs import replace
 from samuel.clock import Clock, iso
 from samuel.dispatch import budget
 from samuel.dispatch.event_run import EventRun, only_denial, validated, without_rewrite
+from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.judge import judge
 from samuel.dispatch.observation import observed
 from samuel.dispatch.record import AskUser, Fired, HandlerCall, Sink
@@ -28,6 +28,7 @@ from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
 from samuel.files.lock import held
 from samuel.hooks.capability import overreach
+from samuel.hooks.guards import can_become_guard
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
@@ -35,7 +36,6 @@ from samuel.hooks.package import Package
 from samuel.process.emit_client import DeadlinePassed
 from samuel.process.tree import check_calls, kill_all
 from samuel.runtimes.base import Reply, Runtime
-from samuel.sha256 import sha256
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -99,10 +99,10 @@ class Dispatcher:
         project: ProjectFields,
         ask: AskUser | None = None,
         stamp: FileStamp = lambda _: None,
-        serial_locks: Path | None = None,
+        state: HandlerState | None = None,
     ) -> None:
-        """`serial_locks` is the directory of the locks of handlers that never run in two lanes at once."""
-        self._serial_locks = serial_locks
+        """`state` is kept for all processes of the user; without it nothing is."""
+        self._state = state
         self._chains = chains
         self._permit, self._stamp_files = permit, stamp
         self._sink = sink
@@ -136,7 +136,8 @@ class Dispatcher:
             case Arrange.REWRITE_THEN_GUARD:
                 self._rewrite_then_guard(event_run, handlers)
         result = event_run.composed if event_run.composed is not None else kind.composition.empty
-        fired = judge(kind, event_run.event, result, event_run.calls, self._chains[kind.name].warnings, self._ask)
+        warnings, once_denied = self._chains[kind.name].warnings, self._once_denied
+        fired = judge(kind, event_run.event, result, event_run.calls, warnings, self._ask, once_denied)
         self._sink.end(event, fired, (self._monotonic() - started) * 1000)
         return fired
 
@@ -255,6 +256,8 @@ class Dispatcher:
         )
         if bound.observed:
             call = observed(event_run.kind, call)
+        if call.outcome is Outcome.DENIED and self._state and can_become_guard(handler, event_run.kind):
+            self._state.record_denial(handler)
         self._sink.called(event, call)
         return call
 
@@ -270,8 +273,8 @@ class Dispatcher:
             return lambda handler, event, timeout: Reply(Outcome.NOT_STARTED, message=missing)
 
         call: RuntimeCall = runtime.call
-        if step.serial and self._serial_locks is not None:
-            call = _one_at_a_time(call, self._serial_locks)
+        if step.serial and self._state is not None:
+            call = _one_at_a_time(call, self._state)
         if handler.function is not None:  # a function of this process needs no permit and cannot be killed
             return call
 
@@ -290,6 +293,9 @@ class Dispatcher:
             return reply
 
         return run
+
+    def _once_denied(self, handler: Handler) -> bool:
+        return self._state is not None and self._state.once_denied(handler)
 
     # Preparation
 
@@ -341,13 +347,11 @@ class Dispatcher:
         )
 
 
-def _one_at_a_time(call: RuntimeCall, locks: Path) -> RuntimeCall:
+def _one_at_a_time(call: RuntimeCall, state: HandlerState) -> RuntimeCall:
     """The call under a lock of its handler, which other lanes and the hooks of agents wait for."""
 
     def locked(handler: Handler, event: Event, timeout: float) -> Reply:
-        name = sha256(f"{handler.event}/{handler.name}".encode()).hexdigest()[:32]
-        locks.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with held(locks / f"{name}.lock", wait=None, note=handler.name):
+        with held(state.serial_lock(handler), wait=None, note=handler.name):
             return call(handler, event, timeout)
 
     return locked

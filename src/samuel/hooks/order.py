@@ -23,7 +23,7 @@ from samuel.config.model import DEFAULT, REST, EventSettings, HandlerRef
 from samuel.errors import Problem
 from samuel.events import EventType
 from samuel.events.compose import Arrange
-from samuel.hooks.guards import closes, effective_mode, holds_everywhere
+from samuel.hooks.guards import closes, effective_mode, hidden_guards, holds_everywhere
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.missing_names import MissingNames
 from samuel.hooks.mode import HandlerMode, observation_refusal
@@ -81,7 +81,7 @@ def resolve(
         str(missing_names.problem_in_order(key, settings.order_lines.get(key, 0)))
         for key in missing_names.missing(settings.order)
     ]
-    warnings: list[str] = []
+    warnings: list[str] = hidden_guards(candidates, event)
 
     replaced: dict[int, str] = {}  # why, by handler
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from samuel.config.model import PluginSettings
+from samuel.hooks.guards import with_new_guards
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.package import Package
@@ -143,8 +144,13 @@ def _of_plugin(
         or _missing_part(plugin, package)
     ):
         status = HandlerStatus.UNTRUSTED if untrusted else HandlerStatus.BROKEN
-        places = _remembered(plugin.agreement, origin, answers, status, why)
-        return places or _refused(plugin, origin, status, why)
+        places, now = (
+            _remembered(plugin.agreement, origin, answers, status, why),
+            _refused(plugin, origin, status, why),
+        )
+        if plugin.problems:  # what it declares now cannot be read
+            places = [replace(handler, can_declare_role=False) for handler in places]
+        return with_new_guards(places, now) if places else now
     bound = _bound(plugin, package, origin)
     files = _files(plugin, package, origin, answers, permit.digests, {handler.path for handler in bound})
     handlers = [*bound, *files]
@@ -173,6 +179,7 @@ def _handler(plugin: InstalledPlugin, package: Package, origin: Origin, binding:
         timeout=binding.timeout,
         serial=binding.serial,
         role=binding.role,
+        can_declare_role=True,
         mode=binding.mode,
         package=package,
     )
@@ -268,6 +275,7 @@ def _answer(handlers: Sequence[Handler]) -> FileDeclarations:
             strict=handler.strict,
             role=handler.role,
             mode=handler.mode,
+            can_declare_role=handler.can_declare_role,
         )
         for handler in handlers
         if handler.event
@@ -291,6 +299,7 @@ def _remembered(
             order=place.order,
             strict=place.strict,
             role=Role(place.role) if place.role else None,
+            can_declare_role=place.can_declare_role,
             mode=HandlerMode(place.mode or HandlerMode.ENFORCE),
             declared=at,
             status=status,
