@@ -104,6 +104,11 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
             "`false`",
             "`true`: it never runs in two [lanes](../how-to/lanes.md#hooks-in-several-lanes) at once.",
         ),
+        "background": (
+            "boolean",
+            "`false`",
+            "`true`: [nobody waits for it](../how-to/background.md). Only for observers of what is over.",
+        ),
     },
     "provides": {
         "hooks": ("array of events", "-", "Each must be bound, by one of the forms or by a file in `hooks/`."),

@@ -98,7 +98,7 @@ def test_a_problem_has_a_file_a_line_a_message_and_a_hint(file: Path) -> None:
         (
             "[methodology.m.hooks.before_loop]\nhandlers = [{ use = 'a', x = 1 }]",
             "F:2: unknown key `x` in `methodology.m.hooks.before_loop.handlers[0]` "
-            "(known here: `use`, `strict`, `timeout`, `mode`, `serial`)",
+            "(known here: `use`, `strict`, `timeout`, `mode`, `serial`, `background`)",
         ),
         # Wrong types.
         ("default_methodology = 1", "F:1: `default_methodology` must be a string, not an integer"),

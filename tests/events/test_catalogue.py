@@ -240,3 +240,15 @@ def test_typed_payload_has_the_names_that_every_payload_and_every_context_has(ev
     payload = msgspec.convert({**sample(event), "event": event.name, "project_root": "/p"}, event.payload)
     assert (payload.event, payload.event_type, payload.repository_root) == (event.name, event.name, "/p")
     assert msgspec.to_builtins(payload)["event"] == event.name
+
+
+def test_handlers_may_run_in_the_background_only_where_no_answer_counts() -> None:
+    after_the_fact = [event.name for event in EVENTS if not event.answer_counts]
+    assert after_the_fact == [
+        *("init.after", "sync.after", "after:agent.invoke", "after:land", "after:iteration", "after:loop"),
+        *("PostAbilityCall", "TurnEnd", "SessionEnd"),
+    ]
+    for event in EVENTS:
+        composition = event.composition
+        if composition.can_deny or composition.needs_answer or composition.completes or event.strict:
+            assert event.answer_counts, event.name

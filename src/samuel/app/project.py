@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel import paths
@@ -16,17 +17,19 @@ from samuel.app.chains import Chains
 from samuel.app.combined_sink import CombinedSink
 from samuel.app.discovery import HandlerDiscovery
 from samuel.app.embedding import embedded, payload
+from samuel.app.lazy_background import LazyBackground
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.pinned_run import PinnedRun, pin_of
 from samuel.app.plugins import Plugins
 from samuel.config import environment as configured_environment
 from samuel.config import load as load_config
 from samuel.config import load_personal
+from samuel.dispatch.background import Background, HandlerHost
 from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
 from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.record import AskUser, Fired, Sink
 from samuel.errors import SamuelError, UsageError
-from samuel.events import Event, LoopEvent, PostAbilityCall, PreAbilityCall
+from samuel.events import AfterLoop, Event, LoopEvent, PostAbilityCall, PreAbilityCall
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import Handler, HandlerStatus
@@ -42,6 +45,7 @@ from samuel.trust.permit import Permit
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
+    from samuel.background.calls import BackgroundCalls
     from samuel.config.place_spec import PlaceSpec
     from samuel.hooks.order import Chain
     from samuel.loop.loop import Loop
@@ -132,9 +136,46 @@ class App:
             self.close()
             raise
         self.sink = CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *self.own_sinks))
-        self.dispatcher = self.make_dispatcher(self.chains, self.sink, ask)
+        self.background = self._background_calls(self.sink, one_event=machine.forks)
+        self.dispatcher = self.make_dispatcher(self.chains, self.sink, ask, self.background)
 
-    def make_dispatcher(self, chains: Mapping[str, Chain], sink: Sink, ask: AskUser | None) -> Dispatcher:
+    def _background_calls(self, sink: Sink, *, one_event: bool) -> LazyBackground:
+        """Where handlers run that nobody waits for.
+
+        Those of a run end with it, except for its last event. Any others go on until their own deadline: the
+        process that fires only `one_event` has ended before them.
+        """
+
+        def outlives(event: Event) -> bool:
+            in_run = self.pinned_run is not None or event.run_id is not UNSET
+            return one_event or isinstance(event, AfterLoop) or not in_run
+
+        def create() -> BackgroundCalls:
+            from samuel.background.calls import BackgroundCalls
+            from samuel.background.wire import SupervisorSetup
+
+            setup = SupervisorSetup(
+                root=str(self.paths.root),
+                journal=str(self.paths.journal),
+                parent_id=os.environ.get("SAMUEL_EVENT_ID", ""),
+                environment=self.variables,
+                cache=str(self.user.cache),
+                limits=vars(self.config.limits),
+                state=str(self.user.state),
+                trust_key=self.trust_key,
+                outlives=False,
+            )
+            return BackgroundCalls(setup, outlives, lambda: self._runtimes["inline"], sink)
+
+        return LazyBackground(create)
+
+    def make_dispatcher(
+        self,
+        chains: Mapping[str, Chain],
+        sink: Sink,
+        ask: AskUser | None,
+        background: Background | None = None,
+    ) -> Dispatcher:
         """A dispatcher that runs these chains with the runtimes and the agreements of this project."""
         return Dispatcher(
             chains=chains,
@@ -145,7 +186,7 @@ class App:
             clock=self.clock,
             project=self._project_fields(),
             ask=None if self.pinned_run else ask,  # nobody is there to ask while a run's agent works
-            state=HandlerState(self.user.state, self.trust_key),
+            host=HandlerHost(HandlerState(self.user.state, self.trust_key), background),
         )
 
     def _configure(self, overrides: Overrides) -> None:
@@ -326,6 +367,8 @@ class App:
 
     def close(self) -> None:
         """End the workers and close the journal."""
+        if background := getattr(self, "background", None):
+            background.close()
         self._runtimes.close()
         if self.lane is None:
             self.journal.close()

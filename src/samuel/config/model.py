@@ -35,6 +35,8 @@ class HandlerRef:
     mode: str = ""
     serial: bool = False
     """True: it never runs in two lanes at once."""
+    background: bool | None = None
+    """True: nobody waits for it. None: as the handler itself declares."""
     line: int = field(default=0, compare=False)
 
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from samuel.clock import Clock, iso
 from samuel.dispatch import budget
+from samuel.dispatch.background import NO_HOST, BackgroundCall, HandlerHost
 from samuel.dispatch.event_run import EventRun, only_denial, validated, without_rewrite
 from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.judge import judge
@@ -83,6 +84,8 @@ class _BoundHandler(msgspec.Struct, frozen=True):
     deadline_ms: int
     budget: float  # bytes it may add to the prompt; built-ins have limits of their own
     package: Package | None
+    background: bool
+    serial: bool
 
 
 class Dispatcher:
@@ -99,10 +102,10 @@ class Dispatcher:
         project: ProjectFields,
         ask: AskUser | None = None,
         stamp: FileStamp = lambda _: None,
-        state: HandlerState | None = None,
+        host: HandlerHost = NO_HOST,
     ) -> None:
-        """`state` is kept for all processes of the user; without it nothing is."""
-        self._state = state
+        """Without a `host` nothing is kept, and handlers in the background are waited for."""
+        self._state, self._background = host
         self._chains = chains
         self._permit, self._stamp_files = permit, stamp
         self._sink = sink
@@ -113,6 +116,7 @@ class Dispatcher:
         self._runtimes = runtimes
         self._bound_chains: dict[str, tuple[_BoundHandler, ...]] = {}
         self._filtered: set[str] = set()  # names of events with a handler that has a `match`
+        self._with_background: set[str] = set()  # names of events with a handler that runs in the background
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
 
@@ -126,18 +130,24 @@ class Dispatcher:
         handlers = self._bound_chain(kind.name)
         if kind.name in self._filtered:
             handlers = _matching(handlers, event)
+        called = handlers
+        if kind.name in self._with_background:
+            called = tuple(bound for bound in handlers if not bound.background)
         match kind.composition.arrange:
             case Arrange.IN_TURN:
-                self._in_turn(event_run, handlers)
+                self._in_turn(event_run, called)
             case Arrange.LAST_ONLY:
-                self._in_turn(event_run, handlers[-1:])
+                self._in_turn(event_run, called[-1:])
             case Arrange.TOGETHER:
-                self._together(event_run, handlers)
+                self._together(event_run, called)
             case Arrange.REWRITE_THEN_GUARD:
-                self._rewrite_then_guard(event_run, handlers)
+                self._rewrite_then_guard(event_run, called)
+        background = self._start_background(event_run, handlers) if len(called) < len(handlers) else ()
         result = event_run.composed if event_run.composed is not None else kind.composition.empty
         warnings, once_denied = self._chains[kind.name].warnings, self._once_denied
         fired = judge(kind, event_run.event, result, event_run.calls, warnings, self._ask, once_denied)
+        if background:
+            fired = replace(fired, background=background)
         self._sink.end(event, fired, (self._monotonic() - started) * 1000)
         return fired
 
@@ -207,21 +217,37 @@ class Dispatcher:
                 calls[bound.position] = call
         event_run.compose([calls[position] for position in sorted(calls)])
 
+    def _start_background(self, event_run: EventRun, handlers: Sequence[_BoundHandler]) -> tuple[str, ...]:
+        """Start the handlers that nobody waits for, with the event as the others left it; their names.
+
+        One that may not run, or cannot be started, is recorded like any other call.
+        """
+        assert self._background is not None
+        names: list[str] = []
+        for bound in handlers:
+            if not bound.background:
+                continue
+            handler = bound.handler
+            payload = replace(self._payload(bound, event_run, event_run.event), previous=UNSET)
+            call = BackgroundCall(handler, payload, bound.position, bound.timeout, bound.serial)
+            why = "" if handler.function is not None else self._permit(handler)
+            outcome = Outcome.REFUSED
+            if not why:
+                why, outcome = self._background.start(call), Outcome.NOT_STARTED
+            if not why:
+                names.append(handler.name)
+                continue
+            refused = HandlerCall(handler, bound.position, outcome, 0.0, strict=False, message=why)
+            event_run.calls.append(refused)
+            self._sink.called(event_run.event, refused)
+        return tuple(names)
+
     # One call
 
     def _call(self, bound: _BoundHandler, event_run: EventRun, event: Event) -> HandlerCall:
         """Run one handler, validate its reply, and give the call to the sink."""
         handler, package, composed = bound.handler, bound.package, event_run.composed
-        payload = replace(
-            event,
-            deadline_ms=bound.deadline_ms,
-            plugin=bound.plugin,
-            previous=UNSET if composed is None else composed,
-            idempotency_key=event_run.key + bound.key,
-        )
-        if package is not None and event.recipe_name:
-            # The hooks of a plugin know its recipes by the names of their files.
-            payload = replace(payload, recipe_name=event.recipe_name.removeprefix(f"{package.name}/"))
+        payload = self._payload(bound, event_run, event)
         monotonic = self._monotonic
         started = monotonic()
         try:
@@ -260,6 +286,21 @@ class Dispatcher:
             self._state.record_denial(handler)
         self._sink.called(event, call)
         return call
+
+    def _payload(self, bound: _BoundHandler, event_run: EventRun, event: Event) -> Event:
+        """The event as this handler gets it."""
+        package, composed = bound.package, event_run.composed
+        payload = replace(
+            event,
+            deadline_ms=bound.deadline_ms,
+            plugin=bound.plugin,
+            previous=UNSET if composed is None else composed,
+            idempotency_key=event_run.key + bound.key,
+        )
+        if package is not None and event.recipe_name:
+            # The hooks of a plugin know its recipes by the names of their files.
+            payload = replace(payload, recipe_name=event.recipe_name.removeprefix(f"{package.name}/"))
+        return payload
 
     def _runner(self, step: ChainStep) -> RuntimeCall:
         """The function that runs one handler. It checks the permit at every call."""
@@ -325,6 +366,8 @@ class Dispatcher:
             handlers = tuple(self._bind(chain.event, step, at) for at, step in enumerate(chain.steps, start=1))
             if any(bound.handler.match for bound in handlers):
                 self._filtered.add(name)  # first: a thread that gets the bound chain must see this too
+            if any(bound.background for bound in handlers):
+                self._with_background.add(name)
             self._bound_chains[name] = handlers
         return handlers
 
@@ -344,6 +387,8 @@ class Dispatcher:
             int(step.timeout * 1000),
             self._project.prompt_bytes if limited else math.inf,
             handler.package,
+            step.background and self._background is not None and handler.status is HandlerStatus.ACTIVE,
+            step.serial,
         )
 
 

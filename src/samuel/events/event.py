@@ -131,6 +131,11 @@ class EventType(msgspec.Struct, frozen=True):
         return self.name in names.CONTEXT
 
     @property
+    def answer_counts(self) -> bool:
+        """True when what follows depends on the answers of its handlers, so that they are waited for."""
+        return self.name not in names.AFTER_THE_FACT
+
+    @property
     def irreversible(self) -> bool:
         """True when firing it cannot be undone: `hooks fire` requires `--really`."""
         return self.name == names.AGENT_INVOKE

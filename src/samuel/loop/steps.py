@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from samuel.background.wire import EndedCall
 from samuel.clock import iso
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import AgentInvoke, Event, LoopEvent, QualityCheck
@@ -47,10 +48,12 @@ class Steps:
         timings: bool = False,
         dry_run: bool = False,
         replacements: Sequence[str] = (),
+        ended_in_background: Callable[[], Sequence[EndedCall]] = tuple,
     ) -> None:
         """`context` is the part of every event's PromptContext that does not change during a run.
 
-        `replacements` are the warnings about handlers that replace another one in this project.
+        `replacements` are the warnings about handlers that replace another one in this project;
+        `ended_in_background` gives the handlers that nobody waited for and that failed since it was last called.
         """
         self._place = place
         self._fire = fire
@@ -58,6 +61,7 @@ class Steps:
         self._stop = stop
         self._timings = timings
         self._replacements = replacements
+        self._ended_in_background = ended_in_background
         self._contributions: Mapping[str, Any] = {}  # of handlers in this iteration: `Plugins` of the context
         self.dry_run = dry_run
         self.agent_started = False  # in this iteration
@@ -127,6 +131,7 @@ class Steps:
         for message in fired.messages:
             self._place.watch(HandlerMessage(message))
         warnings = [_warning(call) for call in fired.calls if _is_worth_a_warning(call)]
+        warnings += [_background_warning(call) for call in self._ended_in_background()]
         timings = [_timing(call) for call in fired.calls] if self._timings else []
         self._warn(warnings)
         self.write_notes(*warnings, *timings)
@@ -159,6 +164,11 @@ def _is_worth_a_warning(call: HandlerCall) -> bool:
 def _warning(call: HandlerCall) -> ProgressNote:
     handler, message = call.handler, " ".join(call.message.split())[:500]
     text = f"{handler.event} plugin={handler.key} hook={handler.name} {call.outcome}: {message}"
+    return ProgressNote("hooks.warning", text)
+
+
+def _background_warning(call: EndedCall) -> ProgressNote:
+    text = f"{call.event} plugin={call.plugin} hook={call.handler} {call.outcome}: {call.message}"
     return ProgressNote("hooks.warning", text)
 
 

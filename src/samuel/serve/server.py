@@ -338,7 +338,8 @@ def _longest(app: App, event: Event) -> float:
     """Within how many seconds the handlers of an event end. Those that judge tool calls may be called twice."""
     kind = BY_PAYLOAD[type(event)]
     around = [step for project in app.enclosing for step in guard_steps(project, kind)]
-    return 2 * sum(step.timeout for step in (*app.chains[kind.name].steps, *around)) + MARGIN_SECONDS
+    steps = (*app.chains[kind.name].steps, *around)
+    return 2 * sum(step.timeout for step in steps if not step.background) + MARGIN_SECONDS
 
 
 def _logical_directory(variables: bytes) -> str:

@@ -21,6 +21,7 @@ from samuel.config.duration import parse_duration
 from samuel.config.model import RESERVED_NAMES
 from samuel.events import event_type
 from samuel.files.survey import Signature, signature
+from samuel.hooks.background import background_refusal
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.mode import HandlerMode, declared_mode
 from samuel.hooks.package import Package
@@ -275,6 +276,8 @@ def declared_handler(
             mode = declared_mode(declaration.mode, event_type(declaration.event))
         except ValueError as error:
             status, reason = HandlerStatus.BROKEN, f"`mode` {error}"
+    if declaration.background and (why := _background_refusal(declaration, role)):
+        status, reason = HandlerStatus.BROKEN, why
     name = owner if declaration.function in ("", owner.replace("-", "_")) else f"{owner}:{declaration.function}"
     return Handler(
         name=name,
@@ -291,10 +294,15 @@ def declared_handler(
         role=role,
         mode=mode,
         serial=declaration.serial,
+        background=declaration.background,
         declared=position,
         status=status,
         reason=reason,
     )
+
+
+def _background_refusal(declaration: HandlerDeclaration, role: Role | None) -> str:
+    return background_refusal(event_type(declaration.event), role, strict=declaration.strict)
 
 
 def _refused(

@@ -178,6 +178,7 @@ def _handler(plugin: InstalledPlugin, package: Package, origin: Origin, binding:
         strict=binding.strict,
         timeout=binding.timeout,
         serial=binding.serial,
+        background=binding.background,
         role=binding.role,
         can_declare_role=True,
         mode=binding.mode,
@@ -275,6 +276,7 @@ def _answer(handlers: Sequence[Handler]) -> FileDeclarations:
             strict=handler.strict,
             role=handler.role,
             mode=handler.mode,
+            background=handler.background,
             can_declare_role=handler.can_declare_role,
         )
         for handler in handlers
@@ -301,6 +303,7 @@ def _remembered(
             role=Role(place.role) if place.role else None,
             can_declare_role=place.can_declare_role,
             mode=HandlerMode(place.mode or HandlerMode.ENFORCE),
+            background=place.background,
             declared=at,
             status=status,
             reason=why,

@@ -32,6 +32,7 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     order: int | None = None
     timeout: float | None = None
     serial: bool = False
+    background: bool = False
     match: dict[str, Any] = {}
     config: dict[str, Any] = {}  # `plugin.config` of its events
     required_key: str = ""  # builtin: the key of `config` without which it has nothing to do

@@ -122,6 +122,7 @@ class YamlHooks:
                 order=hook.order,
                 timeout=hook.timeout,
                 serial=hook.serial,
+                background=hook.background,
                 role=hook.role,
                 can_declare_role=not (hook.protocol or hook.kind == BUILTIN),  # these are what they are
                 mode=hook.mode,
