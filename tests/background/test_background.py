@@ -244,6 +244,8 @@ def test_killed_supervisor_is_replaced_and_leaves_nothing(samuel_project: Samuel
         second = pid_of_handler(samuel_project)
         assert second != first
         until(lambda: not is_alive(first), "the handler of the killed supervisor was left")
+        lost = only_call(samuel_project)
+        assert (lost.outcome, lost.message) == ("crashed", "the process that ran it was killed")
     until(lambda: not is_alive(second), "the handler outlived its run")
 
 

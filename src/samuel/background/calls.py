@@ -28,7 +28,7 @@ from samuel.process import spawn
 from samuel.process.ledger import LEDGER
 from samuel.process.reason import NotRunnable
 from samuel.process.tree import end
-from samuel.runtimes.base import Runtime
+from samuel.runtimes.base import Reply, Runtime
 from samuel.runtimes.python import NEEDED, SAMUEL
 
 # -P and appending to the path: neither the project's modules nor Samuel's may shadow others.
@@ -37,6 +37,8 @@ START = (
     "from samuel.background.supervisor import main; main(int(sys.argv[1]))"
 )
 END_SECONDS = 15.0  # for a supervisor to kill its handlers and to record that
+
+MOST_ENDED = 100  # failed calls that are kept for whoever asks: in a server nobody does
 
 _decode_ended = json_decoder(EndedCall)
 
@@ -56,6 +58,7 @@ class BackgroundCalls:
         self._lock = threading.Lock()
         self._supervisors: dict[bool, Supervisor] = {}
         self._ended: list[EndedCall] = []
+        self._count = 0
 
     def start(self, call: BackgroundCall) -> str:
         """Begin a call; "" or why it could not be begun."""
@@ -66,12 +69,14 @@ class BackgroundCalls:
         with self._lock:
             supervisor = self._supervisors.get(outlives)
             try:
+                self._listen()  # so that a supervisor never has to wait until it is read
                 if supervisor is None or not supervisor.is_alive():
                     if supervisor is not None:
-                        supervisor.close()
+                        self._end(supervisor)
                     setup = msgspec.structs.replace(self._setup, outlives=outlives)
                     supervisor = self._supervisors[outlives] = Supervisor(setup)
-                supervisor.send(call)
+                self._count += 1
+                supervisor.send(self._count, call)
             except (OSError, NotRunnable) as error:
                 return f"its supervisor cannot be started: {error}"
         return ""
@@ -79,17 +84,27 @@ class BackgroundCalls:
     def ended(self) -> list[EndedCall]:
         """The calls that did not end well since the last time this was asked."""
         with self._lock:
-            for supervisor in self._supervisors.values():
-                self._ended += supervisor.ended()
+            self._listen()
             ended, self._ended = self._ended, []
         return ended
+
+    def _listen(self) -> None:
+        ended = (call for supervisor in self._supervisors.values() for call in supervisor.ended())
+        failed = [call for call in ended if call.outcome != Outcome.OK]
+        self._ended = [*self._ended, *failed][-MOST_ENDED:]
 
     def close(self) -> None:
         """Kill what must not go on, and leave the rest to its supervisor."""
         with self._lock:
             for supervisor in self._supervisors.values():
-                supervisor.close()
+                self._end(supervisor)
             self._supervisors.clear()
+
+    def _end(self, supervisor: Supervisor) -> None:
+        """End a supervisor. What it could not record, because it was killed, is recorded here."""
+        for call in supervisor.close():
+            reply = Reply(Outcome.CRASHED, message="the process that ran it was killed")
+            self._sink.called(call.event, call.ended(reply, 0.0))
 
     def _call_here(self, call: BackgroundCall) -> None:
         """Call a function of this process, which cannot be killed: it must end by itself."""
@@ -103,7 +118,7 @@ class BackgroundCalls:
         self._sink.called(call.event, ended)
         if ended.outcome is not Outcome.OK:
             with self._lock:
-                self._ended.append(ended_call(ended))
+                self._ended.append(ended_call(0, ended))
 
 
 class Supervisor:
@@ -114,6 +129,7 @@ class Supervisor:
         self._outlives = setup.outlives
         self._connection, theirs = socket.socketpair()
         self._received = b""
+        self._under_way: dict[int, BackgroundCall] = {}
         try:
             self._process = self._start(theirs, setup.root)
             send(self._connection, setup)
@@ -134,26 +150,38 @@ class Supervisor:
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
-    def send(self, call: BackgroundCall) -> None:
-        send(self._connection, job_of(call))
+    def send(self, number: int, call: BackgroundCall) -> None:
+        send(self._connection, job_of(number, call))
+        self._under_way[number] = call
 
     def ended(self) -> list[EndedCall]:
-        """What it has told since the last time."""
+        """The calls that have ended since the last time."""
         with suppress(OSError):  # nothing there, or it is gone
             while data := self._connection.recv(1 << 16, socket.MSG_DONTWAIT):
                 self._received += data
         *lines, self._received = self._received.split(b"\n")
-        return [_decode_ended(line) for line in lines]
+        ended = [_decode_ended(line) for line in lines]
+        for call in ended:
+            self._under_way.pop(call.number, None)
+        return ended
 
-    def close(self) -> None:
-        """Let it end: at once where its calls must not go on, otherwise when they have ended."""
-        self._connection.close()
+    def close(self) -> list[BackgroundCall]:
+        """Let it end: at once where its calls must not go on, otherwise when they have ended.
+
+        The calls that nobody has recorded, since it was killed.
+        """
         if self._outlives and self.is_alive():
+            self._connection.close()
             threading.Thread(target=self._reap, daemon=True).start()
-            return
+            return []
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_WR)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(END_SECONDS)
+        self.ended()
+        self._connection.close()
         end(self._process)  # also what a supervisor that was killed has left
+        return list(self._under_way.values())
 
     def _reap(self) -> None:
         self._process.wait()

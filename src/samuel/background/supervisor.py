@@ -46,7 +46,8 @@ def main(fd: int) -> None:
     calls = SupervisedCalls(decode_setup(setup), connection)
     signal.signal(signal.SIGTERM, calls.terminate)
     while (message := receive(connection)) is not None:
-        calls.start(decode_job(message).call())
+        job = decode_job(message)
+        calls.start(job.number, job.call())
     calls.finish()
 
 
@@ -57,7 +58,8 @@ class SupervisedCalls:
         self._outlives = setup.outlives
         self._connection = connection
         self._lock = threading.Lock()
-        self._under_way: dict[int, tuple[BackgroundCall, float]] = {}
+        self._telling = threading.Lock()
+        self._under_way: dict[int, tuple[BackgroundCall, float]] = {}  # by the number of the job
         self._ending = False
         root, clock = Path(setup.root), SystemClock()
         self._state = HandlerState(Path(setup.state), setup.trust_key)
@@ -66,10 +68,10 @@ class SupervisedCalls:
         limits = Limits(**setup.limits)
         self._runtimes = Runtimes(Setting(root, setup.environment, os.environ, Path(setup.cache), limits, clock))
 
-    def start(self, call: BackgroundCall) -> None:
+    def start(self, number: int, call: BackgroundCall) -> None:
         with self._lock:
-            self._under_way[id(call)] = call, time.perf_counter()
-        threading.Thread(target=self._make, args=(call,), daemon=True).start()
+            self._under_way[number] = call, time.perf_counter()
+        threading.Thread(target=self._make, args=(number, call), daemon=True).start()
 
     def finish(self) -> None:
         """End: when all calls have, or at once if they must not go on."""
@@ -89,9 +91,10 @@ class SupervisedCalls:
             kill_all()  # again: a call may have been about to start its process
             time.sleep(0.01)
         with self._lock:
-            left, self._under_way = list(self._under_way.values()), {}
-        for call, began in left:  # modules, which are no processes, and a process that sits in the kernel
-            self._record(call, Reply(Outcome.TIMED_OUT, message=LEFT), began)
+            left, self._under_way = self._under_way, {}
+        # What is left: modules, and processes that sit in the kernel.
+        for number, (call, began) in left.items():
+            self._record(number, call, Reply(Outcome.TIMED_OUT, message=LEFT), began)
         self._runtimes.close()
         self._journal.close()
         with Tree():  # whatever they left
@@ -106,7 +109,7 @@ class SupervisedCalls:
         with self._lock:
             return any(call.handler.runtime != "wasm" for call, _ in self._under_way.values())
 
-    def _make(self, call: BackgroundCall) -> None:
+    def _make(self, number: int, call: BackgroundCall) -> None:
         began = time.perf_counter()
         try:
             reply = self._reply(call)
@@ -115,9 +118,11 @@ class SupervisedCalls:
         if self._ending and reply.outcome is not Outcome.OK:
             reply = Reply(Outcome.TIMED_OUT, message=LEFT, stderr=reply.stderr)
         with self._lock:
-            if self._under_way.pop(id(call), None) is None:
+            if number not in self._under_way:
                 return  # recorded already, as one that was left
-        self._record(call, reply, began)
+        self._record(number, call, reply, began)
+        with self._lock:
+            self._under_way.pop(number, None)
 
     def _reply(self, call: BackgroundCall) -> Reply:
         runtime = self._runtimes.get(call.handler.runtime)
@@ -128,16 +133,14 @@ class SupervisedCalls:
         with held(self._state.serial_lock(call.handler), wait=None, note=call.handler.name):
             return runtime.call(call.handler, call.event, call.timeout)
 
-    def _record(self, call: BackgroundCall, reply: Reply, began: float) -> None:
-        """Record how a call ended, and tell the process that sent it if that was not well."""
+    def _record(self, number: int, call: BackgroundCall, reply: Reply, began: float) -> None:
+        """Record how a call ended, and tell the process that sent it."""
         duration_ms = (time.perf_counter() - began) * 1000
         ended = call.ended(reply, duration_ms)
         self._journal.called(call.event, ended)
         self._hooks_log.end(call.event, _only(call, ended), duration_ms)
-        if ended.outcome is Outcome.OK:
-            return
-        with suppress(OSError):  # it is gone, or has not read what it was told before
-            self._connection.send(msgspec.json.encode(ended_call(ended)) + b"\n", socket.MSG_DONTWAIT)
+        with suppress(OSError), self._telling:  # it may be gone
+            self._connection.sendall(msgspec.json.encode(ended_call(number, ended)) + b"\n")
 
 
 def _only(call: BackgroundCall, ended: HandlerCall) -> Fired:

@@ -41,6 +41,7 @@ class SupervisorSetup(msgspec.Struct, frozen=True):
 class Job(msgspec.Struct, frozen=True):
     """A call to make."""
 
+    number: int
     handler: Handler
     event: str
     payload: msgspec.Raw
@@ -54,8 +55,9 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class EndedCall(msgspec.Struct, frozen=True):
-    """A call that did not end well."""
+    """A call that has ended, and is in the journal."""
 
+    number: int  # of its job
     handler: str
     plugin: str
     event: str
@@ -63,15 +65,15 @@ class EndedCall(msgspec.Struct, frozen=True):
     message: str
 
 
-def ended_call(call: HandlerCall) -> EndedCall:
+def ended_call(number: int, call: HandlerCall) -> EndedCall:
     message = " ".join(call.message.split())[:LONGEST_TEXT]
     handler = call.handler
-    return EndedCall(handler.name, handler.key, handler.event, call.outcome, message)
+    return EndedCall(number, handler.name, handler.key, handler.event, call.outcome, message)
 
 
-def job_of(call: BackgroundCall) -> Job:
+def job_of(number: int, call: BackgroundCall) -> Job:
     payload = msgspec.Raw(msgspec.msgpack.encode(call.event))
-    return Job(call.handler, call.event.event, payload, call.position, call.timeout, call.serial)
+    return Job(number, call.handler, call.event.event, payload, call.position, call.timeout, call.serial)
 
 
 def send(connection: socket.socket, message: SupervisorSetup | Job) -> None:
