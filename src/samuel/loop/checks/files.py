@@ -15,7 +15,8 @@ from pathlib import Path
 from samuel.errors import SamuelError
 from samuel.files.globs import chosen
 from samuel.files.inside import read_inside
-from samuel.loop.checks.commands import CommandReader, TextReader
+from samuel.loop.checks.commands import CommandReader
+from samuel.loop.checks.pytest_settings import TextReader
 from samuel.loop.checks.settings import same_settings
 from samuel.paths import VOLATILE_DIRS
 from samuel.tasks.task import Task
