@@ -144,9 +144,9 @@ class Loop:
             if reason := self._limits.reason_to_end(run, no_task):
                 return reason
             if not run.baseline_done:
-                run = self._check_baseline(run)
-                if not run.baseline_done:
-                    self._note_end(run, ExitReason.BASELINE_FAILED, baseline.FAILED)
+                run, why = self._check_baseline(run)
+                if why:
+                    self._note_end(run, ExitReason.BASELINE_FAILED, why)
                     return ExitReason.BASELINE_FAILED
             choice = choose(run.agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
             if not choice.agent:
@@ -161,14 +161,14 @@ class Loop:
             if reason:
                 return reason
 
-    def _check_baseline(self, run: Run) -> Run:
+    def _check_baseline(self, run: Run) -> baseline.Baseline:
         try:
-            run = baseline.check_baseline(self._place, self._files, self._steps, run)
+            run, why = baseline.check_baseline(self._place, self._files, self._steps, run)
         except GitFailed as lost:  # a check removed the repository
             self._note_end(run, ExitReason.ERROR, str(lost))
             raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
         self._history.begin(run, self._files)
-        return self._file.save(run)
+        return baseline.Baseline(self._file.save(run), why)
 
     def _wait(self, run: Run, choice: AgentChoice) -> None:
         """Wait until an agent can be tried again, or a stop is requested. A run that is killed waits on."""
@@ -332,6 +332,7 @@ class Loop:
                 run.usage,
                 statuses,
                 task.verified if task else "",
+                settlement.record.still_red if settlement.record else (),
             )
         )
         return fired

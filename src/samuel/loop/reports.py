@@ -119,6 +119,10 @@ class BaselineChecked:
     failing: tuple[str, ...]
     """The commands that failed."""
     accepted: bool
+    cannot_run: tuple[str, ...] = ()
+    """Those of them whose program is missing or may not be executed: they are never accepted."""
+    withheld: tuple[str, ...] = ()
+    """Variables that are set here and that checks do not get, if one failed: those that it may need."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,16 @@ class CheckEnded:
     passed: bool
     seconds: float
     output_tail: str = ""
+    repeated: bool = False
+    """True: it had failed, and ran once more; if it passed now, it is flaky."""
+
+
+@dataclass(frozen=True)
+class LostTests:
+    """Tests that ran before do not run with the work of an attempt that passed the checks."""
+
+    task_id: str
+    tests: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -184,6 +198,8 @@ class IterationSettled:
     statuses: tuple[TaskStatus, ...]
     verified: str = ""
     """How the completed task was verified, as in `Task.verified`."""
+    still_red: tuple[str, ...] = ()
+    """What failed before the task, if it turned none of it green: why it is unverified."""
 
 
 @dataclass(frozen=True)
@@ -293,6 +309,7 @@ Report = (
     | CheckStarted
     | CheckEnded
     | CheckFilesChanged
+    | LostTests
     | IterationFailed
     | IterationSettled
     | HandlerMessage

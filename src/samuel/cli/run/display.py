@@ -19,6 +19,7 @@ from samuel.cli.run.words import (
     end_line,
     first_line,
     judged_twice_line,
+    lost_tests_line,
     next_steps,
     plural,
     put_away_line,
@@ -49,6 +50,7 @@ from samuel.loop.reports import (
     LandingStarted,
     LaneReport,
     LoopWarning,
+    LostTests,
     QuestionAsked,
     Report,
     RunEnded,
@@ -146,6 +148,8 @@ class PlainDisplay:
                 return f"  {judged_twice_line(report)}"
             case CheckEnded():
                 return self._check(report)
+            case LostTests():
+                return f"  {lost_tests_line(report)}"
             case IterationFailed():
                 return self._failure(report)
             case LoopWarning():
@@ -200,7 +204,7 @@ class PlainDisplay:
 
     def _check(self, report: CheckEnded) -> str:
         line = f"  check {check_result(report)}"
-        if report.passed or not report.output_tail.strip():
+        if report.passed or report.repeated or not report.output_tail.strip():
             return line
         self._tail_shown = True
         return "\n".join([line, *tail(report.output_tail)])

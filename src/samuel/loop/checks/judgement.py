@@ -15,8 +15,9 @@ from samuel.events.loop import CheckRun
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.checks.files import CheckFiles, owned, protected
 from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.checks.repeat import Repeat, never_repeat, repeated
 from samuel.loop.checks.softened_tests import softened_tests
-from samuel.loop.checks.verdict import CheckVerdict, check_runs, judge
+from samuel.loop.checks.verdict import CheckVerdict, check_runs, counting_failures, judge
 from samuel.loop.reports import CheckFilesChanged, Watch, ignore_reports
 from samuel.printable import file_name
 from samuel.process.git.trees import Trees
@@ -43,7 +44,7 @@ class AttemptVerdict(NamedTuple):
 
 
 class Judgement:
-    """Judges one attempt. `check` runs all checks on the work tree as it is."""
+    """Judges one attempt. `check` runs all checks on the work tree as it is, `repeat` one of them once more."""
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class Judgement:
         protect: Sequence[str],
         check: Callable[[], Fired],
         watch: Watch = ignore_reports,
+        repeat: Repeat = never_repeat,
     ) -> None:
         self._trees = trees
         self._memory = memory
@@ -60,6 +62,7 @@ class Judgement:
         self._protect = protect
         self._check = check
         self._watch = watch
+        self._repeat = repeat
 
     def judge(self, task: Task, attempt: AttemptChanges, verified: str) -> AttemptVerdict:
         """The verdict. Files that were weakened or that are protected are put back from the verified tree."""
@@ -73,12 +76,14 @@ class Judgement:
             return AttemptVerdict(CheckVerdict(False, _hidden_text(hidden)), tuple(hidden))
         touched = files.touched(self._commands, paths)
         owned_files = owned(task, touched)
-        with_verified = self._check_with(
-            verified, attempt.tree, [path for path in touched if path not in owned_files]
-        )
+        not_owned = [path for path in touched if path not in owned_files]
+        with_verified = self._check_with(verified, attempt.tree, not_owned)
         own = checked(self._check())
+        own_runs = repeated(own.runs, self._failing, self._repeat)
+        if with_verified and not self._failing(own_runs):  # else it failed, whatever it changed
+            with_verified = self._repeat_with(verified, attempt.tree, not_owned, with_verified)
         verdict = judge(
-            own.runs,
+            own_runs,
             baseline=self._memory.baseline,
             verified=with_verified,
             check_files=touched,
@@ -90,7 +95,10 @@ class Judgement:
         if own.other_failures:
             why = "\n\n".join(text for text in (verdict.why, own.other_failures) if text)
             verdict = verdict._replace(passed=False, why=why)
-        return AttemptVerdict(verdict, touched, own.runs)
+        return AttemptVerdict(verdict, touched, own_runs)
+
+    def _failing(self, runs: Sequence[CheckRun]) -> set[str]:
+        return counting_failures(runs, self._memory.baseline, self._memory.verified)
 
     def _refused(self, task: Task, paths: Sequence[str]) -> list[str]:
         chosen = protected(paths, self._protect)
@@ -115,6 +123,18 @@ class Judgement:
         self._put(verified, paths)
         try:
             return checked(self._check()).runs
+        finally:
+            self._put(own, paths)
+
+    def _repeat_with(
+        self, verified: str, own: str, paths: Sequence[str], runs: tuple[CheckRun, ...]
+    ) -> tuple[CheckRun, ...]:
+        """The runs with these files as in the verified tree, after those that failed were repeated."""
+        if not self._failing(runs):
+            return runs
+        self._put(verified, paths)
+        try:
+            return repeated(runs, self._failing, self._repeat)
         finally:
             self._put(own, paths)
 
