@@ -369,7 +369,10 @@ class Loop:
             counts[task.status] = counts.get(task.status, 0) + 1
         message = run.exit_message or run.budget_hit
         branch = own_branch_of(run)
-        ended_run = RunEnded(reason, run.iterations_run, counts, run.usage, tasks, message, report)
+        lost = self._history.lost_tests(run.run_id)
+        ended_run = RunEnded(
+            reason, run.iterations_run, counts, run.usage, tasks, message, report, lost_tests=lost
+        )
         if branch is not None:
             ended_run = dataclasses.replace(ended_run, branch=branch.name, from_branch=branch.from_branch)
         self._place.watch(ended_run)

@@ -6,7 +6,7 @@ A reader matches on the class and ends with `assert_never`, so that mypy names e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from samuel.agents.ending import AgentEnding
@@ -183,6 +183,7 @@ class IterationFailed:
     why: str
     log: str = ""
     """The path of the agent's output, below the project's root; "" if no agent ran."""
+    task_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -289,6 +290,8 @@ class RunEnded:
     """The branch of the run's own with its work; "" if the work is on the branch of its user."""
     from_branch: str = ""
     """The branch that it came from; "" for none."""
+    lost_tests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By id of a completed task: tests that ran before it and do not run since."""
 
 
 Report = (

@@ -30,6 +30,7 @@ from samuel.cli.run.words import (
     wait_line,
 )
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.report.way_out import way_out
 from samuel.loop.reports import (
     AgentActivity,
     AgentChanged,
@@ -217,7 +218,10 @@ class PlainDisplay:
         of_check = report.outcome is IterationOutcome.QUALITY_FAILED and not self._tail_shown
         last_lines = tail(output) if of_agent or of_check else []
         log = short_path(report.log or self._log)
-        return "\n".join([f"  {report.outcome}: {self._reason}", *last_lines, *([f"  log: {log}"] if log else [])])
+        way = way_out(report.task_id, report.why)
+        own_files = [f"  {way.own_files}"] if way else []
+        log_lines = [f"  log: {log}"] if log else []
+        return "\n".join([f"  {report.outcome}: {self._reason}", *last_lines, *own_files, *log_lines])
 
     def _end(self, report: RunEnded) -> str:
         why = first_line(report.message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -12,6 +13,8 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.checks import baseline
 from samuel.loop.checks.baseline import cannot_run_text
 from samuel.loop.checks.withheld import withheld_hint
+from samuel.loop.report.lost_tests import lost_tests_words
+from samuel.loop.report.way_out import way_out_lines
 from samuel.loop.report.words import NOTHING_GREEN
 from samuel.loop.reports import (
     AgentEnded,
@@ -132,9 +135,7 @@ def settled_line(report: IterationSettled) -> str:
 
 
 def lost_tests_line(report: LostTests) -> str:
-    tests = ", ".join(report.tests[:MOST_FILES])
-    more = f" and {len(report.tests) - MOST_FILES} more" if len(report.tests) > MOST_FILES else ""
-    return f"LOST {plural(len(report.tests), 'test')}, which ran before: {tests}{more}"
+    return f"LOST TESTS: {lost_tests_words(report.tests)}"
 
 
 def end_line(report: RunEnded) -> str:
@@ -160,6 +161,9 @@ def next_steps(report: RunEnded) -> Iterator[str]:
         yield f"  {FINISH}"
     if report.reason is ExitReason.BUDGET and report.message and "max_duration" not in report.message:
         yield "go on with more: samuel run start --add-budget 5usd (or 20000tokens)"
+    for id, tests in report.lost_tests.items():
+        yield f"LOST TESTS in task {id}: {lost_tests_words(tests)}"
+        yield f"  samuel run show {shlex.quote(id)} --diff"
     yield from _blocked([task for task in report.tasks if task.status == "blocked"])
     for task in report.tasks:
         if task.status == "waiting":
@@ -177,6 +181,7 @@ def _blocked(tasks: list[Task]) -> Iterator[str]:
         yield f"blocked: {task.id} {task.title}{f' ({why})' if why else ''}"
         yield f"  samuel run show {task.id}"
         yield f"  samuel run reset {task.id}"
+        yield from (f"  {line}" for line in way_out_lines(task.id, task.last_failure))
     if len(tasks) > MOST_BLOCKED:
         yield f"and {len(tasks) - MOST_BLOCKED} more: samuel run tasks --status blocked"
 

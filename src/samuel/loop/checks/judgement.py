@@ -24,6 +24,7 @@ from samuel.process.git.trees import Trees
 from samuel.tasks.task import Task
 
 BUILT_IN = "default"  # the source of failures that the commands themselves report
+PROTECTED = "files that `protect` of samuel.toml names were changed, and put back: "
 MAX_NAMED = 10
 MAX_TEXT = 1 << 20  # bytes of a file that is compared
 
@@ -172,10 +173,7 @@ def _hidden_text(paths: Sequence[str]) -> str:
 
 def _protected_text(paths: Sequence[str]) -> str:
     named = ", ".join(f"`{path}`" for path in paths[:MAX_NAMED])
-    return (
-        f"files that `protect` of samuel.toml names were changed, and put back: {named}; only a task whose "
-        "`Files:` names them may change them"
-    )
+    return f"{PROTECTED}{named}; only a task whose `Files:` names them may change them"
 
 
 class _FilesOfTrees:

@@ -22,6 +22,7 @@ from samuel.events.loop import CheckRun
 from samuel.loop.attempt_record import MAX_NAMED, CheckRecord, ReportedTests
 from samuel.loop.checks.junit import CaseResults, compare
 
+SOFTENED = "the checks pass only because this attempt changed what they run or read: "
 MAX_TOLD = 10  # tests or files in a text for the next attempt
 # Behind make and `python -m` the exit codes of a missing program are lost.
 _NOT_FOUND = re.compile(
@@ -259,8 +260,7 @@ def _described(failures: Sequence[_CheckFailure]) -> str:
 
 def _softened_text(softened: Sequence[str], failures: Sequence[_CheckFailure], tests: Sequence[str]) -> str:
     lines = [
-        "the checks pass only because this attempt changed what they run or read: "
-        + _some([f"`{path}`" for path in softened]),
+        SOFTENED + _some([f"`{path}`" for path in softened]),
         "these files were put back; make the checks pass without changing them",
         *(f"softened: {line}" for line in tests[:MAX_TOLD]),
         "with them as they were:",
