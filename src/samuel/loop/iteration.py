@@ -35,6 +35,7 @@ from samuel.loop.attempt_facts import AttemptFacts
 from samuel.loop.attempt_tree import AttemptTree
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.availability import TROUBLE
+from samuel.loop.checks.files import ProtectedFiles
 from samuel.loop.checks.judgement import Judgement, checked
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
@@ -249,7 +250,7 @@ class Iteration:
             files.trees,
             files.checks,
             self._commands,
-            settings.protect,
+            ProtectedFiles(settings.protect, settings.protect_existing),
             self._run_checks,
             self._place.watch,
             self._repeat_check,

@@ -165,3 +165,11 @@ def test_a_flaky_check_is_named_on_the_screen(samuel, tested):
         "  check `sh test.sh`: flaky: it failed, and passed when it was run once more (0.0s)\n"
         "  completed: 1 of 1 task completed\n"
     ) in steady(ran.out)
+
+
+def test_run_start_says_that_no_test_file_was_found_for_a_check(samuel, workshop):
+    (workshop.root / "Makefile").write_text("test:\n\t@cat Makefile > /dev/null\n")
+    workshop.configure(GREEN.replace('"true"', '"make test"'))
+    ran = samuel("run", "start", "--yes", "--iterations", "1")
+    assert ran.code == 0
+    assert "warning: no test file was found for `make test`: nothing is known about what it reads" in ran.err

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from samuel.loop.checks.makefile import NAMES as MAKEFILES
 from samuel.loop.checks.makefile import Makefile
 from samuel.loop.checks.pytest_settings import TextReader, places_of_tests
-from samuel.loop.checks.runners import looks_like_check, runner_call
+from samuel.loop.checks.runners import WRAPPERS, looks_like_check, runner_call
 from samuel.loop.checks.shell_words import SimpleCommand, below, simple_commands
 
 MAX_DEPTH = 8
@@ -51,6 +51,8 @@ class CommandReader:
 
     def _command(self, command: SimpleCommand) -> None:
         program = command.program
+        for wrapper in command.wrappers:
+            self.patterns.update(dict.fromkeys(WRAPPERS.get(wrapper, ())))
         if call := runner_call(program, command.arguments):
             self.runners[call.name] = None
             self.calls.append((call.name, command))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from samuel.dispatch.record import Fired
 from samuel.events.loop import CheckRun
 from samuel.loop.attempts import AttemptChanges
-from samuel.loop.checks.files import CheckFiles, owned, protected
+from samuel.loop.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.checks.repeat import Repeat, never_repeat, repeated
 from samuel.loop.checks.softened_tests import softened_tests
@@ -24,7 +24,7 @@ from samuel.process.git.trees import Trees
 from samuel.tasks.task import Task
 
 BUILT_IN = "default"  # the source of failures that the commands themselves report
-PROTECTED = "files that `protect` of samuel.toml names were changed, and put back: "
+PROTECTED = "files that samuel.toml protects were changed, and put back: "
 MAX_NAMED = 10
 MAX_TEXT = 1 << 20  # bytes of a file that is compared
 
@@ -52,7 +52,7 @@ class Judgement:
         trees: Trees | None,
         memory: CheckMemory,
         commands: Sequence[str],
-        protect: Sequence[str],
+        protect: ProtectedFiles,
         check: Callable[[], Fired],
         watch: Watch = ignore_reports,
         repeat: Repeat = never_repeat,
@@ -69,10 +69,10 @@ class Judgement:
         """The verdict. Files that were weakened or that are protected are put back from the verified tree."""
         # Also those that a person had changed before the run: an agent must not weaken uncommitted checks either.
         paths = [*(change.path for change in attempt.changes), *attempt.person]
-        if refused := self._refused(task, paths):
+        files = _FilesOfTrees(self._trees, verified, attempt.tree)
+        if refused := self._refused(task, paths, files):
             self._put(verified, refused)
             return AttemptVerdict(CheckVerdict(False, _protected_text(refused)), tuple(refused))
-        files = _FilesOfTrees(self._trees, verified, attempt.tree)
         if hidden := self._hidden(files):
             return AttemptVerdict(CheckVerdict(False, _hidden_text(hidden)), tuple(hidden))
         touched = files.touched(self._commands, paths)
@@ -101,8 +101,8 @@ class Judgement:
     def _failing(self, runs: Sequence[CheckRun]) -> set[str]:
         return counting_failures(runs, self._memory.baseline, self._memory.verified)
 
-    def _refused(self, task: Task, paths: Sequence[str]) -> list[str]:
-        chosen = protected(paths, self._protect)
+    def _refused(self, task: Task, paths: Sequence[str], files: _FilesOfTrees) -> list[str]:
+        chosen = self._protect.of(paths, files.is_verified)
         owned_paths = owned(task, chosen)
         return [path for path in chosen if path not in owned_paths]
 
@@ -192,6 +192,10 @@ class _FilesOfTrees:
 
     def softened(self, path: str) -> list[str]:
         return softened_tests(self.before(path), self.after(path), path)
+
+    def is_verified(self, path: str) -> bool:
+        """Whether the verified tree has this file."""
+        return path in self._names
 
     @cached_property
     def _names(self) -> list[str]:
