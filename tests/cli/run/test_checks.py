@@ -74,10 +74,8 @@ def tested(workshop, git):
     return workshop
 
 
-OWN_FILES = (
-    "if the task is meant to change them, add the line `Files: test.sh` below it in the PRD, then run "
-    "`samuel run sync` and `samuel run reset 1`"
-)
+IN_THE_RUN = "if the task is meant to change them, add the line `Files: test.sh` below it in the PRD"
+OWN_FILES = f"{IN_THE_RUN}, then run `samuel run sync` and `samuel run reset 1`"
 TAKE_IT = "to take the attempt as it is: `samuel run restore 1`, then `samuel run done 1`"
 
 
@@ -85,7 +83,7 @@ def test_a_refused_rename_names_the_way_out_on_the_screen_in_status_and_in_show(
     tested.agent("echo new > code.txt\necho 'grep -q new code.txt' > test.sh\n" + GOOD)
     ran = samuel("run", "start", "--yes")
     assert tested.statuses == ["blocked"]
-    assert f"  {OWN_FILES}\n  log: " in ran.out
+    assert f"  {IN_THE_RUN}\n  log: " in ran.out
     assert f"  samuel run reset 1\n    {OWN_FILES}\n    {TAKE_IT}\n" in ran.out
     assert f"            {OWN_FILES}\n            {TAKE_IT}\n" in samuel("run", "status").out
     shown = samuel("run", "show", "1").out

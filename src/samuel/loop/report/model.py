@@ -278,7 +278,7 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
             commands = [look, again, *([changes] if is_restorable else ())]
             why, way = task.why, way_out(task.id, task.why)
             if way:
-                why = f"{task.why.partition(chr(10))[0]}; {way.own_files}"
+                why = f"{task.why.partition(chr(10))[0]}; {way.own_files}, {way.try_again}"
                 commands.append(NextCommand(way.take_it[1], "takes what was put back as it is, without a check"))
             yield _item(task, why, *commands)
     for task in tasks:

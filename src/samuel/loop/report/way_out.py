@@ -13,6 +13,8 @@ from samuel.loop.checks.verdict import SOFTENED
 class WayOut(NamedTuple):
     own_files: str
     """How to let the task change these files."""
+    try_again: str
+    """The commands after that."""
     take_it: tuple[str, str]
     """The commands that take the attempt as it is, in their order."""
 
@@ -28,8 +30,8 @@ def way_out(task_id: str, why: str) -> WayOut | None:
     files = ", ".join(re.findall(r"`([^`]+)`", rest.partition(";")[0])) or "FILE"
     id = shlex.quote(task_id)
     return WayOut(
-        f"if the task is meant to change them, add the line `Files: {files}` below it in the PRD, then run "
-        f"`samuel run sync` and `samuel run reset {id}`",
+        f"if the task is meant to change them, add the line `Files: {files}` below it in the PRD",
+        f"then run `samuel run sync` and `samuel run reset {id}`",
         (f"samuel run restore {id}", f"samuel run done {id}"),
     )
 
@@ -40,4 +42,4 @@ def way_out_lines(task_id: str, why: str) -> list[str]:
     if way is None:
         return []
     restore, done = way.take_it
-    return [way.own_files, f"to take the attempt as it is: `{restore}`, then `{done}`"]
+    return [f"{way.own_files}, {way.try_again}", f"to take the attempt as it is: `{restore}`, then `{done}`"]
