@@ -161,14 +161,14 @@ class Loop:
             if reason:
                 return reason
 
-    def _check_baseline(self, run: Run) -> baseline.Baseline:
+    def _check_baseline(self, run: Run) -> baseline.CheckedBaseline:
         try:
             run, why = baseline.check_baseline(self._place, self._files, self._steps, run)
         except GitFailed as lost:  # a check removed the repository
             self._note_end(run, ExitReason.ERROR, str(lost))
             raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
         self._history.begin(run, self._files)
-        return baseline.Baseline(self._file.save(run), why)
+        return baseline.CheckedBaseline(self._file.save(run), why)
 
     def _wait(self, run: Run, choice: AgentChoice) -> None:
         """Wait until an agent can be tried again, or a stop is requested. A run that is killed waits on."""

@@ -86,8 +86,8 @@ def test_a_refused_rename_names_the_way_out_on_the_screen_in_status_and_in_show(
     assert f"  {IN_THE_RUN}\n  log: " in ran.out
     assert f"  samuel run reset 1\n    {OWN_FILES}\n    {TAKE_IT}\n" in ran.out
     assert f"            {OWN_FILES}\n            {TAKE_IT}\n" in samuel("run", "status").out
-    shown = samuel("run", "show", "1").out
-    assert f"way out      {OWN_FILES}\nway out      {TAKE_IT}\n" in shown
+    screen = samuel("run", "show", "1").out
+    assert f"way out      {OWN_FILES}\nway out      {TAKE_IT}\n" in screen
 
 
 def test_a_person_can_call_a_blocked_task_done_and_an_agent_cannot(samuel, tested, inside):
@@ -137,9 +137,9 @@ def test_a_task_that_turned_nothing_green_is_unverified_everywhere(samuel, teste
     status = samuel("run", "status")
     assert "unverified  1 task that no check shows to be done: 1\n" in status.out
     assert samuel("run", "status", "--json").json["data"]["unverified"] == ["1"]
-    shown = samuel("run", "show", "1").out
-    assert "status     unverified\n" in shown
-    assert "still red  sh test.sh\n" in shown
+    screen = samuel("run", "show", "1").out
+    assert "status     unverified\n" in screen
+    assert "still red  sh test.sh\n" in screen
     assert samuel("run", "report").out.startswith("0 verified, 1 unverified, ")
 
 

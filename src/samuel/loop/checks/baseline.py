@@ -23,20 +23,20 @@ from samuel.loop.workplace import Workplace
 FAILED = "the checks fail before any agent has worked"
 
 
-class Baseline(NamedTuple):
+class CheckedBaseline(NamedTuple):
     run: Run
     """Its `baseline_done` stays false if the checks fail and that is not accepted."""
     why: str = ""
     """Why no agent may start."""
 
 
-def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) -> Baseline:
+def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) -> CheckedBaseline:
     """Run the checks once, on the verified tree. One that cannot run is never accepted: it would check nothing."""
     commands = list(place.settings.quality_checks)
     ignored = files.trees.ignored() if files.trees else ()
     if not commands:
         files.checks.set_baseline((), ignored)
-        return Baseline(replace(run, baseline_done=True))
+        return CheckedBaseline(replace(run, baseline_done=True))
     # What a failed attempt of the run before left would count against the project, or be accepted as its fault.
     files.attempts.start("")
     run = replace(run, tree=files.attempts.state)
@@ -60,7 +60,7 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     if failing or any_handler:  # without a handler nothing was checked: nobody may read that the checks pass
         place.watch(BaselineChecked(failing, accepted, not_run, withheld if failing else ()))
     run = replace(run, baseline_done=accepted or not failing, tree=files.attempts.state)
-    return Baseline(run, "" if run.baseline_done else _why(not_run, withheld))
+    return CheckedBaseline(run, "" if run.baseline_done else _why(not_run, withheld))
 
 
 def cannot_run_text(commands: Sequence[str]) -> str:
