@@ -172,3 +172,18 @@ def test_one_lane_is_what_a_run_without_the_option_is(
         return run, events
 
     assert ran("without") == ran("with", "--parallel", "1")
+
+
+@pytest.mark.slow
+def test_a_check_that_fails_once_on_the_merge_is_flaky_and_the_work_lands(lanes: LaneProject) -> None:
+    flaked = lanes.outside / "flaked"
+    both = f"if [ -e work-1.txt ] && [ -e work-2.txt ] && [ ! -e {flaked} ]; then touch {flaked}; exit 1; fi\n"
+    lanes.prepare(2, files={"check.sh": both})
+    lanes.task("any", 'sleep 0.5; echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"')
+
+    ran = lanes.start(lanes=2)
+
+    lanes.assert_sound(2)
+    assert len(lanes.calls()) == 2, "nobody was asked to do it again"
+    assert flaked.exists()
+    assert "flaky: it failed, and passed when it was run once more" in ran.screen

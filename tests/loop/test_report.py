@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
+from samuel.loop.checks.verdict import SOFTENED
 from samuel.loop.history import History, RunHistory
 from samuel.loop.report.files import save_report, write_reports
 from samuel.loop.report.html import to_html
@@ -94,6 +95,68 @@ def test_the_headline_counts_tasks_and_calls_a_task_without_checks_unverified() 
     assert to_markdown(report).startswith("# shop: 1 verified, 1 unverified, 1 blocked, 1 waiting, 1 pending\n")
     assert "1 verified" in re.sub(r"\s+", " ", Page(to_html(report)).text)
     assert [other.id for other in report.other_tasks] == ["3", "4", "5"]
+
+
+def test_lost_tests_are_in_the_headline_and_wait_for_a_person() -> None:
+    lost = ("test_cart::negative", "test_cart::empty")
+    attempts = [attempt(1, "1", "quality_failed", lost_tests=("of no matter",)), attempt(2, "1", lost_tests=lost)]
+    tasks = [task("1", status="completed", verified="checks")]
+    report = build_report(history(*attempts), tasks, project="shop")
+    assert (report.lost_tests, report.tasks[0].lost_tests, report.tasks[0].tone) == (2, lost, "warn")
+    assert [(item.word, item.tone, item.why, item.commands[0].command) for item in report.waiting] == [
+        (
+            "lost tests",
+            "bad",
+            "2 tests ran before and do not run now: test_cart::negative, test_cart::empty",
+            "samuel run show 1 --diff",
+        )
+    ]
+    assert to_markdown(report).startswith("# shop: 1 verified, 0 unverified, 0 blocked, 0 waiting, 2 lost tests\n")
+    page = Page(to_html(report))
+    assert "1 verified, 2 lost tests" in re.sub(r"\s+", " ", page.text)
+    assert [attributes["class"] for tag, attributes in page.tags if tag == "details" and "open" in attributes] == [
+        "task warn"
+    ]
+
+
+def test_a_flaky_check_is_named_in_the_report() -> None:
+    check = CheckRecord(command="npm test", passed=True, exit_code=0, flaky=True, output_tail="ECONNRESET")
+    report = build_report(history(attempt(1, checks=(check,))), [task()], project="shop")
+    assert report.tasks[0].flaky == ("npm test",)
+    words = "flaky: it failed, and passed when it was run once more"
+    assert f"`npm test` exit code 0, 0.0s, {words}" in to_markdown(report)
+    assert "**Flaky checks:** `npm test`" in to_markdown(report)
+    assert words in Page(to_html(report)).text
+    assert "Flaky checks" in Page(to_html(report)).text
+
+
+def test_a_task_that_turned_nothing_green_is_unverified_for_that_reason() -> None:
+    row = task("1", status="completed", verified="none")
+    report = build_report(history(attempt(1, verified="none", still_red=("a",))), [row], project="shop")
+    assert [(item.word, item.why) for item in report.waiting] == [
+        ("unverified", "the checks failed before it, and it turned nothing green: look at the change yourself")
+    ]
+
+
+def test_a_refused_change_of_tests_comes_with_the_way_out() -> None:
+    why = f"{SOFTENED}`tests/test_a.py`, `tests/test_b.py`\nthese files were put back"
+    row = task("a b", status="blocked", last_failure=f"quality_failed: {why}")
+    failed = attempt(1, "a b", "quality_failed", why=why, ref="refs/samuel/run-1/a/1")
+    (item,) = build_report(history(failed), [row], project="shop").waiting
+    assert "add the line `Files: tests/test_a.py, tests/test_b.py` below it in the PRD" in item.why
+    assert [command.command for command in item.commands] == [
+        "samuel run show 'a b'",
+        "samuel run reset 'a b'",
+        "samuel run restore 'a b'",
+        "samuel run done 'a b'",
+    ]
+
+
+def test_a_baseline_of_a_check_that_cannot_run_is_not_to_be_accepted() -> None:
+    for code, commands in ((127, 1), (1, 2)):
+        check = CheckRecord(command="pytets", passed=False, exit_code=code)
+        report = build_report(history(reason=ExitReason.BASELINE_FAILED, baseline=(check,)), [], project="shop")
+        assert len(report.waiting[0].commands) == commands
 
 
 def test_what_waits_for_a_person_comes_with_the_command_for_it() -> None:

@@ -57,6 +57,7 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         require_checks=table.take("require_checks", kinds.flag, default.require_checks),
         baseline=table.take("baseline", kinds.one_of("refuse", "accept"), default.baseline),
         protect=table.take("protect", kinds.any_patterns, default.protect),
+        protect_existing=table.take("protect_existing", kinds.any_patterns, default.protect_existing),
         retry=table.take("retry", kinds.one_of("continue", "fresh"), default.retry),
         budgets=_budgets(table),
         branch=branch,

@@ -167,6 +167,9 @@ class Methodology:
     protect: tuple[str, ...] = ()
     """Patterns of files that only a task which names them may change."""
 
+    protect_existing: tuple[str, ...] = ()
+    """The same for files that are there already: others may be added."""
+
     retry: str = "continue"
     """What an attempt after a failed one begins with: `continue` its files, or a `fresh` verified tree."""
 

@@ -222,7 +222,7 @@ class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run of one check command."""
 
     command: Annotated[str, field("The command.")]
-    passed: Annotated[bool, field("True when it ended with exit code 0.")]
+    passed: Annotated[bool, field("True when it ended with exit code 0 and no test of its report failed.")]
     exit_code: Annotated[int | None, field("Null if it was killed or could not be started.")] = None
     seconds: Annotated[float, field("How long it took.")] = 0.0
     output_tail: Annotated[str, field("The end of its output.", bulk=True)] = ""
@@ -230,6 +230,7 @@ class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
         dict[str, Literal["passed", "failed", "skipped"]] | None,
         field("Each test of its report by id; null if it wrote none.", bulk=True),
     ] = None
+    flaky: Annotated[bool, field("True when it failed, and passed when the loop ran it once more.")] = False
 
 
 class QualityResult(Verdict, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from samuel.agents.ending import ENDED_WELL, AgentEnding
 from samuel.bridges.coverage import Coverage
 from samuel.events.endings import IterationOutcome
-from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord
+from samuel.loop.attempt_record import MAX_NAMED, AttemptRecord, ChangedFile, CheckRecord
 from samuel.loop.run import Run
 from samuel.tasks.task import Task, Verified
 
@@ -31,6 +31,7 @@ class AttemptFacts:
     checks: list[CheckRecord] = field(default_factory=list)
     check_files: tuple[str, ...] = ()
     lost_tests: tuple[str, ...] = ()
+    still_red: tuple[str, ...] = ()
     verified: Verified = ""
     ref: str = ""
 
@@ -57,6 +58,7 @@ class AttemptFacts:
             changed_files=self.changed_files,
             check_files=self.check_files,
             lost_tests=self.lost_tests,
+            still_red=self.still_red[:MAX_NAMED],
             verified=self.verified,
             ref=self.ref,
             log=self.log,

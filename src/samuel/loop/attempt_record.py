@@ -11,6 +11,8 @@ from samuel.agents.ending import AgentEnding
 from samuel.bridges.coverage import Coverage
 from samuel.events.endings import ExitReason, IterationOutcome
 
+MAX_NAMED = 50  # tests in a record
+
 
 class ReportedTests(msgspec.Struct, frozen=True, kw_only=True):
     """What the test reports of one check say."""
@@ -34,6 +36,8 @@ class CheckRecord(msgspec.Struct, frozen=True, kw_only=True):
     known_failure: bool = False
     """True: it failed before the first agent as well, and that was accepted."""
     tests: ReportedTests | None = None
+    flaky: bool = False
+    """True: it failed, and passed when it was run once more; the output is that of the failure."""
 
 
 class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +69,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Files that the checks run or read and that this attempt changed."""
     lost_tests: tuple[str, ...] = ()
     """Tests that ran before and were deleted, skipped or emptied by this attempt."""
+    still_red: tuple[str, ...] = ()
+    """Tests and commands that failed before this attempt, if it turned none of them green; at most 50."""
     verified: str = ""
     commit: str = ""
     ref: str = ""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from samuel.loop.attempt_record import ChangedFile
 from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry, TreeState
-from samuel.loop.checks.files import CheckFiles, owned, protected
+from samuel.loop.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.loop.run_files import RunFiles
 from samuel.loop.source_marks import SourceMarks
 from samuel.loop.workplace import Workplace
@@ -116,7 +116,9 @@ class AttemptTree:
         """Whether a retry begins with this file as it is in the verified tree, and not as it was left."""
         if self._task is None or path not in self._verified_names or owned(self._task, (path,)):
             return False
-        return bool(self._check_files.touched((path,)) or protected((path,), self._place.settings.protect))
+        settings = self._place.settings
+        protected = ProtectedFiles(settings.protect, settings.protect_existing)
+        return bool(self._check_files.touched((path,)) or protected.of((path,), self._verified_names.__contains__))
 
     @cached_property
     def _verified_names(self) -> frozenset[str]:

@@ -35,11 +35,12 @@ from samuel.loop.attempt_facts import AttemptFacts
 from samuel.loop.attempt_tree import AttemptTree
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.availability import TROUBLE
+from samuel.loop.checks.files import ProtectedFiles
 from samuel.loop.checks.judgement import Judgement, checked
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
 from samuel.loop.limits import WITHOUT_TASK, reason_without_task
-from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted
+from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted, LostTests
 from samuel.loop.run import MAX_FAILURE, Run, Settlement, TaskCells
 from samuel.loop.run_files import RunFiles
 from samuel.loop.settlements import Settlements
@@ -246,30 +247,43 @@ class Iteration:
         assert self._task is not None
         settings, files = self._place.settings, self._files
         judgement = Judgement(
-            files.trees, files.checks, self._commands, settings.protect, self._run_checks, self._place.watch
+            files.trees,
+            files.checks,
+            self._commands,
+            ProtectedFiles(settings.protect, settings.protect_existing),
+            self._run_checks,
+            self._place.watch,
+            self._repeat_check,
         )
         changes = self._tree.changes if self._tree else None
         verdict = judgement.judge(self._task, changes or AttemptChanges(), self.run.tree.verified)
         facts = self._facts
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
-        facts.lost_tests = verdict.checks.lost_tests
+        facts.lost_tests, facts.still_red = verdict.checks.lost_tests, verdict.checks.still_red
         if self._tree is not None and self._commands:
             self._tree.observe_checks(self._files.project.look_again() if self._files_before else ())
             self.run = self._save(replace(self.run, tree=self._tree.state))
         if not verdict.checks.passed:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)
-        facts.verified = "checks" if facts.checks or self._checks_ran else "none"
+        if facts.lost_tests:
+            self._place.watch(LostTests(self._task.id, facts.lost_tests))
+        facts.verified = "checks" if (facts.checks or self._checks_ran) and not facts.still_red else "none"
         self._passed_runs = verdict.own_runs
 
     def _run_checks(self) -> Fired:
         """Fire quality.check on the work tree as it is."""
         task = self._task.plain() if self._task else {}
+        self._place.repeat_check.forget()
         with self._evidence.window(self.run, "check"):
             fired = self._steps.ask(self.run, QualityCheck(commands=self._commands, task=task))
         self._checks_ran = any(
             call.handler.origin is not Origin.BUILT_IN and call.would is None for call in fired.calls
         )
         return fired
+
+    def _repeat_check(self, command: str) -> CheckRun | None:
+        with self._evidence.window(self.run, "check"):
+            return self._place.repeat_check(command)
 
     @property
     def _commands(self) -> list[str]:

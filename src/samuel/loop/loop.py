@@ -144,9 +144,9 @@ class Loop:
             if reason := self._limits.reason_to_end(run, no_task):
                 return reason
             if not run.baseline_done:
-                run = self._check_baseline(run)
-                if not run.baseline_done:
-                    self._note_end(run, ExitReason.BASELINE_FAILED, baseline.FAILED)
+                run, why = self._check_baseline(run)
+                if why:
+                    self._note_end(run, ExitReason.BASELINE_FAILED, why)
                     return ExitReason.BASELINE_FAILED
             choice = choose(run.agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
             if not choice.agent:
@@ -161,14 +161,14 @@ class Loop:
             if reason:
                 return reason
 
-    def _check_baseline(self, run: Run) -> Run:
+    def _check_baseline(self, run: Run) -> baseline.CheckedBaseline:
         try:
-            run = baseline.check_baseline(self._place, self._files, self._steps, run)
+            run, why = baseline.check_baseline(self._place, self._files, self._steps, run)
         except GitFailed as lost:  # a check removed the repository
             self._note_end(run, ExitReason.ERROR, str(lost))
             raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
         self._history.begin(run, self._files)
-        return self._file.save(run)
+        return baseline.CheckedBaseline(self._file.save(run), why)
 
     def _wait(self, run: Run, choice: AgentChoice) -> None:
         """Wait until an agent can be tried again, or a stop is requested. A run that is killed waits on."""
@@ -332,6 +332,7 @@ class Loop:
                 run.usage,
                 statuses,
                 task.verified if task else "",
+                settlement.record.still_red if settlement.record else (),
             )
         )
         return fired
@@ -368,7 +369,10 @@ class Loop:
             counts[task.status] = counts.get(task.status, 0) + 1
         message = run.exit_message or run.budget_hit
         branch = own_branch_of(run)
-        ended_run = RunEnded(reason, run.iterations_run, counts, run.usage, tasks, message, report)
+        lost = self._history.lost_tests(run.run_id)
+        ended_run = RunEnded(
+            reason, run.iterations_run, counts, run.usage, tasks, message, report, lost_tests=lost
+        )
         if branch is not None:
             ended_run = dataclasses.replace(ended_run, branch=branch.name, from_branch=branch.from_branch)
         self._place.watch(ended_run)

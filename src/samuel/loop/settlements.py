@@ -86,7 +86,7 @@ class Settlements:
         return self._settle(outcome, failed=False, new_tasks=new_tasks, tree="put_away")
 
     def failed(self, outcome: IterationOutcome, why: str) -> Settlement:
-        self._place.watch(IterationFailed(outcome, why, self._facts.log))
+        self._place.watch(IterationFailed(outcome, why, self._facts.log, self._task.id if self._task else ""))
         task = self.current(self._files.tasks.load())
         if task is None or task.status != "in_progress":
             return self._settle(outcome, failed=True, task=task, why=why, gave_up=True, tree="put_away")

@@ -20,6 +20,7 @@ from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.loop.budgets import BudgetMeter
+from samuel.loop.checks.repeat import BuiltInRepeat
 from samuel.loop.reports import LoopWarning, Watch, ignore_reports
 from samuel.loop.tool_hooks import NO_TOOL_HOOKS, ToolHooks
 from samuel.process import sandbox as sandboxes
@@ -75,6 +76,8 @@ class Workplace:
     machine: str = ""
     """The machine that this is, in a run with several of them; "" at the coordinator."""
     lanes: LaneSettings = NO_LANES
+    repeat_check: BuiltInRepeat = field(default_factory=BuiltInRepeat)
+    """How a check that failed is run once more."""
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 

@@ -5,7 +5,7 @@
     in_progress  --fail-->      pending           or blocked, when it failed too often
     in_progress  --ask-->       waiting           the agent needs a person's answer; it may ask more than once
     waiting      --answer-->    pending           when the last open question is answered
-    open, waiting --complete--> completed         the checks passed, or a person says so
+    open, blocked, waiting --complete--> completed    the checks passed, or a person says so
     open, blocked, waiting --skip--> skipped      with a reason
     open, waiting --block-->    blocked           with a reason
     any          --reset-->     pending           as if it had never been tried; answers stay
@@ -49,9 +49,9 @@ def fail(tasks: Tasks, id: str, *, failure: str, max_attempts: int) -> tuple[Tas
 
 
 def complete(tasks: Tasks, id: str, *, at: str, commit: str = "") -> tuple[Task, ...]:
-    task = _task_in_status(tasks, id, (*OPEN, "waiting"), "completed")
+    task = _task_in_status(tasks, id, (*OPEN, "blocked", "waiting"), "completed")
     fields = {"completed_at": at, "commit_sha": commit or task.commit_sha, "questions": _answered(task)}
-    return _put(tasks, task, status="completed", verified="person", **fields)
+    return _put(tasks, task, status="completed", verified="person", last_failure="", **fields)
 
 
 def skip(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:

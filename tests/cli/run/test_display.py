@@ -15,6 +15,7 @@ from samuel.cli.run.display import JsonDisplay, PlainDisplay
 from samuel.cli.run.live import LiveDisplay
 from samuel.cli.run.words import clock_time, cost, next_steps, plural
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.checks.baseline import FAILED
 from samuel.loop.reports import (
     AgentActivity,
     AgentChanged,
@@ -328,9 +329,14 @@ class TestPlain:
                 "  go on with more: samuel run start --add-budget 5usd (or 20000tokens)\n",
             ),
             (
-                RunEnded(ExitReason.BASELINE_FAILED, 0, {}, {}, message="the checks fail"),
+                RunEnded(ExitReason.BASELINE_FAILED, 0, {}, {}, message=FAILED),
                 "ended: baseline_failed after 0 iterations\n"
                 "  fix the checks, or count only what becomes worse: samuel run start --baseline accept\n",
+            ),
+            (
+                RunEnded(ExitReason.BASELINE_FAILED, 0, {}, {}, message="`pytets` cannot run"),
+                "ended: baseline_failed after 0 iterations\n"
+                "  fix `quality_checks` in samuel.toml, or install what is missing: samuel run start\n",
             ),
         ],
     )

@@ -417,7 +417,7 @@ def test_run_status_names_what_waits_for_a_person(samuel, past):
         "\n"
         "waiting     4 Mail: which address?\n"
         "blocked     2 Totals: `make test` failed\n"
-        "unverified  1 task that no check looked at: 3\n"
+        "unverified  1 task that no check shows to be done: 3\n"
         "`samuel run show ID` shows a task, `samuel run reset ID` lets the next run try it again\n"
     )
     data = samuel("run", "status", "--json").json["data"]

@@ -14,6 +14,7 @@ from samuel.loop.reports import (
     IterationFailed,
     IterationSettled,
     LoopWarning,
+    LostTests,
     QuestionAsked,
     Report,
     RunEnded,
@@ -51,7 +52,9 @@ def colour_of(report: Report) -> str:
         case IterationFailed():
             return YELLOW if report.outcome in _NOBODY_FAILED else RED
         case CheckEnded():
-            return "" if report.passed else RED
+            return RED if not report.passed else YELLOW if report.repeated else ""
+        case LostTests():
+            return RED
         case BaselineChecked():
             return "" if not report.failing else YELLOW if report.accepted else RED
         case RunRefused() | TaskFileUnreadable():

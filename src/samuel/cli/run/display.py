@@ -19,6 +19,7 @@ from samuel.cli.run.words import (
     end_line,
     first_line,
     judged_twice_line,
+    lost_tests_line,
     next_steps,
     plural,
     put_away_line,
@@ -29,6 +30,7 @@ from samuel.cli.run.words import (
     wait_line,
 )
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.report.way_out import way_out
 from samuel.loop.reports import (
     AgentActivity,
     AgentChanged,
@@ -49,6 +51,7 @@ from samuel.loop.reports import (
     LandingStarted,
     LaneReport,
     LoopWarning,
+    LostTests,
     QuestionAsked,
     Report,
     RunEnded,
@@ -146,6 +149,8 @@ class PlainDisplay:
                 return f"  {judged_twice_line(report)}"
             case CheckEnded():
                 return self._check(report)
+            case LostTests():
+                return f"  {lost_tests_line(report)}"
             case IterationFailed():
                 return self._failure(report)
             case LoopWarning():
@@ -200,7 +205,7 @@ class PlainDisplay:
 
     def _check(self, report: CheckEnded) -> str:
         line = f"  check {check_result(report)}"
-        if report.passed or not report.output_tail.strip():
+        if report.passed or report.repeated or not report.output_tail.strip():
             return line
         self._tail_shown = True
         return "\n".join([line, *tail(report.output_tail)])
@@ -213,7 +218,10 @@ class PlainDisplay:
         of_check = report.outcome is IterationOutcome.QUALITY_FAILED and not self._tail_shown
         last_lines = tail(output) if of_agent or of_check else []
         log = short_path(report.log or self._log)
-        return "\n".join([f"  {report.outcome}: {self._reason}", *last_lines, *([f"  log: {log}"] if log else [])])
+        way = way_out(report.task_id, report.why)
+        own_files = [f"  {way.own_files}"] if way else []
+        log_lines = [f"  log: {log}"] if log else []
+        return "\n".join([f"  {report.outcome}: {self._reason}", *last_lines, *own_files, *log_lines])
 
     def _end(self, report: RunEnded) -> str:
         why = first_line(report.message)

@@ -18,7 +18,8 @@ from samuel.files import atomic
 from samuel.files.inside import refuse_links
 from samuel.files.lock import held
 from samuel.loop.checks.detect import project_files, quality_checks
-from samuel.loop.checks.files import CheckFiles, disk_reader
+from samuel.loop.checks.files import CheckFiles, disk_reader, without_tests, without_tests_warning
+from samuel.loop.checks.tests_of_tasks import warnings_about_tests
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.prompts import background
@@ -148,6 +149,8 @@ def init(
     }
     block = "\n".join([*lines, "", "Try:", "  samuel run tasks", "  samuel run start"])
     notes = task_import.warnings() if here.out.json else warnings(task_import)
+    notes += map(without_tests_warning, without_tests([*checks, *own_checks], files, disk_reader(root)))
+    notes += warnings_about_tests(tasks, (path for _, paths in check_files.present for path in paths))
     if note := without_place(task_import, write_back=write_back):
         notes.append(note)
     return here.out.answer(data, block, warnings=notes)

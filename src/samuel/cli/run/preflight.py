@@ -21,6 +21,8 @@ from samuel.errors import SamuelError, UsageError
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
 from samuel.hooks.handler import Origin
 from samuel.loop.accept_unguarded import accepting_unguarded
+from samuel.loop.checks.detect import project_files
+from samuel.loop.checks.files import disk_reader, without_tests, without_tests_warning
 from samuel.loop.reports import Watch
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.git import GitFailed
@@ -84,6 +86,9 @@ def make_ready(
             raise SamuelError(lack)
         if place.settings.quality_checks and not app.chains[QUALITY_CHECK].steps:
             here.out.warn(f"`quality_checks` will not run: no handler runs on `{QUALITY_CHECK}`")
+        own_files = project_files(place.root, place.git)
+        for command in without_tests(place.settings.quality_checks, own_files, disk_reader(place.root)):
+            here.out.warn(without_tests_warning(command))
         in_lanes = sum(spec.slots for spec in places) > 1 or bool(elsewhere)
         if in_lanes:
             _refuse_without_lanes(app)

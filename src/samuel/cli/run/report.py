@@ -14,6 +14,7 @@ from samuel.loop.report.files import save_report
 from samuel.loop.report.html import to_html
 from samuel.loop.report.markdown import to_markdown
 from samuel.loop.report.model import RunReport, report_json
+from samuel.loop.report.words import plural
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -52,6 +53,7 @@ def report(here: CommandContext, run: str, html: Path | None, markdown: bool, gi
         return here.out.answer(report_json(data))
     directory = save_report(runs.state, data).relative_to(runs.root)
     counts = ", ".join(f"{count} {word}" for word, count in data.counts.items())
+    counts += f", {plural(data.lost_tests, 'lost test')}" if data.lost_tests else ""
     waiting = f"{len(data.waiting)} wait for you" if data.waiting else "nothing waits for you"
     return here.out.answer(None, f"{counts}; {waiting}", f"{directory}/report.html, report.md and report.json")
 

@@ -17,6 +17,7 @@ from samuel.errors import SamuelError, UsageError
 from samuel.loop.attempt_record import AttemptRecord, CheckRecord
 from samuel.loop.history import RunHistory, shortest_prefix
 from samuel.loop.report.markdown import check_words
+from samuel.loop.report.way_out import way_out_lines
 from samuel.loop.report.words import CostSummary, block, line, moment, plural, span, status_words
 from samuel.process import environment
 from samuel.process.git.git import Git, GitFailed
@@ -85,6 +86,8 @@ def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) 
     facts = [("task", f"{selection.task_id} {line(title)}"), ("status", status)]
     if row and row.reason and row.status != "completed":
         facts.append(("question" if row.status == "waiting" else "why", line(row.reason)))
+    if row and row.status == "blocked":
+        facts += [("way out", text) for text in way_out_lines(row.id, row.last_failure)]
     facts += [("commit", commit)] if commit else []
     if last:
         log = _log_of(runs, last)
@@ -115,6 +118,7 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
     for label, names in (
         ("check files", attempt.check_files),
         ("lost tests", attempt.lost_tests),
+        ("still red", attempt.still_red),
         ("denied", attempt.denials),
         ("observed", attempt.would_denials),
     ):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -15,8 +16,10 @@ from samuel.cli.run.run_fields import run_fields
 from samuel.cli.run.words import FINISH
 from samuel.clock import SystemClock
 from samuel.errors import SamuelError
-from samuel.loop.history import History
+from samuel.loop.history import History, RunHistory
 from samuel.loop.own_branch import OwnBranch, commit_of
+from samuel.loop.report.lost_tests import lost_tests, lost_tests_words
+from samuel.loop.report.way_out import way_out_lines
 from samuel.loop.report.words import CostSummary, line, moment, plural, span, status_words
 from samuel.loop.run import Run, own_branch_of
 from samuel.process import environment
@@ -45,14 +48,19 @@ def status(here: CommandContext) -> int:
     data: dict[str, Any] = {"counts": counts, "exit_reason": "", "usage": {}, **(run_fields(run) if run else {})}
     data |= {
         "unverified": [task.id for task in _unverified(tasks)],
+        "lost_tests": [],
         "blocked": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "blocked"],
         "waiting": [{"id": task.id, "why": task.reason} for task in tasks if task.status == "waiting"],
     }
     words = _counts(_word(task) for task in tasks)
     blocks: list[str | OutputTable] = [OutputTable(COLUMNS, [(word, str(count)) for word, count in words.items()])]
+    lost: dict[str, tuple[str, ...]] = {}
     if run:
         live = not run.over and is_live(user.live, run.run_id)
-        seconds = _seconds(run, History.of(directory, user.record(directory)), live)
+        history = _history(History.of(directory, user.record(directory)), run.run_id)
+        seconds = _seconds(run, history, live)
+        lost = lost_tests(history.attempts if history else ())
+        data["lost_tests"] = [{"id": id, "tests": list(tests)} for id, tests in lost.items()]
         data |= {"started_at": run.started_at, "seconds": seconds, "running": live}
         blocks += ["", *_run_lines(run, live, seconds)]
         if run.lanes is not UNSET:
@@ -63,7 +71,7 @@ def status(here: CommandContext) -> int:
             blocks.append(f"branch      {branch.name}, from {branch.origin}")
             if not live:
                 blocks.append(f"            {FINISH}")
-    blocks += _attention(tasks)
+    blocks += _attention(tasks, lost)
     return here.out.answer(data, *blocks)
 
 
@@ -90,32 +98,41 @@ def _run_lines(run: Run, live: bool, seconds: float | None) -> Iterable[str]:
         yield f"cost        {CostSummary.of([run.usage]).words}"
 
 
-def _attention(tasks: Tasks) -> list[str]:
+def _attention(tasks: Tasks, lost: Mapping[str, Sequence[str]]) -> list[str]:
     """What waits for a person, each with the command for it."""
     lines = [
+        f"LOST TESTS  {id}: {line(lost_tests_words(tests), REASON)} (`samuel run show {shlex.quote(id)} --diff`)"
+        for id, tests in lost.items()
+    ]
+    lines += [
         f"waiting     {task.id} {line(task.title, 60)}: {line(task.reason, REASON)}"
         for task in tasks
         if task.status == "waiting"
     ]
     blocked = [task for task in tasks if task.status == "blocked"]
-    lines += [
-        f"blocked     {task.id} {line(task.title, 60)}: {line(task.last_failure, REASON)}" for task in blocked
-    ]
+    for task in blocked:
+        lines.append(f"blocked     {task.id} {line(task.title, 60)}: {line(task.last_failure, REASON)}")
+        lines += (f"            {line(text)}" for text in way_out_lines(task.id, task.last_failure))
     if unverified := _unverified(tasks):
         names = ", ".join(task.id for task in unverified)
-        lines.append(f"unverified  {plural(len(unverified), 'task')} that no check looked at: {names}")
+        lines.append(f"unverified  {plural(len(unverified), 'task')} that no check shows to be done: {names}")
     if blocked:
         lines.append("`samuel run show ID` shows a task, `samuel run reset ID` lets the next run try it again")
     return ["", *lines] if lines else []
 
 
-def _seconds(run: Run, history: History, live: bool) -> float | None:
+def _history(history: History, run_id: str) -> RunHistory | None:
+    try:
+        return history.load(run_id)
+    except SamuelError:
+        return None
+
+
+def _seconds(run: Run, recorded: RunHistory | None, live: bool) -> float | None:
     """How long the run took, or has taken; None if nobody recorded it."""
     if live:
         return SystemClock.now() - run.started_at
-    try:
-        recorded = history.load(run.run_id)
-    except SamuelError:
+    if recorded is None:
         return None
     ends = [recorded.run.ended_at or 0.0, *(attempt.ended_at for attempt in recorded.attempts)]
     return max(ends) - run.started_at if max(ends) else None

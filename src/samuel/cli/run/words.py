@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from samuel.agents.ending import EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.checks import baseline
+from samuel.loop.checks.baseline import cannot_run_text
+from samuel.loop.checks.withheld import withheld_hint
+from samuel.loop.report.lost_tests import lost_tests_words
+from samuel.loop.report.way_out import way_out_lines
+from samuel.loop.report.words import NOTHING_GREEN
 from samuel.loop.reports import (
     AgentEnded,
     BaselineChecked,
@@ -16,6 +23,7 @@ from samuel.loop.reports import (
     CheckFilesChanged,
     IterationSettled,
     IterationStarted,
+    LostTests,
     RunEnded,
     WaitStarted,
     WorkPutAway,
@@ -27,7 +35,7 @@ TAIL_LINES = 10
 MOST_FILES = 3  # files of checks that a line names
 MOST_BLOCKED = 5  # tasks that the end of a run names one by one
 FINISH = "samuel run finish --merge (or --pr, --discard)"
-UNVERIFIED = "unverified: no checks are configured"
+NO_CHECKS = "no checks are configured"
 
 _DAY = 24 * 3600
 _ENDINGS = {
@@ -92,7 +100,10 @@ def baseline_line(report: BaselineChecked) -> str:
         return "baseline: the checks pass"
     failing = ", ".join(f"`{command}`" for command in report.failing)
     rest = "accepted; only what becomes worse counts" if report.accepted else "no agent was started"
-    return f"baseline: {failing} failed before the first agent; {rest}"
+    lines = [f"baseline: {failing} failed before the first agent; {rest}"]
+    lines += [cannot_run_text(report.cannot_run)] if report.cannot_run else []
+    lines += [hint] if (hint := withheld_hint(report.withheld)) else []
+    return "\n  ".join(lines)
 
 
 def judged_twice_line(report: CheckFilesChanged) -> str:
@@ -117,7 +128,14 @@ def settled_line(report: IterationSettled) -> str:
     if not completed:
         return ""
     done = f"{report.statuses.count('completed')} of {plural(len(report.statuses), 'task')} completed"
-    return f"  completed, {UNVERIFIED}; {done}" if report.verified == "none" else f"  completed: {done}"
+    if report.verified != "none":
+        return f"  completed: {done}"
+    why = NOTHING_GREEN if report.still_red else NO_CHECKS
+    return f"  completed, unverified: {why}; {done}"
+
+
+def lost_tests_line(report: LostTests) -> str:
+    return f"LOST TESTS: {lost_tests_words(report.tests)}"
 
 
 def end_line(report: RunEnded) -> str:
@@ -133,13 +151,19 @@ def end_line(report: RunEnded) -> str:
 def next_steps(report: RunEnded) -> Iterator[str]:
     """What a person can do after this run, a line each, with the commands for it."""
     if report.reason is ExitReason.BASELINE_FAILED:
-        yield "fix the checks, or count only what becomes worse: samuel run start --baseline accept"
+        if report.message.startswith(baseline.FAILED):
+            yield "fix the checks, or count only what becomes worse: samuel run start --baseline accept"
+        else:
+            yield "fix `quality_checks` in samuel.toml, or install what is missing: samuel run start"
     if report.branch:
         origin = f", from {report.from_branch}" if report.from_branch else ""
         yield f"the work is on the branch {report.branch}{origin}"
         yield f"  {FINISH}"
     if report.reason is ExitReason.BUDGET and report.message and "max_duration" not in report.message:
         yield "go on with more: samuel run start --add-budget 5usd (or 20000tokens)"
+    for id, tests in report.lost_tests.items():
+        yield f"LOST TESTS in task {id}: {lost_tests_words(tests)}"
+        yield f"  samuel run show {shlex.quote(id)} --diff"
     yield from _blocked([task for task in report.tasks if task.status == "blocked"])
     for task in report.tasks:
         if task.status == "waiting":
@@ -157,12 +181,17 @@ def _blocked(tasks: list[Task]) -> Iterator[str]:
         yield f"blocked: {task.id} {task.title}{f' ({why})' if why else ''}"
         yield f"  samuel run show {task.id}"
         yield f"  samuel run reset {task.id}"
+        yield from (f"  {line}" for line in way_out_lines(task.id, task.last_failure))
     if len(tasks) > MOST_BLOCKED:
         yield f"and {len(tasks) - MOST_BLOCKED} more: samuel run tasks --status blocked"
 
 
 def check_result(report: CheckEnded) -> str:
-    return f"`{report.command}`: {'ok' if report.passed else 'FAILED'} ({report.seconds:.1f}s)"
+    """How a check ended; one that failed and passes when it is repeated is flaky."""
+    result = "ok" if report.passed else "FAILED"
+    if report.repeated:
+        result = "flaky: it failed, and passed when it was run once more" if report.passed else "FAILED again"
+    return f"`{report.command}`: {result} ({report.seconds:.1f}s)"
 
 
 def short_path(path: str) -> str:

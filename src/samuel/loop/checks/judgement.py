@@ -13,16 +13,18 @@ from typing import Any, NamedTuple
 from samuel.dispatch.record import Fired
 from samuel.events.loop import CheckRun
 from samuel.loop.attempts import AttemptChanges
-from samuel.loop.checks.files import CheckFiles, owned, protected
+from samuel.loop.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.checks.repeat import Repeat, never_repeat, repeated
 from samuel.loop.checks.softened_tests import softened_tests
-from samuel.loop.checks.verdict import CheckVerdict, check_runs, judge
+from samuel.loop.checks.verdict import CheckVerdict, check_runs, counting_failures, judge
 from samuel.loop.reports import CheckFilesChanged, Watch, ignore_reports
 from samuel.printable import file_name
 from samuel.process.git.trees import Trees
 from samuel.tasks.task import Task
 
 BUILT_IN = "default"  # the source of failures that the commands themselves report
+PROTECTED = "files that samuel.toml protects were changed, and put back: "
 MAX_NAMED = 10
 MAX_TEXT = 1 << 20  # bytes of a file that is compared
 
@@ -43,16 +45,17 @@ class AttemptVerdict(NamedTuple):
 
 
 class Judgement:
-    """Judges one attempt. `check` runs all checks on the work tree as it is."""
+    """Judges one attempt. `check` runs all checks on the work tree as it is, `repeat` one of them once more."""
 
     def __init__(
         self,
         trees: Trees | None,
         memory: CheckMemory,
         commands: Sequence[str],
-        protect: Sequence[str],
+        protect: ProtectedFiles,
         check: Callable[[], Fired],
         watch: Watch = ignore_reports,
+        repeat: Repeat = never_repeat,
     ) -> None:
         self._trees = trees
         self._memory = memory
@@ -60,25 +63,28 @@ class Judgement:
         self._protect = protect
         self._check = check
         self._watch = watch
+        self._repeat = repeat
 
     def judge(self, task: Task, attempt: AttemptChanges, verified: str) -> AttemptVerdict:
         """The verdict. Files that were weakened or that are protected are put back from the verified tree."""
         # Also those that a person had changed before the run: an agent must not weaken uncommitted checks either.
         paths = [*(change.path for change in attempt.changes), *attempt.person]
-        if refused := self._refused(task, paths):
+        files = _FilesOfTrees(self._trees, verified, attempt.tree)
+        if refused := self._refused(task, paths, files):
             self._put(verified, refused)
             return AttemptVerdict(CheckVerdict(False, _protected_text(refused)), tuple(refused))
-        files = _FilesOfTrees(self._trees, verified, attempt.tree)
         if hidden := self._hidden(files):
             return AttemptVerdict(CheckVerdict(False, _hidden_text(hidden)), tuple(hidden))
         touched = files.touched(self._commands, paths)
         owned_files = owned(task, touched)
-        with_verified = self._check_with(
-            verified, attempt.tree, [path for path in touched if path not in owned_files]
-        )
+        not_owned = [path for path in touched if path not in owned_files]
+        with_verified = self._check_with(verified, attempt.tree, not_owned)
         own = checked(self._check())
+        own_runs = repeated(own.runs, self._failing, self._repeat)
+        if with_verified and not self._failing(own_runs):  # else it failed, whatever it changed
+            with_verified = self._repeat_with(verified, attempt.tree, not_owned, with_verified)
         verdict = judge(
-            own.runs,
+            own_runs,
             baseline=self._memory.baseline,
             verified=with_verified,
             check_files=touched,
@@ -90,10 +96,13 @@ class Judgement:
         if own.other_failures:
             why = "\n\n".join(text for text in (verdict.why, own.other_failures) if text)
             verdict = verdict._replace(passed=False, why=why)
-        return AttemptVerdict(verdict, touched, own.runs)
+        return AttemptVerdict(verdict, touched, own_runs)
 
-    def _refused(self, task: Task, paths: Sequence[str]) -> list[str]:
-        chosen = protected(paths, self._protect)
+    def _failing(self, runs: Sequence[CheckRun]) -> set[str]:
+        return counting_failures(runs, self._memory.baseline, self._memory.verified)
+
+    def _refused(self, task: Task, paths: Sequence[str], files: _FilesOfTrees) -> list[str]:
+        chosen = self._protect.of(paths, files.is_verified)
         owned_paths = owned(task, chosen)
         return [path for path in chosen if path not in owned_paths]
 
@@ -115,6 +124,18 @@ class Judgement:
         self._put(verified, paths)
         try:
             return checked(self._check()).runs
+        finally:
+            self._put(own, paths)
+
+    def _repeat_with(
+        self, verified: str, own: str, paths: Sequence[str], runs: tuple[CheckRun, ...]
+    ) -> tuple[CheckRun, ...]:
+        """The runs with these files as in the verified tree, after those that failed were repeated."""
+        if not self._failing(runs):
+            return runs
+        self._put(verified, paths)
+        try:
+            return repeated(runs, self._failing, self._repeat)
         finally:
             self._put(own, paths)
 
@@ -152,10 +173,7 @@ def _hidden_text(paths: Sequence[str]) -> str:
 
 def _protected_text(paths: Sequence[str]) -> str:
     named = ", ".join(f"`{path}`" for path in paths[:MAX_NAMED])
-    return (
-        f"files that `protect` of samuel.toml names were changed, and put back: {named}; only a task whose "
-        "`Files:` names them may change them"
-    )
+    return f"{PROTECTED}{named}; only a task whose `Files:` names them may change them"
 
 
 class _FilesOfTrees:
@@ -174,6 +192,10 @@ class _FilesOfTrees:
 
     def softened(self, path: str) -> list[str]:
         return softened_tests(self.before(path), self.after(path), path)
+
+    def is_verified(self, path: str) -> bool:
+        """Whether the verified tree has this file."""
+        return path in self._names
 
     @cached_property
     def _names(self) -> list[str]:

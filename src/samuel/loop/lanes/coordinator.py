@@ -225,24 +225,24 @@ class LaneLoop(Loop):
             self._ledger.take_over_ready(self._earlier)
             return self._coordinate()
 
-    def _check_baseline_in_lane(self) -> bool:
-        """Run the checks on the branch as it is; False if they fail and that is not accepted."""
+    def _check_baseline_in_lane(self) -> str:
+        """Run the checks on the branch as it is; why no agent may start, or ""."""
         if self._shared.run.baseline_done:
-            return True
+            return ""
         tip, lane = self._branch.tip(), self._lanes[LANDING]
         lane.reset(tip)
         tree = self._branch.refs.facts(tip)[0][0]
         files = lane.files(self._shared.run.run_id, {}, self._files.checks, self._stop, tree)
         files = files._replace(checks=self._files.checks)
         lane.give(self._ledger.tasks())
-        run = baseline.check_baseline(lane.place, files, lane.steps, self._shared.run)
+        run, why = baseline.check_baseline(lane.place, files, lane.steps, self._shared.run)
         done = run.baseline_done
         green = (tree,) if done else ()
         self._shared.update(
             lambda run: replace(run, baseline_done=done, lanes=replace(self._shared.lanes, green=green))
         )
         self._history.begin(self._shared.run, self._files)
-        return done
+        return why
 
     # The loop
 
@@ -288,8 +288,8 @@ class LaneLoop(Loop):
             no_task = None if task or active else reason_without_task(tasks)
             if reason := self._limits.reason_to_end(run, no_task):
                 return reason
-            if not self._check_baseline_in_lane():
-                self._note(ExitReason.BASE_BROKEN, baseline.FAILED)
+            if why := self._check_baseline_in_lane():
+                self._note(ExitReason.BASE_BROKEN, why)
                 return ExitReason.BASE_BROKEN
             self._starter.check_places()
             lane = self._starter.free_lane()

@@ -16,7 +16,8 @@ from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.loop.checks.judgement import checked
 from samuel.loop.checks.memory import CheckMemory
-from samuel.loop.checks.verdict import judge
+from samuel.loop.checks.repeat import repeated
+from samuel.loop.checks.verdict import counting_failures, judge
 from samuel.loop.evidence import agreements_kept
 from samuel.loop.lanes.lane import Lane
 from samuel.loop.run import LaneRecord, Run
@@ -190,12 +191,16 @@ class Merging:
         event = QualityCheck(
             commands=self._commands(entries, tasks), merged=[record.task for record in entries], commit=commit
         )
+        baseline, before = self._checks.baseline, self._checks.verified
+        lane.place.repeat_check.forget()
         with agreements_kept(lane.place, "a check"):
-            fired = lane.steps.ask(run, event)
-        work = checked(fired)
-        verdict = judge(work.runs, baseline=self._checks.baseline, before=self._checks.verified)
+            work = checked(lane.steps.ask(run, event))
+            runs = repeated(
+                work.runs, lambda runs: counting_failures(runs, baseline, before), lane.place.repeat_check
+            )
+        verdict = judge(runs, baseline=baseline, before=before)
         why = "" if verdict.passed else verdict.why or "a check failed"
-        return work.runs, "\n\n".join(text for text in (why, work.other_failures) if text)
+        return runs, "\n\n".join(text for text in (why, work.other_failures) if text)
 
     def _commands(self, entries: Sequence[LaneRecord], tasks: Mapping[str, Task]) -> list[str]:
         own = [command for record in entries for command in tasks[record.task].checks]

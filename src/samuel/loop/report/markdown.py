@@ -61,6 +61,7 @@ def _longest_run(text: str) -> int:
 def _lines(report: RunReport, tails: bool) -> Iterator[str]:
     run = report.run
     counts = ", ".join(f"{count} {word}" for word, count in report.counts.items())
+    counts += f", {plural(report.lost_tests, 'lost test')}" if report.lost_tests else ""
     yield f"# {escaped(report.project)}: {counts}"
     yield ""
     ended = f"{run.exit_reason}: {escaped(run.exit_reason.meaning)}" if run.exit_reason else "not ended"
@@ -149,6 +150,8 @@ def _notable(task: TaskReport) -> Iterator[tuple[str, Sequence[str]]]:
         yield "Changed files of the checks", task.check_files
     if task.lost_tests:
         yield "Lost tests", task.lost_tests
+    if task.flaky:
+        yield "Flaky checks", task.flaky
     if task.denials:
         yield "Denied by guards", task.denials
     if task.would_denials:
@@ -187,6 +190,8 @@ def check_words(check: CheckRecord) -> str:
     parts = [code, span(check.seconds)]
     if check.verified_files:
         parts.append("with its files as last verified")
+    if check.flaky:
+        parts.append("flaky: it failed, and passed when it was run once more")
     if check.known_failure:
         parts.append("failed before the run as well")
     if check.tests:

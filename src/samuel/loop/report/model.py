@@ -14,8 +14,11 @@ from samuel.agents.process_files import log_path
 from samuel.bridges.coverage import Coverage, total_coverage
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, RunRecord
+from samuel.loop.checks.verdict import cannot_run
 from samuel.loop.history import RunHistory
-from samuel.loop.report.words import CostSummary, outcome_tone, outcome_words, status_words
+from samuel.loop.report.lost_tests import lost_tests, lost_tests_words
+from samuel.loop.report.way_out import way_out
+from samuel.loop.report.words import NOTHING_GREEN, CostSummary, outcome_tone, outcome_words, status_words
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, Tasks
 
@@ -28,6 +31,7 @@ TONES: Mapping[str, str] = {
     "waiting": "ask",
 }
 _HERE = Path()
+MOST_LOST = 20  # tests that an item names
 HEADLINE = ("verified", "unverified", "blocked", "waiting")
 """The words that the headline of a report always counts, in their order."""
 
@@ -83,9 +87,14 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     removed: int
     check_files: tuple[str, ...]
     lost_tests: tuple[str, ...]
+    """Of the attempt that completed it, or of all."""
+    flaky: tuple[str, ...]
+    """Checks that failed, and passed when they were run once more."""
     denials: tuple[str, ...]
     would_denials: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    completed: bool = False
+    """Whether an attempt of this run completed it."""
 
 
 class LaneTimeline(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +110,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     counts: dict[str, int]
     """How many tasks have which word; those of the headline come first and may be zero."""
+    lost_tests: int
+    """How many tests ran before the completed tasks and do not run since."""
     cost: CostSummary
     coverage: Coverage | None
     """How many tool calls of all agents were judged by hooks; None if none were to judge them."""
@@ -145,6 +156,7 @@ def build_report(
         run=run,
         seconds=end - run.started_at,
         counts=counts,
+        lost_tests=sum(len(tests) for tests in lost_tests(records).values()),
         cost=CostSummary.of(record.usage for record in records if ran_an_agent(record)),
         coverage=total_coverage(record.coverage for record in records),
         waiting=tuple(_waiting(run, reports, rows)),
@@ -206,6 +218,7 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
     word = _word(row, completed, records)
     files = last.changed_files if last else ()
     commit = (completed.commit if completed else "") or (row.commit_sha if row else "")
+    lost = completed.lost_tests if completed else _each_once(record.lost_tests for record in records)
     notes = []
     if completed and commits and files and not commit:
         notes.append("completed without a commit, although other tasks of this run have one")
@@ -213,7 +226,7 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
         id=id,
         title=row.title if row else last.title if last else "",
         word=word,
-        tone=TONES.get(word, "idle"),
+        tone="warn" if lost and completed else TONES.get(word, "idle"),
         why=_why(row, completed, records),
         commit=commit,
         attempts=tuple(attempts),
@@ -223,10 +236,12 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
         added=sum(file.added or 0 for file in files),
         removed=sum(file.removed or 0 for file in files),
         check_files=_each_once(record.check_files for record in records),
-        lost_tests=_each_once(record.lost_tests for record in records),
+        lost_tests=lost,
+        flaky=_each_once([check.command for check in record.checks if check.flaky] for record in records),
         denials=_each_once(record.denials for record in records),
         would_denials=_each_once(record.would_denials for record in records),
         notes=tuple(notes),
+        completed=completed is not None,
     )
 
 
@@ -260,10 +275,20 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
             again = NextCommand(f"samuel run reset {id}", "lets the next run try it again")
             changes = NextCommand(f"samuel run restore {id}", "puts its changes back into the work tree")
             is_restorable = any(attempt.record.ref for attempt in task.attempts)
-            yield _item(task, task.why, look, again, *([changes] if is_restorable else ()))
+            commands = [look, again, *([changes] if is_restorable else ())]
+            why, way = task.why, way_out(task.id, task.why)
+            if way:
+                why = f"{task.why.partition(chr(10))[0]}; {way.own_files}, {way.try_again}"
+                commands.append(NextCommand(way.take_it[1], "takes what was put back as it is, without a check"))
+            yield _item(task, why, *commands)
     for task in tasks:
+        if task.lost_tests and task.completed:
+            look = NextCommand(f"samuel run show {id_of[task.id]} --diff", "prints the change")
+            why = lost_tests_words(task.lost_tests, MOST_LOST)
+            yield msgspec.structs.replace(_item(task, why, look), word="lost tests", tone="bad")
         if task.word == "unverified" and task.attempts:
-            why = "no check ran for it: look at the change yourself"
+            still_red = any(attempt.record.still_red for attempt in task.attempts)
+            why = f"{NOTHING_GREEN if still_red else 'no check ran for it'}: look at the change yourself"
             yield _item(task, why, NextCommand(f"samuel run show {id_of[task.id]} --diff", "prints the change"))
         for note in task.notes:
             yield _item(task, note, NextCommand("git status", "shows what is not committed"))
@@ -285,7 +310,7 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
             word=str(run.exit_reason).replace("_", " "),
             tone="bad" if run.exit_reason.exit_code else "wait",
             why=run.exit_message or run.exit_reason.meaning,
-            commands=_AFTER[run.exit_reason],
+            commands=_after(run, run.exit_reason),
         )
 
 
@@ -324,6 +349,14 @@ _AFTER: Mapping[ExitReason, tuple[NextCommand, ...]] = {
     ExitReason.ERROR: (_START,),
     ExitReason.STRICT_FAILURE: (NextCommand("samuel hooks log", "shows which hook failed"), _START),
 }
+
+
+def _after(run: RunRecord, reason: ExitReason) -> tuple[NextCommand, ...]:
+    """What to do after the run; a check that cannot run is not to be accepted."""
+    commands = _AFTER[reason]
+    return (
+        commands[:1] if reason is ExitReason.BASELINE_FAILED and any(map(cannot_run, run.baseline)) else commands
+    )
 
 
 def _each_once(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:

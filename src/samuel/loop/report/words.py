@@ -22,6 +22,9 @@ _ESCAPE = re.compile(
     r"|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)"  # titles and links
 )
 
+NOTHING_GREEN = "the checks failed before it, and it turned nothing green"
+"""Why a task is unverified although checks ran."""
+
 OUTCOMES: Mapping[IterationOutcome, tuple[str, str]] = {
     IterationOutcome.COMPLETED: ("completed", "good"),
     IterationOutcome.INCOMPLETE: ("not finished", "warn"),
