@@ -36,6 +36,9 @@ printf '"usage": {"input_tokens": 10, "output_tokens": 5}}\\n'
 """
 
 
+FACTS = ("TaskId", "Attempt", "LastFailure")
+
+
 def hook(lanes: LaneProject, name: str, event: str, body: str) -> None:
     file = lanes.write(f".samuel/hooks/{name}", sh_script(event, body))
     file.chmod(0o755)
@@ -229,6 +232,28 @@ def test_work_that_before_land_denies_waits_and_lands_after_approval_without_bei
     assert lanes.statuses() == {"1": "completed", "2": "completed"}
     assert len(lanes.calls()) == 2, "no agent was paid again"
     assert (lanes.root / "work-2.txt").exists()
+
+
+@pytest.mark.slow
+def test_the_events_around_a_landing_know_the_task_and_its_attempt(lanes: LaneProject) -> None:
+    lanes.prepare(1)
+    lanes.task("1", 'if [ "$SAMUEL_ATTEMPT" = 2 ]; then mv broken work-1.txt; else touch broken; fi')
+    seen = lanes.outside / "seen"
+    for event in ("before:land", "after:land", "after:iteration"):
+        hook(lanes, event.replace(":", "-"), event, f"cat >> {seen}; echo >> {seen}")
+    lanes.git("add", "-A")
+    lanes.git("commit", "-q", "-m", "hooks")
+
+    lanes.start(lanes=2)
+
+    payloads = [json.loads(line) for line in seen.read_text().splitlines() if line]
+    facts = [(payload["event"], *(payload["context"]["State"][key] for key in FACTS)) for payload in payloads]
+    failure = "quality_failed: `sh check.sh` ended with exit code 1"
+    second = ("1", 2, failure)
+    assert facts == [
+        ("after:iteration", "1", 1, ""),
+        *(("before:land", *second), ("after:iteration", *second), ("after:land", *second)),
+    ]
 
 
 def test_a_usage_limit_holds_all_lanes_and_one_agent_tries_first(lanes: LaneProject) -> None:
