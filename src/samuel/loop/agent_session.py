@@ -20,7 +20,7 @@ from samuel.files.inside import make_dirs_inside
 from samuel.loop.evidence import agreements_kept
 from samuel.loop.session import can_call_abilities, invocation_of, missing_prompt, session
 from samuel.loop.workplace import Workplace
-from samuel.loop.worktree import ProjectFiles, RepositoryLost
+from samuel.loop.worktree import ProjectFiles, ProjectState, RepositoryLost
 from samuel.process.live import registered
 from samuel.prompts.prompt_context import PromptContext
 
@@ -120,13 +120,16 @@ class AgentSession:
     def _session(self, invocation: AgentInvoke) -> Mapping[str, Any]:
         """The same events, in the same order, as for an agent of the loop."""
         files = ProjectFiles(self._place.root, self._place.git)
+        before: ProjectState | None = None  # None until the agent starts
 
         def invoke(prompt: str) -> Mapping[str, Any]:
-            self._files_before = _or_stopped(files.current_state)
+            nonlocal before
+            before = _or_stopped(files.current_state)
             return self._invoke(replace(invocation, prompt=prompt))
 
         def changed() -> tuple[str, ...]:
-            self._update(changed_files=tuple(_or_stopped(lambda: files.changed(self._files_before))))
+            if before is not None:
+                self._update(changed_files=tuple(_or_stopped(lambda: files.changed(before))))
             return self._result.changed_files
 
         def suggest(results: Sequence[Fired]) -> str:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from samuel.clock import iso
 from samuel.dispatch.record import Fired, HandlerCall
-from samuel.events import AgentInvoke, Event, LoopEvent, QualityCheck
+from samuel.events import AgentInvoke, Event, LoopEvent, QualityCheck, SessionEnd, SessionStart
 from samuel.events.endings import IterationOutcome
 from samuel.hooks.handler import Origin, Outcome
 from samuel.loop.reports import HandlerMessage, LoopWarning
@@ -63,6 +63,7 @@ class Steps:
         self.state = NO_TASK  # `State` of the events, but for what the run knows at each of them
         self.dry_run = dry_run
         self.agent_started = False  # in this iteration
+        self.open_session: Run | None = None  # the run as of SessionStart, until SessionEnd
         self.state_files = StateFiles(place.root, place.state)
 
     def new_iteration(self, run: Run, state: StateNames = NO_TASK) -> None:
@@ -100,6 +101,8 @@ class Steps:
         return fired
 
     def _stamped(self, run: Run, event: Event) -> Event:
+        if isinstance(event, SessionStart | SessionEnd):
+            self.open_session = run if isinstance(event, SessionStart) else None
         event = replace(event, run_id=run.run_id, methodology=run.methodology, dry_run=self.dry_run)
         if not isinstance(event, LoopEvent):
             return replace(event, session_id=run.session_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -196,8 +197,9 @@ class TestRun:
     @pytest.mark.slow
     def test_a_signal_ends_the_agent_and_the_session_has_its_end(self, samuel, kitchen, put, project):
         put("agent.sh", "#!/bin/sh\necho $$ > pid.new; mv pid.new pid\nsleep 600\n", 0o755)
-        end_file = project / "ended"
-        put(".samuel/hooks/end", f"#!/bin/sh\n[ $1 = hook ] && echo SessionEnd || touch {end_file}\n", 0o755)
+        ended = project.parent / "ended"
+        for event in ("SessionStop", "SessionEnd"):
+            put(f".samuel/hooks/{event}", f"#!/bin/sh\n[ $1 = hook ] && echo {event} || cat >> {ended}\n", 0o755)
         samuel("trust", "--yes")
         command = [*REAL, "recipe", "run", "review", "--arg", "branch=x"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -208,7 +210,8 @@ class TestRun:
             process.send_signal(signal.SIGTERM)
             _, err = process.communicate()
         assert (process.returncode, err.strip()) == (130, b"interrupted")
-        assert end_file.exists()
+        assert re.findall(r'"event":"(\w+)"', ended.read_text()) == ["SessionStop", "SessionEnd"]
+        assert '"changed_files":["pid"]' in ended.read_text()
         assert not os.path.exists(f"/proc/{(project / 'pid').read_text().strip()}")
 
     @pytest.mark.slow

@@ -350,6 +350,9 @@ class TestDryRun:
         assert (data["stopped"].split(":")[0], "## Deliver" in data["prompt"]) == ("quality_failed", True)
 
 
+RECORDING = "#!/bin/sh\n[ $1 = hook ] && echo {event} && exit\ncat >> {seen}; echo >> {seen}\n"
+
+
 class TestStopping:
     SLOW = 'echo $$ > "agent-$SAMUEL_TASK_ID"; sleep 30 & wait\n'
     HOOK = "#!/bin/sh\n[ $1 = hook ] && echo after:loop || cat > last.json\n"
@@ -405,6 +408,26 @@ class TestStopping:
         assert process.returncode == 130
         assert "ended: interrupted after 0 iterations; 2 pending\n" in out
         self.interrupted(workshop)
+
+    @pytest.mark.slow
+    def test_a_session_that_a_person_stops_gets_session_stop_with_the_changed_files(
+        self, workshop, put, marked_processes
+    ):
+        seen = workshop.root / ".samuel/seen"
+        for event in ("TurnEnd", "SessionStop", "SessionEnd", "after:loop"):
+            put(f".samuel/hooks/{event.replace(':', '-')}", RECORDING.format(event=event, seen=seen), 0o755)
+        workshop.agent(f"echo half > half-done.txt\n{self.SLOW}")
+        with workshop.start("--yes") as process:
+            workshop.wait_for("agent-1")
+            process.send_signal(signal.SIGINT)
+            process.stderr.readline()
+            process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=300)
+        assert process.returncode == 130
+        payloads = [json.loads(line) for line in seen.read_text().splitlines() if line]
+        assert [payload["event"] for payload in payloads] == ["SessionStop", "SessionEnd", "after:loop"]
+        assert {"agent-1", "half-done.txt"} <= {*payloads[0]["changed_files"]}
 
     @pytest.mark.slow
     def test_iterations_before_an_interrupt_stay_counted(self, samuel, workshop):
