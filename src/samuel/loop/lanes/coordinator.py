@@ -27,6 +27,7 @@ from samuel.loop.fleet.fleet import TROUBLE, Fleet
 from samuel.loop.fleet.options import FleetOptions
 from samuel.loop.lanes import person_tree
 from samuel.loop.lanes.branch import Branch, first_state
+from samuel.loop.lanes.collect import notes_collected
 from samuel.loop.lanes.landing import LandingQueue
 from samuel.loop.lanes.lane import LANDING, Lane, OpenLane
 from samuel.loop.lanes.ledger import TaskLedger
@@ -246,7 +247,8 @@ class LaneLoop(Loop):
         files = lane.files(self._shared.run.run_id, {}, self._files.checks, self._stop, tree)
         files = files._replace(checks=self._files.checks)
         lane.give(self._ledger.tasks())
-        run = baseline.check_baseline(lane.place, files, lane.steps, self._shared.run)
+        with notes_collected(lane.place, self._place):
+            run = baseline.check_baseline(lane.place, files, lane.steps, self._shared.run)
         done = run.baseline_done
         green = (tree,) if done else ()
         self._shared.update(

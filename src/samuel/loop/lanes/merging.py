@@ -19,6 +19,7 @@ from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.checks.verdict import judge
 from samuel.loop.evidence import agreements_kept
 from samuel.loop.iteration_state import state_of_settled
+from samuel.loop.lanes.collect import notes_collected
 from samuel.loop.lanes.lane import Lane
 from samuel.loop.run import LaneRecord, Run
 from samuel.loop.settle import TRAILER
@@ -193,7 +194,7 @@ class Merging:
         event = QualityCheck(
             commands=self._commands(entries, tasks), merged=[record.task for record in entries], commit=commit
         )
-        with agreements_kept(lane.place, "a check"):
+        with agreements_kept(lane.place, "a check"), notes_collected(lane.place, lane.project):
             fired = lane.steps.ask(run, event)
         work = checked(fired)
         verdict = judge(work.runs, baseline=self._checks.baseline, before=self._checks.verified)
@@ -220,7 +221,8 @@ class Merging:
         )
         run = replace(run, iteration=record.iteration)
         steps.new_iteration(run, self._state(run, record, task))
-        fired = steps.notify(run, event)
+        with notes_collected(self._lane.place, self._lane.project):
+            fired = steps.notify(run, event)
         return (fired.reason or "a handler refused it") if fired.stopped else ""
 
     def _state(self, run: Run, record: LaneRecord, task: Task) -> StateNames:
