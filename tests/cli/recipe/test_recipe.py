@@ -214,6 +214,16 @@ class TestRun:
         assert '"changed_files":["pid"]' in ended.read_text()
         assert not os.path.exists(f"/proc/{(project / 'pid').read_text().strip()}")
 
+    def test_a_strict_hook_that_fails_at_the_end_of_the_session_is_an_error(self, samuel, kitchen, put):
+        put(
+            ".samuel/hooks/tidy.py",
+            "import samuel\n\n"
+            '@samuel.hook("SessionEnd", strict=True)\n'
+            'def tidy(event):\n    return {"ok": False, "reason": "the disk is full"}\n',
+        )
+        ran = samuel("recipe", "run", "review", "--arg", "branch=x", "--yes", "--json")
+        assert (ran.code, ran.json["data"]["stopped"]) == (1, "`tidy` failed: the disk is full")
+
     @pytest.mark.slow
     def test_what_was_fired_is_in_the_journal_under_its_name(self, samuel, kitchen, project):
         samuel("recipe", "run", "review", "--arg", "branch=x", "--yes")

@@ -61,7 +61,9 @@ class Caller(NamedTuple):
 
 CALLERS = {
     names.INIT_BEFORE: Caller(
-        ("init", "new"), (1, "error: a hook stopped `samuel init`: `failing` failed: "), (0, "a Samuel project now")
+        ("init", "new"),
+        (1, "error: a hook stopped `samuel init`: `failing` failed: "),
+        (0, "a Samuel project now"),
     ),
     names.INIT_AFTER: Caller(
         ("init", "new"), (1, "; the files are written and stay\n"), (0, "is a Samuel project now")
@@ -71,7 +73,9 @@ CALLERS = {
         ("sync",), (1, f"`failing` failed: {REASON}; the files are written and stay\n"), (0, "wrote AGENTS.md")
     ),
     names.TASKS_READ: Caller(
-        ("run", "convert", "notes.txt"), (1, "error: a hook of `tasks.read` failed: "), (2, "error: `notes.txt` has no task")
+        ("run", "convert", "notes.txt"),
+        (1, "error: a hook of `tasks.read` failed: "),
+        (2, "error: `notes.txt` has no task"),
     ),
     names.BEFORE_LOOP: Caller(RUN, (1, "ended: strict_failure"), COMPLETED),
     names.ITERATION_GATE: Caller(RUN, (1, "ended: strict_failure"), COMPLETED),
