@@ -202,6 +202,9 @@ class AfterAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_AGE
     stdout: Tail = ""
     stderr: Tail = ""
     usage: UsageCounts = msgspec.field(default_factory=dict)
+    duration_ms: Annotated[
+        float | UnsetType, field("How long the agent ran. Left out where none was started, as in a dry run.")
+    ] = UNSET
 
 
 class QualityCheck(LoopEvent, frozen=True, kw_only=True, tag=names.QUALITY_CHECK):

@@ -17,7 +17,7 @@ from samuel.loop.claims import claim_by_exit, take_claim, without_own_files
 from samuel.loop.evidence import Evidence
 from samuel.loop.run import Run
 from samuel.loop.run_files import RunFiles
-from samuel.loop.session import can_call_abilities, invocation_of, missing_prompt, session
+from samuel.loop.session import agent_ms, can_call_abilities, invocation_of, missing_prompt, session
 from samuel.loop.steps import Steps
 from samuel.loop.stop import IterationEnded
 from samuel.loop.workplace import Workplace
@@ -104,6 +104,7 @@ class AgentTurn:
                 self._facts.agent_ran = bool(fired.calls)
                 raise IterationEnded(IterationOutcome.AGENT_FAILED, fired.reason)
             answer = fired.result
+            self._facts.agent_ms = agent_ms(fired)
             self._facts.usage = dict(answer.get("usage") or {})
             self._facts.coverage = reported_coverage(answer)
             self._apply_spool()

@@ -231,7 +231,11 @@ class Iteration:
         facts.exit_code, facts.log = code, self._written_log(str(answer.get("stdout_path") or ""))
         facts.ending = ending_of(answer, changed=bool(facts.changed), now=self._place.clock.now())
         self._place.watch(AgentEnded(code, facts.usage, facts.ending, facts.log, self.run.agent))
-        self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage))
+        self._fire(
+            AfterAgentInvoke(
+                exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage, duration_ms=facts.agent_ms
+            )
+        )
         is_trouble = facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET)
         if is_trouble and not self._is_decided():
             raise AgentTrouble(facts.ending)

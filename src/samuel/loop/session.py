@@ -107,6 +107,11 @@ def missing_prompt(prepared: Fired, invocation: AgentInvoke) -> str:
     return f"there is no prompt: {faults[-1] if faults else 'its text is empty'}"
 
 
+def agent_ms(fired: Fired) -> float:
+    """How long the agent ran, in milliseconds: the call of the one handler of agent.invoke."""
+    return round(fired.calls[-1].duration_ms, 1)
+
+
 def can_call_abilities(invocation: AgentInvoke) -> bool:
     """Whether the agent's `samuel` can run abilities: in a container it only records requests about tasks."""
     return invocation.sandbox.kind != "oci"

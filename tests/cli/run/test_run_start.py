@@ -239,6 +239,7 @@ class TestSeeing:
         assert checks.read_text() == "$ test ! -f wrong  (ok)\n\n"
         lines = [json.loads(line) for line in (logs / "agent.jsonl").read_text().splitlines()]
         assert [(line["iteration"], line["exit_code"]) for line in lines] == [(1, 0), (2, 0)]
+        assert all(isinstance(line["duration_ms"], float) for line in lines)
 
     @pytest.mark.slow
     def test_profile_ends_with_a_table(self, samuel, workshop, put):
