@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 DEPTH = "SAMUEL_DEPTH"  # how many Samuels are around this one, each started by something that the next one ran
 DEEPEST = 10
+LEARNED = "update_matcher_suggestions"  # what hooks of PostAbilityCall return for later routing
 
 
 class App:
@@ -210,7 +211,12 @@ class App:
         event = event if isinstance(event, Event) else payload(event, fields)
         if self.pinned_run and isinstance(event, PreAbilityCall | PostAbilityCall):
             self.pinned_run.expect(self._current_pin())
-        return self.dispatcher.fire(event)
+        fired = self.dispatcher.fire(event)
+        if isinstance(event, PostAbilityCall) and not event.dry_run and fired.result.get(LEARNED):
+            from samuel.app import matcher_signals  # few hooks learn from calls
+
+            matcher_signals.keep(self, fired.result[LEARNED], fired.event.timestamp)
+        return fired
 
     @cached_property
     def tool_hooks_pin(self) -> str:
