@@ -79,9 +79,9 @@ def formats_page() -> str:
             for format in FORMATS
         ),
         "",
-        "Everywhere: a parent waits for its children; in Markdown a child that is written to wait for its parent comes "
-        "after it; what is done in the source is completed in the list; text",
-        "around the tasks is in every prompt.",
+        "Everywhere: a parent waits for its children; in Markdown, a child that is written to wait for its parent",
+        "comes after it. What is done in the source is completed in the list; text around the tasks is in every",
+        "prompt.",
         "",
     ]
     for format in FORMATS:
