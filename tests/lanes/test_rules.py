@@ -239,15 +239,15 @@ def test_work_that_before_land_denies_waits_and_lands_after_approval_without_bei
 def test_the_events_around_a_landing_know_the_task_and_its_attempt(lanes: LaneProject) -> None:
     lanes.prepare(1)
     lanes.task("1", 'if [ "$SAMUEL_ATTEMPT" = 2 ]; then mv broken work-1.txt; else touch broken; fi')
-    seen = lanes.outside / "seen"
+    payload_file = lanes.outside / "seen"
     for event in ("before:land", "after:land", "after:iteration"):
-        hook(lanes, event.replace(":", "-"), event, f"cat >> {seen}; echo >> {seen}")
+        hook(lanes, event.replace(":", "-"), event, f"cat >> {payload_file}; echo >> {payload_file}")
     lanes.git("add", "-A")
     lanes.git("commit", "-q", "-m", "hooks")
 
     lanes.start(lanes=2)
 
-    payloads = [json.loads(line) for line in seen.read_text().splitlines() if line]
+    payloads = [json.loads(line) for line in payload_file.read_text().splitlines() if line]
     facts = [(payload["event"], *(payload["context"]["State"][key] for key in FACTS)) for payload in payloads]
     failure = "quality_failed: `sh check.sh` ended with exit code 1"
     second = ("1", 2, failure)
@@ -261,9 +261,9 @@ def test_the_events_around_a_landing_know_the_task_and_its_attempt(lanes: LanePr
 def test_agents_that_a_person_stops_get_session_stop_with_the_changed_files(lanes: LaneProject) -> None:
     lanes.prepare(2)
     lanes.task("any", 'echo half > "half-$SAMUEL_TASK_ID.txt"; touch "$outside/at-$SAMUEL_TASK_ID"; sleep 600')
-    seen = lanes.outside / "seen"
+    payload_file = lanes.outside / "seen"
     for event in ("TurnEnd", "SessionStop", "SessionEnd"):
-        hook(lanes, event, event, f"cat >> {seen}; echo >> {seen}")
+        hook(lanes, event, event, f"cat >> {payload_file}; echo >> {payload_file}")
     lanes.git("add", "-A")
     lanes.git("commit", "-q", "-m", "hooks")
 
@@ -276,7 +276,7 @@ def test_agents_that_a_person_stops_get_session_stop_with_the_changed_files(lane
         process.wait()
 
     assert process.returncode == 130, lanes.screen
-    payloads = [json.loads(line) for line in seen.read_text().splitlines() if line]
+    payloads = [json.loads(line) for line in payload_file.read_text().splitlines() if line]
     facts = {(payload["lane"], payload["event"], *payload.get("changed_files", ())) for payload in payloads}
     assert len(payloads) == 4
     assert facts == {

@@ -113,9 +113,9 @@ def test_status_and_stop_are_about_the_servers_of_the_project(served: ServedProj
 def test_stop_right_after_a_call_stops_the_server_that_the_call_has_started(served: ServedProject) -> None:
     served.files.python_hook("guard", GUARD)
     served.run(COLD, "PreAbilityCall", stdin=ALLOWED)
-    said = served.samuel("serve", "stop").out
-    assert said.startswith(b"told the server ")
-    wait_for_end(int(said.split()[3]))
+    output = served.samuel("serve", "stop").out
+    assert output.startswith(b"told the server ")
+    wait_for_end(int(output.split()[3]))
     assert served.pids() == []
     assert served.sockets() == []
 

@@ -256,8 +256,8 @@ def test_what_any_hook_learns_from_a_call_is_used_by_routing(samuel, shop):
     ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
     assert ran.code == 0
     assert "`update_matcher_suggestions[1]` left out: `weight` must be a number" in ran.err
-    found = samuel("ability", "route", "repeat a text").out
-    assert "preferred by a hook with weight 0.70: frequent_usage" in found
+    routed = samuel("ability", "route", "repeat a text").out
+    assert "preferred by a hook with weight 0.70: frequent_usage" in routed
 
 
 def test_what_a_hook_learns_from_the_call_of_a_client_is_kept_as_well(samuel, shop):

@@ -351,7 +351,7 @@ class TestDryRun:
         assert (data["stopped"].split(":")[0], "## Deliver" in data["prompt"]) == ("quality_failed", True)
 
 
-RECORDING = "#!/bin/sh\n[ $1 = hook ] && echo {event} && exit\ncat >> {seen}; echo >> {seen}\n"
+RECORDING = "#!/bin/sh\n[ $1 = hook ] && echo {event} && exit\ncat >> {payload_file}; echo >> {payload_file}\n"
 
 
 class TestStopping:
@@ -414,9 +414,13 @@ class TestStopping:
     def test_a_session_that_a_person_stops_gets_session_stop_with_the_changed_files(
         self, workshop, put, marked_processes
     ):
-        seen = workshop.root / ".samuel/seen"
+        payload_file = workshop.root / ".samuel/seen"
         for event in ("TurnEnd", "SessionStop", "SessionEnd", "after:loop"):
-            put(f".samuel/hooks/{event.replace(':', '-')}", RECORDING.format(event=event, seen=seen), 0o755)
+            put(
+                f".samuel/hooks/{event.replace(':', '-')}",
+                RECORDING.format(event=event, payload_file=payload_file),
+                0o755,
+            )
         workshop.agent(f"echo half > half-done.txt\n{self.SLOW}")
         with workshop.start("--yes") as process:
             workshop.wait_for("agent-1")
@@ -426,7 +430,7 @@ class TestStopping:
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=300)
         assert process.returncode == 130
-        payloads = [json.loads(line) for line in seen.read_text().splitlines() if line]
+        payloads = [json.loads(line) for line in payload_file.read_text().splitlines() if line]
         assert [payload["event"] for payload in payloads] == ["SessionStop", "SessionEnd", "after:loop"]
         assert {"agent-1", "half-done.txt"} <= {*payloads[0]["changed_files"]}
 
