@@ -9,6 +9,9 @@ from shapes import Shapes, description
 
 from samuel.prompts.prompt_context import PromptContext
 
+ANY_OF_RUN = ("`before:loop`", "`after:loop`")
+ITERATION = ("`before:iteration`", "`after:iteration`, `after:land`")
+
 
 def context_page() -> str:
     parts = [
@@ -40,11 +43,34 @@ def context_page() -> str:
             inside += [f"## {name.name}\n", table(("name", "type", "what it is"), rows)]
         else:
             top.append((f"`{name.name}`", type_name(name), description(name.type)))
-    end = (
-        "`State.Task`, `State.Progress`, `State.Snapshot` and `State.Extras` are filled for `before:agent.invoke` "
-        "and its templates, and empty in every other event; `State.Skills` is always filled. The names from "
-        "`State.RunId` on are there only inside a run. "
-        "[A prompt of your own](../how-to/custom-prompt.md) shows them in use.\n"
+    end = "\n".join(
+        [
+            "### When each name of `State` is filled\n",
+            table(
+                ("names", "from", "until"),
+                [
+                    ("`Skills`", "always", ""),
+                    ("`RunId`, `Agent`, `ConsecutiveFailures`, `EmptyDiscoveries`, `Usage`", *ANY_OF_RUN),
+                    (
+                        "`TaskId`, `Attempt`, `LastFailure`, `Continues`, `NeedsChange`, `ClaimsByExit`, "
+                        "`Background`, `Documents`",
+                        *ITERATION,
+                    ),
+                    ("`LastDiff`, `LastFiles`", "`context.snapshot`", "`quality.check`"),
+                    ("`Snapshot`", "`context.progress`", "`quality.check`"),
+                    ("`Progress`", "`context.task`", "`quality.check`"),
+                    ("`Task`", "`context.extra`", "`quality.check`"),
+                    ("`Extras`", "`before:agent.invoke`", "`quality.check`"),
+                ],
+            ),
+            "So every event of an iteration knows its task. `before:iteration` and `iteration.gate` have the task "
+            "that is next; if the gate chooses a discovery, there is none from then on. `after:iteration` says "
+            "what the attempt was worked on with: `LastFailure` is about the attempt before it, and its own "
+            "failure is `task.last_failure` of the payload. In `before:loop`, in `after:loop` and in the "
+            "`quality.check` before the first agent there is no task: `TaskId` is empty and `Attempt` is 0. Where "
+            "several tasks land together, `quality.check` and `after:land` have the first of them.\n",
+            "[A prompt of your own](../how-to/custom-prompt.md) shows them in use.\n",
+        ]
     )
     return "\n".join([*parts, table(("name", "type", "what it is"), top), *inside, end])
 

@@ -88,13 +88,20 @@ class TestReplace:
         assert "`c` replaces `default`, `a`, `b`" in fired.warnings[0]
 
     @pytest.mark.parametrize(
-        "answer", [{}, None, {"mode": "discovery"}, {"continue": "yes"}, {"continue": True, "mode": "other"}]
+        "answer", [{}, None, {"reason": "why"}, {"continue": "yes"}, {"continue": True, "mode": "other"}]
     )
     def test_a_gate_without_its_required_keys_is_bad_output_and_stops(self, answer: Any) -> None:
         gate = Recorder("iteration.gate", returns=answer)
         fired = fire(gate, "iteration.gate", consec_fails=0, queue_size=1)
         assert fired.calls[0].outcome is Outcome.BAD_OUTPUT
         assert fired.stopped
+
+    @pytest.mark.parametrize("mode", ["impl", "implementation", "discovery"])
+    def test_a_gate_that_returns_only_a_mode_continues(self, mode: str) -> None:
+        gate = Recorder("iteration.gate", returns={"mode": mode})
+        fired = fire(gate, "iteration.gate", consec_fails=0, queue_size=1)
+        assert fired.result == {"continue": True, "mode": mode}
+        assert (fired.stopped, fired.warnings) == (False, ())
 
     def test_a_failed_agent_handler_does_not_fall_back_to_another(self, samuel_project: SamuelProject) -> None:
         def broken(event: Any) -> Any:

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 DEPTH = "SAMUEL_DEPTH"  # how many Samuels are around this one, each started by something that the next one ran
 DEEPEST = 10
+LEARNED = "update_matcher_suggestions"  # what hooks of PostAbilityCall return for later routing
 
 
 class App:
@@ -256,6 +257,10 @@ class App:
         if self.pinned_run and isinstance(event, PreAbilityCall | PostAbilityCall):
             self.pinned_run.expect(self._current_pin())
         fired = self.dispatcher.fire(event)
+        if isinstance(event, PostAbilityCall) and not event.dry_run and fired.result.get(LEARNED):
+            from samuel.app import matcher_signals  # few hooks learn from calls
+
+            matcher_signals.keep(self, fired.result[LEARNED], fired.event.timestamp)
         if not self.enclosing_roots or not BY_PAYLOAD[type(event)].composition.can_deny:
             return fired
         from samuel.app.enclosing import ask_guards  # most projects have none around them

@@ -23,6 +23,7 @@ from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.judge import judge
 from samuel.dispatch.observation import observed
 from samuel.dispatch.record import AskUser, Fired, HandlerCall, Sink
+from samuel.dispatch.stated_reason import with_reason
 from samuel.dispatch.verdict_keys import with_misspelt_verdict
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
@@ -264,7 +265,7 @@ class Dispatcher:
             if reply.result or event_run.kind.composition.arrange is LAST_ONLY:
                 reply = with_misspelt_verdict(event_run.kind, validated(event_run.kind, reply), bound.strict)
                 if package is not None and (why := overreach(event, reply.result, package.grants)):
-                    reply = Reply(Outcome.REFUSED, message=why, stderr=reply.stderr)
+                    reply = Reply(Outcome.REFUSED, message=with_reason(why, reply.result), stderr=reply.stderr)
                 elif reply.size > bound.budget:
                     reply = budget.keep(reply, composed, bound.budget)
         elif reply.result:

@@ -64,12 +64,18 @@ class IterationGate(LoopEvent, frozen=True, kw_only=True, tag=names.ITERATION_GA
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of `iteration.gate`."""
 
-    continue_: Annotated[bool, field("False ends the loop.")] = msgspec.field(name="continue")
+    continue_: Annotated[
+        bool | UnsetType, field("False ends the loop. It can be left out where `mode` is given, and is true then.")
+    ] = msgspec.field(name="continue", default=UNSET)
     mode: Annotated[
         Mode | None, field("What this iteration does. `impl` is short for `implementation`, the default.")
     ] = None
     reason: Annotated[str | None, field("Why.")] = None
     data: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.continue_ is UNSET and self.mode is None:
+            raise ValueError("`continue` is missing")
 
 
 class ContextSnapshot(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_SNAPSHOT):
@@ -196,6 +202,9 @@ class AfterAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_AGE
     stdout: Tail = ""
     stderr: Tail = ""
     usage: UsageCounts = msgspec.field(default_factory=dict)
+    duration_ms: Annotated[
+        float | UnsetType, field("How long the agent ran. Left out where none was started, as in a dry run.")
+    ] = UNSET
 
 
 class QualityCheck(LoopEvent, frozen=True, kw_only=True, tag=names.QUALITY_CHECK):

@@ -22,6 +22,7 @@ class AttemptFacts:
     head: str | None = None  # the commit that it began with; "" before the first one, None without git
     agent_ran: bool = False
     exit_code: int | None = None
+    agent_ms: float | UnsetType = UNSET  # how long the agent ran
     ending: AgentEnding = ENDED_WELL
     log: str = ""  # the path of the agent's output, below the project's root
     usage: dict[str, Any] = field(default_factory=dict)

@@ -39,17 +39,17 @@ from samuel.loop.checks.files import ProtectedFiles
 from samuel.loop.checks.judgement import Judgement, checked
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import Evidence
+from samuel.loop.iteration_state import state_of_task
 from samuel.loop.limits import WITHOUT_TASK, reason_without_task
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted, LostTests
 from samuel.loop.run import MAX_FAILURE, Run, Settlement, TaskCells
 from samuel.loop.run_files import RunFiles
 from samuel.loop.settlements import Settlements
-from samuel.loop.steps import NOTHING_GENERATED, Steps
+from samuel.loop.steps import Steps
 from samuel.loop.stop import AgentTrouble, IterationEnded, RunStopped
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectState, RepositoryLost
 from samuel.process.git.git import GitFailed
-from samuel.prompts.prompt_context import StateNames
 from samuel.tasks.queue import remaining
 from samuel.tasks.task import Task
 
@@ -81,7 +81,7 @@ class Iteration:
 
     def work(self) -> Settlement:
         """Work on the task; what it comes to. Raises RunStopped for what ends the whole run."""
-        self._steps.new_iteration(self.run)
+        self._steps.new_iteration(self.run, state_of_task(self._place, self.run, self._task))
         if not self._place.settings.pilot.enabled:  # in pilot mode the gate decides whether there is a task
             self._report_header()
         try:
@@ -109,13 +109,14 @@ class Iteration:
             is_written = self._start_attempt()
             self._files_before = self._files.project.current_state()
             self._facts.head = self._files_before.by_git.head if self._files_before.by_git else None
-            generated = None if is_written else self._contexts()
-        if generated is None:  # what git said before is not true any more
+            if not is_written:
+                self._contexts()
+        if is_written:  # what git said before is not true any more
             with self._place.git.one_moment():
                 self._files_before = self._files.project.current_state()
-                generated = self._contexts()
+                self._contexts()
         turn = self._turn()
-        answer = turn.work(turn.prepare(generated), self._files_before)
+        answer = turn.work(turn.prepare(), self._files_before)
         self._observe()
         self._after_agent(answer)
         self._refuse_tampering()
@@ -135,11 +136,12 @@ class Iteration:
 
     def dry_run(self) -> dict[str, Any]:
         """The same steps without the agent; every handler is told that it is a dry run."""
-        self._steps.new_iteration(self.run)
+        self._steps.new_iteration(self.run, state_of_task(self._place, self.run, self._task))
         self._fire(BeforeIteration(task=self._task.plain() if self._task else {}, usage=self.run.usage))
         self._gate()
         turn = self._turn()
-        invocation = turn.prepare(Contexts(self._place, self._steps, self.run, self._task).generate())
+        self._contexts()
+        invocation = turn.prepare()
         prompt = turn.dry_run(invocation)
         stopped = self._dry_run_after_agent()
         task = self._task.plain() if self._task else {}
@@ -179,6 +181,8 @@ class Iteration:
             raise RunStopped(IterationOutcome.GATED, why, ExitReason.GATE_STOP)
         discovery = fired.result.get("mode") == "discovery"
         self.run = replace(self.run, mode="discovery" if discovery else "implementation")
+        if discovery:
+            self._steps.state = state_of_task(self._place, self.run, None)
         if not discovery and self._task is None:
             exit_reason = reason_without_task(tasks)
             raise RunStopped(IterationOutcome.GATED, WITHOUT_TASK[exit_reason], exit_reason)
@@ -206,9 +210,9 @@ class Iteration:
         self.run = self._save(replace(self.run, tree=self._tree.state))
         return is_written
 
-    def _contexts(self) -> StateNames:
-        last = self._tree.last_changes() if self._tree else None
-        return Contexts(self._place, self._steps, self.run, self._task, last).generate()
+    def _contexts(self) -> None:
+        last = self._tree.last_changes() if self._tree and self._own_task else None
+        Contexts(self._place, self._steps, self.run, self._task, last).generate()
 
     def _observe(self) -> None:
         """Look at what the agent changed, after it ended."""
@@ -228,7 +232,11 @@ class Iteration:
         facts.exit_code, facts.log = code, self._written_log(str(answer.get("stdout_path") or ""))
         facts.ending = ending_of(answer, changed=bool(facts.changed), now=self._place.clock.now())
         self._place.watch(AgentEnded(code, facts.usage, facts.ending, facts.log, self.run.agent))
-        self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage))
+        self._fire(
+            AfterAgentInvoke(
+                exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage, duration_ms=facts.agent_ms
+            )
+        )
         is_trouble = facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET)
         if is_trouble and not self._is_decided():
             raise AgentTrouble(facts.ending)
@@ -316,8 +324,8 @@ class Iteration:
             self._place.watch(DiscoveryChosen())
         self._report_header()
 
-    def _fire(self, event: Event, generated: StateNames = NOTHING_GENERATED) -> Fired:
-        return self._steps.fire(self.run, event, generated)
+    def _fire(self, event: Event) -> Fired:
+        return self._steps.fire(self.run, event)
 
     def _notify(self, event: Event) -> Fired:
         return self._steps.notify(self.run, event)

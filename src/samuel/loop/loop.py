@@ -26,6 +26,7 @@ from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
 from samuel.loop.checks import baseline
 from samuel.loop.evidence import restore
 from samuel.loop.iteration import Iteration
+from samuel.loop.iteration_state import state_of_settled
 from samuel.loop.lanes.person_tree import checked_out
 from samuel.loop.limits import RunLimits
 from samuel.loop.own_branch import OwnBranch, choose_branch, enter, leave_if_empty
@@ -48,7 +49,7 @@ from samuel.loop.run_files import RunFiles
 from samuel.loop.run_history import RunHistoryWriter
 from samuel.loop.settle import apply
 from samuel.loop.spending import Spending
-from samuel.loop.steps import ProgressNote, Steps
+from samuel.loop.steps import NO_TASK, ProgressNote, Steps
 from samuel.loop.stop import IterationEnded, RunStopped, Stop
 from samuel.loop.workplace import Workplace
 from samuel.printable import file_name
@@ -124,6 +125,7 @@ class Loop:
         except IterationEnded as ended:
             data["stopped"] = f"{ended.outcome}: {ended.why}"
             data["exit_reason"] = ended.exit_reason if isinstance(ended, RunStopped) else ""
+        self._steps.state = NO_TASK
         self._steps.notify(run, AfterLoop(iterations_run=0, exit_reason=ExitReason.MAX_ITERATIONS))
         return data
 
@@ -322,6 +324,7 @@ class Loop:
             question=asked_question(settlement.question),
             lane=lane,
         )
+        self._steps.state = state_of_settled(self._place, run, task, settlement)
         fired = self._steps.notify(run, event)
         statuses = tuple(task.status for task in tasks.values())
         self._place.watch(
@@ -356,6 +359,7 @@ class Loop:
         if run.working and run.settlement is None:
             with suppress(SamuelError):  # the task file is broken or gone: the next start releases the task
                 run = self._release_task(run, self._place.tasks)
+        self._steps.state = NO_TASK
         ended = AfterLoop(iterations_run=run.iterations_run, exit_reason=reason, usage=run.usage)
         fired = self._steps.notify(run, ended)
         if fired.stopped:

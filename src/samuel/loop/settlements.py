@@ -15,6 +15,7 @@ from samuel.loop.attempt_facts import AttemptFacts
 from samuel.loop.availability import wait_after
 from samuel.loop.budgets import BudgetHit
 from samuel.loop.claims import without_own_files
+from samuel.loop.iteration_state import failure_line
 from samuel.loop.questions import new_question
 from samuel.loop.reports import IterationFailed, QuestionAsked
 from samuel.loop.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, TreeAction
@@ -170,6 +171,7 @@ class Settlements:
             outcome,
             failed,
             attempt=self._task.attempts + 1 if self._task else self._run.iteration,
+            last_failure=failure_line(self._task),
             task_id=task.id if task else "",
             row=row,
             usage=self._facts.usage,

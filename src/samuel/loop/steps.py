@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from samuel.background.wire import EndedCall
 from samuel.clock import iso
 from samuel.dispatch.record import Fired, HandlerCall
-from samuel.events import AgentInvoke, Event, LoopEvent, QualityCheck
+from samuel.events import AgentInvoke, Event, LoopEvent, QualityCheck, SessionEnd, SessionStart
 from samuel.events.endings import IterationOutcome
 from samuel.hooks.handler import Origin, Outcome
 from samuel.loop.reports import HandlerMessage, LoopWarning
@@ -24,7 +24,8 @@ from samuel.loop.stop import IterationEnded, Stop, interrupted
 from samuel.loop.workplace import Workplace
 from samuel.prompts.prompt_context import IterationNames, PromptContext, StateNames
 
-NOTHING_GENERATED = StateNames()
+NO_TASK = StateNames()
+"""`State` outside of an iteration, without the names of the run."""
 
 
 class ProgressNote(NamedTuple):
@@ -63,30 +64,31 @@ class Steps:
         self._replacements = replacements
         self._ended_in_background = ended_in_background
         self._contributions: Mapping[str, Any] = {}  # of handlers in this iteration: `Plugins` of the context
+        self.state = NO_TASK  # `State` of the events, but for what the run knows at each of them
         self.dry_run = dry_run
         self.agent_started = False  # in this iteration
+        self.open_session: Run | None = None  # the run as of SessionStart, until SessionEnd
         self.state_files = StateFiles(place.root, place.state)
 
-    def new_iteration(self, run: Run) -> None:
-        """Contributions last for an iteration; those of before:loop for the run."""
+    def new_iteration(self, run: Run, state: StateNames = NO_TASK) -> None:
+        """Contributions last for an iteration; those of before:loop for the run. `state` is about its task."""
         self._contributions = run.plugins
+        self.state = state
         self.agent_started = False
 
-    def fire(self, run: Run, event: Event, generated: StateNames = NOTHING_GENERATED) -> Fired:
+    def fire(self, run: Run, event: Event) -> Fired:
         """Fire an event that must succeed. Raises IterationEnded for a strict failure, a denial or a stop."""
-        fired = self.ask(run, event, generated)
+        fired = self.ask(run, event)
         if fired.stopped:
             raise IterationEnded(IterationOutcome.ABORTED, fired.reason)
         return fired
 
-    def ask(self, run: Run, event: Event, generated: StateNames = NOTHING_GENERATED) -> Fired:
+    def ask(self, run: Run, event: Event) -> Fired:
         """Fire an event of which the caller judges the result.
 
         Raises RunStopped if a stop was requested before the agent started.
-
-        `generated` is what the context events of this iteration gave, for the prompt.
         """
-        fired = self._fire(self._stamped(run, event, generated))
+        fired = self._fire(self._stamped(run, event))
         if isinstance(event, AgentInvoke | QualityCheck) and not self.dry_run:
             self.state_files.put_right()  # before anything is written there
         if fired.context:
@@ -98,24 +100,26 @@ class Steps:
 
     def notify(self, run: Run, event: Event) -> Fired:
         """Fire an event that is fired whatever happened before, and that can stop nothing any more."""
-        fired = self._fire(self._stamped(run, event, NOTHING_GENERATED))
+        fired = self._fire(self._stamped(run, event))
         self._record(fired)
         return fired
 
-    def _stamped(self, run: Run, event: Event, generated: StateNames) -> Event:
+    def _stamped(self, run: Run, event: Event) -> Event:
+        if isinstance(event, SessionStart | SessionEnd):
+            self.open_session = run if isinstance(event, SessionStart) else None
         event = replace(event, run_id=run.run_id, methodology=run.methodology, dry_run=self.dry_run)
         if not isinstance(event, LoopEvent):
             return replace(event, session_id=run.session_id)
-        context = self._context_of(run, generated).plain()
+        context = self._context_of(run).plain()
         return replace(event, iteration=run.iteration, mode=run.mode, context=context)
 
-    def _context_of(self, run: Run, generated: StateNames) -> PromptContext:
+    def _context_of(self, run: Run) -> PromptContext:
         return replace(
             self._context,
             Iteration=IterationNames(run.iteration, run.max_iterations),
             Mode=run.mode,
             State=replace(
-                generated,
+                self.state,
                 Skills=self._context.State.Skills,
                 RunId=run.run_id,
                 Agent=run.agent,

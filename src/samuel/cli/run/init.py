@@ -108,9 +108,10 @@ def init(
             settings["max_iterations"] = max_iterations
         git = Git(root, environment.clean())
         files = project_files(root, git)
-        offered = [] if chosen.quality_checks else list(task_import.imported.checks)
-        checks = list(chosen.quality_checks) or offered or quality_checks(root, files)
-        if checks and not chosen.quality_checks:
+        own = list(chosen.quality_checks)
+        offered = [command for command in task_import.imported.checks if command not in own]
+        checks = [*own, *offered] or quality_checks(root, files)
+        if checks != own:
             settings["quality_checks"] = checks
         if not no_commit and git.is_repository and not has_value(root / paths.CONFIG, table, *COMMITS):
             settings |= dict.fromkeys(COMMITS, True)

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from samuel.dispatch.record import Fired
+from samuel.dispatch.record import Fired, HandlerCall
+from samuel.dispatch.stated_reason import stated_reason
 from samuel.events.loop import CheckRun
+from samuel.hooks.handler import Origin, Outcome
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.loop.checks.memory import CheckMemory
@@ -151,9 +153,26 @@ def checked(fired: Fired) -> CheckedWork:
         return CheckedWork(runs, "")
     ran = {run.command for run in runs}
     failures = [failure for failure in fired.result.get("failures") or () if not _is_of_a_run(failure, ran)]
-    if failures or not runs or all(run.passed for run in runs):
-        return CheckedWork(runs, _described(failures) or fired.reason or "a check failed")
+    described = _described(failures)
+    texts = [*([described] if described else ()), *_reasons(fired.calls, described)]
+    if texts or not runs or all(run.passed for run in runs):
+        return CheckedWork(runs, "\n\n".join(texts) or fired.reason or "a check failed")
     return CheckedWork(runs, "")
+
+
+def _reasons(calls: Sequence[HandlerCall], described: str) -> list[str]:
+    """Why handlers failed, without what the built-in one says of its commands, and what is described already."""
+    enforced = [call for call in calls if call.would is None and not call.counts]
+    failed = [
+        call
+        for call in enforced
+        if (call.handler.origin is not Origin.BUILT_IN if call.outcome is Outcome.FAILED else call.strict)
+    ]
+    return [
+        f"`{call.handler.name}` {call.outcome}: {call.message}"
+        for call in failed
+        if call.message not in described and (stated_reason(call.result) or not call.result.get("failures"))
+    ]
 
 
 def _is_of_a_run(failure: Mapping[str, Any], commands: set[str]) -> bool:
