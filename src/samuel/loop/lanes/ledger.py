@@ -161,7 +161,8 @@ class TaskLedger:
             if row.status == "waiting":
                 waiting[task_id] = record
             elif not record.question or answer == LAND:
-                active[task_id] = replace(record, lane=0, approved=bool(record.question))
+                # Other work may have landed since it was done.
+                active[task_id] = replace(record, lane=0, approved=bool(record.question), exclusive=False)
         if active == lanes.active and waiting == lanes.ready:
             return
         taken_over = active.keys() - lanes.active.keys()
