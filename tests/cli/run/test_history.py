@@ -435,3 +435,28 @@ def test_two_runs_do_not_write_over_each_others_logs(samuel, workshop: Workshop)
     logs = sorted((workshop.root / ".samuel/run/logs").glob("run-*/iteration-0001.log"))
     assert [log.read_text().strip() for log in logs] == [log.parent.name for log in logs]
     assert len(logs) == 2
+
+
+@pytest.mark.slow
+def test_the_report_of_an_earlier_run_stays_as_it_was(samuel, workshop: Workshop):
+    workshop.configure(CONFIG.replace("quality_checks", "max_task_attempts = 1\nquality_checks"))
+    workshop.agent('touch wrong; samuel run done "$SAMUEL_TASK_ID" > /dev/null')
+    assert samuel("trust", "--yes").code == 0
+    samuel("run", "start", "--iterations", "1")
+    first = samuel("run", "history", "--json").json["data"][0]["run_id"]
+    page = workshop.root / f".samuel/run/reports/{first}/report.html"
+    saved, reported = page.read_bytes(), samuel("run", "report", first)
+    assert reported.out.startswith("0 verified, 0 unverified, 1 blocked, 0 waiting, 1 pending; 2 wait for you\n")
+
+    workshop.agent('echo x > ok; samuel run done "$SAMUEL_TASK_ID" > /dev/null')
+    assert samuel("run", "start", "--iterations", "1", "--yes").code == 0
+    samuel("run", "reset", "1")
+    assert samuel("run", "report").out.startswith("1 verified, 0 unverified, 0 blocked, 0 waiting, 1 pending; ")
+    workshop.store.replace_all([Task(id="1", title="Another list")])
+
+    assert samuel("run", "report", first) == reported
+    assert page.read_bytes() == saved
+    assert "samuel run reset 1" in samuel("run", "report", first, "--markdown").out
+    assert samuel("run", "report").out.startswith(
+        "1 verified, 0 unverified, 1 blocked, 0 waiting; 2 wait for you\n"
+    )

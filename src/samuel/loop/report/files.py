@@ -27,13 +27,18 @@ MARKDOWN, JSON, HTML = NAMES = ("report.md", "report.json", "report.html")
 
 
 def write_reports(place: Workplace, run_id: str) -> Path | None:
-    """Write the report of the run that ends now; its directory. A failure is a warning: the work is done."""
+    """Write the report of the run that ends now; its directory. A failure is a warning: the work is done.
+
+    The tasks are saved beside the history of the run, so that its report can be made again as it was.
+    """
     tasks: Tasks = ()
     with suppress(SamuelError):  # the task file is broken; the attempts are still worth a report
         tasks = place.tasks.load()
     try:
+        history = History.of(place.state, place.record, place.disk)
+        history.save_tasks(run_id, tasks)
         report = build_report(
-            History.of(place.state, place.record).load(run_id),
+            history.load(run_id),
             tasks,
             project=place.root.name,
             state=str(place.state.relative_to(place.root)),

@@ -124,8 +124,8 @@ def build_report(
 ) -> RunReport:
     """The report of a run.
 
-    `tasks` are those of the task file; None for a run that is not the last one, since the file is about a later
-    time: what is known then comes from the attempts. `state` is the state directory below the project's root.
+    `tasks` are those at the end of the run; None where they are not known: then what is known comes from the
+    attempts. `state` is the state directory below the project's root.
     """
     run, records = history
     end = max([run.ended_at or 0.0, run.started_at, *(record.ended_at for record in records)])
