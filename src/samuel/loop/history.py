@@ -187,7 +187,7 @@ class History:
             os.close(fd)
 
     def _opened(self, run_id: str) -> int:
-        """The directory for the files of a run, made if need be. Raises SamuelError if they could not be named so."""
+        """The directory of the history, made if need be. Raises SamuelError for an id that cannot name a file."""
         if not _ID.fullmatch(run_id):
             raise SamuelError(f"`{run_id}` is not the id of a run")
         self._directory.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

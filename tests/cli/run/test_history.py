@@ -6,13 +6,16 @@ import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
+from samuel.agents.ending import EndingKind
 from samuel.agents.process_files import log_path
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
+from samuel.loop.availability import AgentWait
 from samuel.loop.history import History
 from samuel.loop.run import Run
 from samuel.loop.run_file import RunFile
@@ -313,7 +316,7 @@ def test_run_log_says_when_there_is_no_log_and_follows_no_link(samuel, past, tmp
     assert (ran.code, "secret" in ran.out, "symbolic link" in ran.err) == (2, False, True)
 
 
-def run_at_work(past: Past, iteration: int, reason: ExitReason | None = None) -> None:
+def run_at_work(past: Past, iteration: int, reason: ExitReason | None = None, **fields: object) -> None:
     run = Run(
         run_id=SECOND,
         methodology="ralph",
@@ -322,6 +325,7 @@ def run_at_work(past: Past, iteration: int, reason: ExitReason | None = None) ->
         max_iterations=9,
         iteration=iteration,
         exit_reason=reason,
+        **fields,  # type: ignore[arg-type]
     )
     RunFile(past.state, past.record).save(run)
 
@@ -423,6 +427,31 @@ def test_run_status_names_what_waits_for_a_person(samuel, past):
     data = samuel("run", "status", "--json").json["data"]
     assert data["counts"] == {"completed": 2, "blocked": 1, "waiting": 1}
     assert (data["unverified"], data["blocked"]) == (["3"], [{"id": "2", "why": "`make test` failed"}])
+
+
+def test_run_status_says_until_when_a_run_waits_for_its_agent_also_after_a_kill(samuel, past):
+    until = time.time() + 3 * 24 * 3600 - 1
+    limit = AgentWait(kind=EndingKind.LIMITED, why="usage limit reached", since=START, until=until)
+    run_at_work(past, 1, agents=["mine"], waits={"mine": limit})
+    held = f"held        mine until {time.strftime('%a %H:%M', time.localtime(until))}, 71:59:"
+
+    with registered(User.from_environment().live, SECOND):
+        live = samuel("run", "status").out
+        assert f"last run    {SECOND}, waiting for mine\n" in live
+        assert held in live
+    killed = samuel("run", "status").out
+    assert f"last run    {SECOND}, not ended: `samuel run start` resumes it\n" in killed
+    assert held in killed
+    assert "left: usage limit reached\n" in killed
+    assert samuel("run", "status", "--json").json["data"]["hold"] == {
+        "mine": {"until": until, "why": "usage limit reached"}
+    }
+
+    run_at_work(past, 1, agents=["mine", "other"], waits={"mine": limit})
+    with registered(User.from_environment().live, SECOND):
+        assert f"last run    {SECOND}, at work\n" in samuel("run", "status").out, "the other agent can work"
+    run_at_work(past, 1, ExitReason.INTERRUPTED, agents=["mine"], waits={"mine": limit})
+    assert "held" not in samuel("run", "status").out, "a run that has ended waits for nobody"
 
 
 @pytest.mark.slow

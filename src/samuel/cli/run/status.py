@@ -10,6 +10,7 @@ from samuel import paths
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory, task_store
+from samuel.cli.run.hold_lines import hold_data, hold_lines, waits_for
 from samuel.cli.run.lane_lines import lane_lines, lanes_data
 from samuel.cli.run.run_fields import run_fields
 from samuel.cli.run.words import FINISH
@@ -52,17 +53,19 @@ def status(here: CommandContext) -> int:
     blocks: list[str | OutputTable] = [OutputTable(COLUMNS, [(word, str(count)) for word, count in words.items()])]
     if run:
         live = not run.over and is_live(user.live, run.run_id)
+        now = SystemClock.now()
         seconds = _seconds(run, History.of(directory, user.record(directory)), live)
-        data |= {"started_at": run.started_at, "seconds": seconds, "running": live}
-        blocks += ["", *_run_lines(run, live, seconds)]
+        data |= {"started_at": run.started_at, "seconds": seconds, "running": live, **hold_data(run)}
+        blocks += ["", *_run_lines(run, live, seconds, now)]
         if run.lanes is not UNSET:
-            data |= lanes_data(run, run.lanes)
-            blocks += lane_lines(run, run.lanes, tasks, SystemClock.now())
+            data |= lanes_data(run.lanes)
+            blocks += lane_lines(run.lanes, tasks, now)
         elif branch := _unfinished_branch(here, run):
             data |= {"branch": branch.name, "from_branch": branch.from_branch}
             blocks.append(f"branch      {branch.name}, from {branch.origin}")
             if not live:
                 blocks.append(f"            {FINISH}")
+        blocks += hold_lines(run, now)
     blocks += _attention(tasks)
     return here.out.answer(data, *blocks)
 
@@ -74,8 +77,10 @@ def _unfinished_branch(here: CommandContext, run: Run) -> OwnBranch | None:
     return branch if branch and git.is_repository and commit_of(git, branch.name) else None
 
 
-def _run_lines(run: Run, live: bool, seconds: float | None) -> Iterable[str]:
-    ended = run.exit_reason or ("at work" if live else "not ended: `samuel run start` resumes it")
+def _run_lines(run: Run, live: bool, seconds: float | None, now: float) -> Iterable[str]:
+    agent = waits_for(run, now) if live else ""
+    at_work = f"waiting for {agent}" if agent else "at work"
+    ended = run.exit_reason or (at_work if live else "not ended: `samuel run start` resumes it")
     yield f"last run    {run.run_id}, {ended}"
     took = (
         f", took {span(seconds)}"
