@@ -135,6 +135,8 @@ class WorkPutAway:
 class QuestionAsked:
     task_id: str
     question: str
+    id: str
+    """Of the question."""
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ class Settlements:
         question = new_question(self._task, task) if self._task else None
         if task is None or question is None:
             return None
-        self._place.watch(QuestionAsked(task.id, question.text))
+        self._place.watch(QuestionAsked(task.id, question.text, question.id))
         return self._settle(IterationOutcome.ASKED, failed=False, task=task, question=question, tree="put_away")
 
     def troubled(self, trouble: AgentTrouble) -> Settlement:

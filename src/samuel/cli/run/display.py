@@ -61,7 +61,7 @@ from samuel.loop.reports import (
     WorkLanded,
     WorkPutAway,
 )
-from samuel.printable import safe, without_control_sequences
+from samuel.printable import safe, shell_word, without_control_sequences
 
 FINISHING = "finishing this attempt; press Ctrl-C again to stop now"
 
@@ -167,7 +167,7 @@ class PlainDisplay:
             case WorkPutAway():
                 return f"  {put_away_line(report)}"
             case QuestionAsked():
-                answer = f"samuel run answer {report.task_id} TEXT"
+                answer = f"samuel run answer {shell_word(report.id)} TEXT"
                 return f"  question about task {report.task_id}: {report.question}\n    {answer}"
             case AgentActivity():
                 printed = report.repeats_output or self.raw
@@ -180,9 +180,8 @@ class PlainDisplay:
             case WorkLanded():
                 return f"landed: {', '.join(report.tasks)} on {report.branch} ({report.commit[:12]})"
             case LandingParked():
-                return (
-                    f"waits for you: task {report.task_id}: {report.reason}\n    samuel run land {report.task_id}"
-                )
+                command = f"samuel run land {shell_word(report.task_id)}"
+                return f"waits for you: task {report.task_id}: {report.reason}\n    {command}"
             case BranchChosen():
                 return f"work lands on {report.branch}: {report.why}"
             case BranchEntered():

@@ -18,6 +18,7 @@ from samuel.loop.attempt_record import AttemptRecord, CheckRecord
 from samuel.loop.history import RunHistory, shortest_prefix
 from samuel.loop.report.markdown import check_words
 from samuel.loop.report.words import CostSummary, block, line, moment, plural, span, status_words
+from samuel.printable import shell_word
 from samuel.process import environment
 from samuel.process.git.git import Git, GitFailed
 
@@ -142,7 +143,7 @@ def _show_diff(here: CommandContext, runs: RunsOfProject, selection: Selection) 
     if not (_COMMIT.fullmatch(source) or _REF.fullmatch(source)):
         hint = "`commit = true` in samuel.toml makes a commit for each task"
         if completed and _REF.fullmatch(ref):
-            hint = f"`git show {ref}` shows its last failed attempt; {hint}"
+            hint = f"`git show {shell_word(ref)}` shows its last failed attempt; {hint}"
         what = "was completed without a commit" if completed else "has no commit, and no attempt of it was kept"
         raise SamuelError(f"task `{selection.task_id}` {what}", hint)
     text = patch(Git(runs.root, environment.clean()), source)

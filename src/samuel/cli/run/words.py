@@ -20,6 +20,9 @@ from samuel.loop.reports import (
     WaitStarted,
     WorkPutAway,
 )
+from samuel.printable import shell_word
+from samuel.tasks.answering import answer_command
+from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 
 LOOKING = "looking for tasks"
@@ -105,8 +108,9 @@ def judged_twice_line(report: CheckFilesChanged) -> str:
 def put_away_line(report: WorkPutAway) -> str:
     files = plural(len(report.paths), "file")
     if not report.task_id:  # a discovery has no task that `run show` could be asked for
-        return f"put away what the discovery changed ({files}): git show {report.ref}"
-    return f"put away the changes of task {report.task_id} ({files}): `samuel run show {report.task_id} --diff`"
+        return f"put away what the discovery changed ({files}): git show {shell_word(report.ref)}"
+    look = f"samuel run show {shell_word(report.task_id)} --diff"
+    return f"put away the changes of task {report.task_id} ({files}): `{look}`"
 
 
 def settled_line(report: IterationSettled) -> str:
@@ -144,9 +148,9 @@ def next_steps(report: RunEnded) -> Iterator[str]:
     for task in report.tasks:
         if task.status == "waiting":
             yield f"waiting for your answer: {task.id} {task.title}"
-            questions = [(first_line(question.text), question.id) for question in task.open_questions]
-            for text, name in questions or [("", task.id)]:
-                yield f"  samuel run answer {name} TEXT{f'  ({text})' if text else ''}"
+            for question in task.open_questions or [Question(id=task.id, text="")]:
+                text = first_line(question.text)
+                yield f"  {answer_command(task.id, question)}{f'  ({text})' if text else ''}"
     if report.report:
         yield f"report: {report.report}"
 
@@ -155,8 +159,8 @@ def _blocked(tasks: list[Task]) -> Iterator[str]:
     for task in tasks[:MOST_BLOCKED]:
         why = first_line(task.last_failure)
         yield f"blocked: {task.id} {task.title}{f' ({why})' if why else ''}"
-        yield f"  samuel run show {task.id}"
-        yield f"  samuel run reset {task.id}"
+        yield f"  samuel run show {shell_word(task.id)}"
+        yield f"  samuel run reset {shell_word(task.id)}"
     if len(tasks) > MOST_BLOCKED:
         yield f"and {len(tasks) - MOST_BLOCKED} more: samuel run tasks --status blocked"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -16,6 +15,8 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, RunRecord
 from samuel.loop.history import RunHistory
 from samuel.loop.report.words import CostSummary, outcome_tone, outcome_words, status_words
+from samuel.printable import shell_word
+from samuel.tasks.answering import answer_command, is_about_landing
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, Tasks
 
@@ -252,19 +253,21 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
     for task in tasks:
         if task.word == "waiting":
             yield from _questions_of(task, rows[task.id].open_questions if task.id in rows else ())
-    id_of = {task.id: shlex.quote(task.id) for task in tasks}
     for task in tasks:
         if task.word == "blocked":
-            id = id_of[task.id]
-            look = NextCommand(f"samuel run show {id}", "shows its attempts and their logs")
-            again = NextCommand(f"samuel run reset {id}", "lets the next run try it again")
-            changes = NextCommand(f"samuel run restore {id}", "puts its changes back into the work tree")
+            look = NextCommand(f"samuel run show {shell_word(task.id)}", "shows its attempts and their logs")
+            again = NextCommand(f"samuel run reset {shell_word(task.id)}", "lets the next run try it again")
+            changes = NextCommand(
+                f"samuel run restore {shell_word(task.id)}", "puts its changes back into the work tree"
+            )
             is_restorable = any(attempt.record.ref for attempt in task.attempts)
             yield _item(task, task.why, look, again, *([changes] if is_restorable else ()))
     for task in tasks:
         if task.word == "unverified" and task.attempts:
             why = "no check ran for it: look at the change yourself"
-            yield _item(task, why, NextCommand(f"samuel run show {id_of[task.id]} --diff", "prints the change"))
+            yield _item(
+                task, why, NextCommand(f"samuel run show {shell_word(task.id)} --diff", "prints the change")
+            )
         for note in task.notes:
             yield _item(task, note, NextCommand("git status", "shows what is not committed"))
     if run.branch:
@@ -292,8 +295,11 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
 def _questions_of(task: TaskReport, questions: Sequence[Question]) -> Iterable[WaitingItem]:
     for question in questions or [Question(id=task.id, text=task.why)]:
         answer = question.options[0] if question.options else "your answer"
-        command = f"samuel run answer {shlex.quote(question.id)} {shlex.quote(answer)}"
-        item = _item(task, question.text, NextCommand(command, "answers it; the next run goes on with the task"))
+        command = f"samuel run answer {shell_word(question.id)} {shell_word(answer)}"
+        answering = NextCommand(command, "answers it; the next run goes on with the task")
+        if is_about_landing(question):
+            answering = NextCommand(answer_command(task.id, question), "lands the work; no agent is paid")
+        item = _item(task, question.text, answering)
         yield msgspec.structs.replace(item, options=question.options)
 
 
