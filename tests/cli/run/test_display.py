@@ -323,6 +323,13 @@ class TestPlain:
         assert printed(capsys, *reports, verbose=True) == "    reads src/app.py\n    runs pytest\n"
         assert printed(capsys, *reports) == ""
 
+    def test_verbose_prints_what_the_agent_said_once_when_only_its_usage_is_new(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        reports = (AgentActivity("Done.", {}), AgentActivity("Done.", {"cost_usd": 0.1}))
+        again = (IterationStarted(2, 9, "implementation", TASK), AgentActivity("Done.", {}))
+        assert printed(capsys, *reports, *again, verbose=True) == ("    Done.\niteration 2/9: 1 One\n    Done.\n")
+
     def test_verbose_prints_a_line_of_a_plain_agent_once(self, capsys: pytest.CaptureFixture[str]) -> None:
         reports = (AgentActivity("Prices", {}, repeats_output=True), AgentOutputChunk(b"Prices\n"))
         assert printed(capsys, *reports, verbose=True) == "Prices\n"

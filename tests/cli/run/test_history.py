@@ -190,11 +190,31 @@ def test_run_show_prints_a_task_with_its_attempts_and_checks(samuel, past):
         "\n"
         "check `make test`: FAILED, exit code 2, 3.2s\n"
         "    E  assert 1 == 2\n"
+        "\n"
+        "the last words of the agent:\n"
+        "    one\n"
     )
     assert samuel("run", "show", "3").out.startswith("task     3 Docs\nstatus   unverified\n")
     assert "question  which address?" in samuel("run", "show", "4").out
     data = samuel("run", "show", "2", "--json").json["data"]
     assert (data["task"]["id"], data["attempts"][0]["outcome"]) == ("2", "quality_failed")
+
+
+def test_run_show_has_the_last_message_of_the_agent(samuel, past):
+    (past.root / "samuel.toml").write_text(f'{CONFIG}stream = "claude"\n')
+    past.history.add(past.attempt(SECOND, 3, "2", agent="mine"))
+    said = [
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}
+        for text in ("looking", "The total was wrong.\n\n\x1b[31mIt\x1b[0m is right now.")
+    ]
+    tool = {"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash", "input": {}}]}}
+    past.log(SECOND, 3, "".join(json.dumps(record) + "\n" for record in (*said, tool)).encode())
+
+    assert samuel("run", "show", "2").out.endswith(
+        "\nthe last words of the agent:\n    The total was wrong.\n\n    It is right now.\n"
+    )
+    words = samuel("run", "show", "2", "--json").json["data"]["agent_words"]
+    assert words.startswith("The total was wrong.\n\n")
 
 
 @pytest.mark.parametrize("command", ["show", "log"])

@@ -79,6 +79,7 @@ class PlainDisplay:
         self._in_a_line = False  # of the agent's output
         self._agent_text = AgentText()
         self._log = ""  # of the agent of this iteration
+        self._activity = ""  # of the agent, that was printed last
         self._tail_shown = False  # of a check of this iteration
         self._reason = ""  # that was printed last
         self._lanes: dict[int, PlainDisplay] = {}  # what is known of the attempts in each lane
@@ -135,7 +136,7 @@ class PlainDisplay:
                 self._reason = first_line(report.why)
                 return f"  {IterationOutcome.ABORTED}: {self._reason}"
             case IterationStarted():
-                self._log, self._tail_shown = "", False
+                self._log, self._activity, self._tail_shown = "", "", False
                 return f"iteration {report.iteration}/{report.max_iterations}: {subject(report)}"
             case DiscoveryChosen():
                 return f"  {LOOKING}"
@@ -170,8 +171,7 @@ class PlainDisplay:
                 answer = f"samuel run answer {shell_word(report.id)} TEXT"
                 return f"  question about task {report.task_id}: {report.question}\n    {answer}"
             case AgentActivity():
-                printed = report.repeats_output or self.raw
-                return f"    {first_line(report.text)}" if self._verbose and report.text and not printed else ""
+                return "" if report.repeats_output or self.raw else self._activity_line(first_line(report.text))
             case LaneReport():
                 return self._of_lane(report)
             case LandingStarted():
@@ -196,6 +196,13 @@ class PlainDisplay:
         mark = f"[{report.lane}] " if report.lane else "[landing] "
         lane = self._lanes.setdefault(report.lane, PlainDisplay(self._verbose, self._now))
         return "\n".join(f"{mark}{line.removeprefix('  ')}" for line in lane.line(report.report).splitlines())
+
+    def _activity_line(self, text: str) -> str:
+        """What the agent does now, for `--verbose`; "" if only what it used is new."""
+        if not self._verbose or text == self._activity:
+            return ""
+        self._activity = text
+        return f"    {text}" if text else ""
 
     def _check(self, report: CheckEnded) -> str:
         line = f"  check {check_result(report)}"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from textwrap import indent
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from samuel.agents.process_files import LOGS, log_path, written_log
 from samuel.bridges.coverage import total_coverage
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
+from samuel.cli.run.agent_log import last_words, stream_of
 from samuel.cli.run.history import cost_of, run_data, seconds_of
 from samuel.cli.run.selection import RunsOfProject, Selection
 from samuel.errors import SamuelError, UsageError
@@ -98,12 +100,23 @@ def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) 
         columns = ("run", "#", "outcome", "took", "cost", "why")
         rows = [(shortest_prefix(a.run_id, ids), str(a.iteration), *_cells(a, WHY - 10)) for a in attempts]
         blocks += ["", OutputTable(columns, rows), *_check_blocks(last.checks if last else ())]
+    if words := _words(runs, last):
+        blocks += ["", f"the last words of the agent:\n{indent(block(words), '    ')}"]
     data = {
         "task": row.plain() if row else {"id": selection.task_id, "title": title},
         "commit": commit,
         "attempts": [_plain(runs, attempt) for attempt in attempts],
+        "agent_words": words,
     }
     return here.out.answer(data, *blocks)
+
+
+def _words(runs: RunsOfProject, attempt: AttemptRecord | None) -> str:
+    """What the agent of an attempt said last."""
+    if attempt is None:
+        return ""
+    path = log_path(runs.state, attempt.run_id, attempt.iteration, "output")
+    return last_words(runs.state, path, stream_of(runs.root, attempt.agent))
 
 
 def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
