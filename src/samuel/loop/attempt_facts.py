@@ -31,6 +31,7 @@ class AttemptFacts:
     checks: list[CheckRecord] = field(default_factory=list)
     check_files: tuple[str, ...] = ()
     lost_tests: tuple[str, ...] = ()
+    decided: str = ""  # the status that the agent gave its task: skipped or blocked
     verified: Verified = ""
     ref: str = ""
 
@@ -58,6 +59,7 @@ class AttemptFacts:
             check_files=self.check_files,
             lost_tests=self.lost_tests,
             verified=self.verified,
+            decided=self.decided,
             ref=self.ref,
             log=self.log,
             new_tasks=new_tasks,

@@ -66,6 +66,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     lost_tests: tuple[str, ...] = ()
     """Tests that ran before and were deleted, skipped or emptied by this attempt."""
     verified: str = ""
+    decided: str = ""
+    """`skipped` or `blocked`, if the agent gave its task this status; the outcome is `incomplete` then."""
     commit: str = ""
     ref: str = ""
     """The ref that keeps a failed attempt."""

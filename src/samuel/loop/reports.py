@@ -140,6 +140,15 @@ class QuestionAsked:
 
 
 @dataclass(frozen=True)
+class TaskDecided:
+    """The agent skipped or blocked its task."""
+
+    task_id: str
+    status: TaskStatus
+    reason: str
+
+
+@dataclass(frozen=True)
 class CheckFilesChanged:
     """An attempt changed files of the checks, which run with the verified ones first, and then with its own."""
 
@@ -292,6 +301,7 @@ Report = (
     | BaselineChecked
     | WorkPutAway
     | QuestionAsked
+    | TaskDecided
     | CheckStarted
     | CheckEnded
     | CheckFilesChanged

@@ -56,6 +56,7 @@ from samuel.loop.reports import (
     RunResumed,
     RunStarted,
     StepStarted,
+    TaskDecided,
     TaskFileUnreadable,
     WaitStarted,
     WorkLanded,
@@ -170,6 +171,9 @@ class PlainDisplay:
             case QuestionAsked():
                 answer = f"samuel run answer {shell_word(report.id)} TEXT"
                 return f"  question about task {report.task_id}: {report.question}\n    {answer}"
+            case TaskDecided():
+                why = first_line(report.reason)
+                return f"  {report.status} by the agent{f': {why}' if why else ''}"
             case AgentActivity():
                 return "" if report.repeats_output or self.raw else self._activity_line(first_line(report.text))
             case LaneReport():

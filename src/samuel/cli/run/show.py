@@ -181,7 +181,12 @@ def _facts(facts: Iterable[tuple[str, str]]) -> str:
 
 def _cells(attempt: AttemptRecord, longest: int = WHY) -> tuple[str, ...]:
     took = span(max(attempt.ended_at - attempt.started_at, 0.0))
-    return attempt.outcome, took, CostSummary.of([attempt.usage]).short, line(attempt.why, longest) or "-"
+    return (
+        attempt.decided or attempt.outcome,
+        took,
+        CostSummary.of([attempt.usage]).short,
+        line(attempt.why, longest) or "-",
+    )
 
 
 def _log_of(runs: RunsOfProject, attempt: AttemptRecord) -> str:

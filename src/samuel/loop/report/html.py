@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from samuel.loop.report.markdown import check_words
 from samuel.loop.report.model import HEADLINE, TONES, RunReport
 from samuel.loop.report.words import (
+    DECIDED,
     OUTCOMES,
     block,
     clock_time,
@@ -59,7 +60,7 @@ def html_pieces(report: RunReport) -> Iterator[str]:
 def _legend(words: Collection[str]) -> dict[str, str]:
     """Each tone on the timeline with the outcomes that it stands for."""
     legend: dict[str, str] = {}
-    for word, tone in OUTCOMES.values():
+    for word, tone in (*OUTCOMES.values(), *DECIDED.values()):
         if word in words:
             legend[tone] = f"{legend[tone]}, {word}" if tone in legend else word
     return legend

@@ -180,12 +180,12 @@ class _Timeline:
     def attempt(self, record: AttemptRecord, following: AttemptRecord | None) -> AttemptReport:
         seconds = max(record.ended_at - record.started_at, 0.0)
         start, end = self._percent(record.started_at), self._percent(record.ended_at)
-        waited = outcome_tone(record.outcome) == "wait"
+        waited = outcome_tone(record) == "wait"
         next_start = self._percent(following.started_at) if waited and following else end
         return AttemptReport(
             record=record,
-            word=outcome_words(record.outcome),
-            tone=outcome_tone(record.outcome),
+            word=outcome_words(record),
+            tone=outcome_tone(record),
             seconds=seconds,
             start=round(start, 3),
             width=round(max(end - start, 0.0), 3),

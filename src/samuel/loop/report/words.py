@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from samuel.events.endings import IterationOutcome
+from samuel.loop.attempt_record import AttemptRecord
 from samuel.printable import safe
 from samuel.tasks.task import Task
 
@@ -39,12 +40,19 @@ OUTCOMES: Mapping[IterationOutcome, tuple[str, str]] = {
 """Each outcome in words, and how good it is; a stylesheet has a colour for each."""
 
 
-def outcome_words(outcome: IterationOutcome) -> str:
-    return OUTCOMES[outcome][0]
+DECIDED: Mapping[str, tuple[str, str]] = {
+    "skipped": ("skipped by the agent", "idle"),
+    "blocked": ("blocked by the agent", "bad"),
+}
+"""The same for an attempt whose agent decided not to do its task."""
 
 
-def outcome_tone(outcome: IterationOutcome) -> str:
-    return OUTCOMES[outcome][1]
+def outcome_words(attempt: AttemptRecord) -> str:
+    return DECIDED.get(attempt.decided, OUTCOMES[attempt.outcome])[0]
+
+
+def outcome_tone(attempt: AttemptRecord) -> str:
+    return DECIDED.get(attempt.decided, OUTCOMES[attempt.outcome])[1]
 
 
 def status_words(task: Task) -> str:
