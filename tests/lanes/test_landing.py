@@ -154,6 +154,27 @@ def test_a_batch_lands_as_one_commit_and_a_red_one_is_halved(lanes: LaneProject)
 
 
 @pytest.mark.slow
+def test_a_merge_and_the_work_in_it_have_different_subjects_and_a_task_has_its_own_diff(
+    lanes: LaneProject,
+) -> None:
+    lanes.prepare(4, "commit = true", files={"check.sh": "sleep 0.5\n"})
+
+    lanes.start(lanes=4)
+
+    lanes.assert_sound(4)
+    subjects = lanes.git("log", "--format=%s", "begin..main").splitlines()
+    assert len(subjects) == len(set(subjects)), subjects
+    for id in "1234":
+        for text in (lanes.samuel("run", "show", id, "--diff").out, diff_in_report(lanes, id)):
+            assert f"+++ b/work-{id}.txt" in text
+            assert text.count("diff --git") == 1, "not those that landed with it"
+
+
+def diff_in_report(lanes: LaneProject, id: str) -> str:
+    return next(task["diff"] for task in lanes.samuel("run", "report", "--json").data["tasks"] if task["id"] == id)
+
+
+@pytest.mark.slow
 def test_one_agent_at_a_time_has_no_lanes(lanes: LaneProject) -> None:
     lanes.prepare(1)
 

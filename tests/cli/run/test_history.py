@@ -449,6 +449,17 @@ def test_run_status_names_what_waits_for_a_person(samuel, past):
     assert (data["unverified"], data["blocked"]) == (["3"], [{"id": "2", "why": "`make test` failed"}])
 
 
+def test_run_status_keeps_the_lines_of_a_traceback(samuel, past):
+    run_at_work(past, 2, ExitReason.TASKS_BLOCKED)
+    why = "quality_failed: `make test` ended with exit code 2\n" + "\n".join(f"  line {n}" for n in range(1, 13))
+    TaskStore(past.state).replace_all([Task(id="2", title="Totals", status="blocked", last_failure=why)])
+    assert samuel("run", "status").out.endswith(
+        "blocked     2 Totals: quality_failed: `make test` ended with exit code 2\n"
+        + "".join(f"              line {n}\n" for n in range(3, 13))
+        + "`samuel run show ID` shows a task, `samuel run reset ID` lets the next run try it again\n"
+    )
+
+
 def test_run_status_says_until_when_a_run_waits_for_its_agent_also_after_a_kill(samuel, past):
     until = time.time() + 3 * 24 * 3600 - 1
     limit = AgentWait(kind=EndingKind.LIMITED, why="usage limit reached", since=START, until=until)
@@ -509,3 +520,26 @@ def test_the_report_of_an_earlier_run_stays_as_it_was(samuel, workshop: Workshop
     assert samuel("run", "report").out.startswith(
         "1 verified, 0 unverified, 1 blocked, 0 waiting; 2 wait for you\n"
     )
+
+
+@pytest.mark.slow
+def test_the_report_has_the_diff_of_each_task_and_cuts_a_long_one(samuel, workshop: Workshop, git):
+    workshop.configure(CONFIG.replace("quality_checks", "commit = true\nmax_task_attempts = 1\nquality_checks"))
+    git(workshop.root, "config", "user.name", "A Person")
+    git(workshop.root, "config", "user.email", "person@example.org")
+    git(workshop.root, "commit", "-q", "--allow-empty", "-m", "begin")
+    workshop.agent(
+        'if [ "$SAMUEL_TASK_ID" = 1 ]; then seq 9999 > numbers; else echo bad > wrong; fi\n'
+        'samuel run done "$SAMUEL_TASK_ID" > /dev/null\n'
+    )
+    samuel("run", "start", "--yes")
+    run_id = samuel("run", "history", "--json").json["data"][0]["run_id"]
+    saved = (workshop.root / f".samuel/run/reports/{run_id}/report.md").read_text()
+    assert "```diff\ndiff --git a/numbers b/numbers\n" in saved
+    assert "+1000\n" in saved
+    assert "+9999\n" not in saved
+    assert "`samuel run show 1 --diff` prints the whole diff.\n" in saved
+    assert "+++ b/wrong\n@@ -0,0 +1 @@\n+bad\n```\n" in saved, "a failed attempt too"
+    assert "+++ b/wrong\n" in samuel("run", "report", "--markdown").out
+    whole = samuel("run", "show", "1", "--diff").out
+    assert "+9999\n" in whole

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from textwrap import indent
 from typing import Any
@@ -18,15 +17,24 @@ from samuel.cli.run.selection import RunsOfProject, Selection
 from samuel.errors import SamuelError, UsageError
 from samuel.loop.attempt_record import AttemptRecord, CheckRecord
 from samuel.loop.history import RunHistory, shortest_prefix
+from samuel.loop.report.diffs import COMMIT, REF, patch, work_of
 from samuel.loop.report.markdown import check_words
-from samuel.loop.report.words import CostSummary, block, line, moment, plural, span, status_words
+from samuel.loop.report.words import (
+    CostSummary,
+    block,
+    details,
+    headline,
+    line,
+    moment,
+    plural,
+    span,
+    status_words,
+)
 from samuel.printable import shell_word
 from samuel.process import environment
-from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.git import Git
 
 WHY = 34  # characters of a reason in a table of 80 columns
-_COMMIT = re.compile(r"[0-9a-f]{4,64}")
-_REF = re.compile(r"refs/samuel/[A-Za-z0-9_./-]{1,300}")
 
 
 @click.command()
@@ -87,7 +95,7 @@ def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) 
     status = status_words(row) if row else "no longer in the task list"
     facts = [("task", f"{selection.task_id} {line(title)}"), ("status", status)]
     if row and row.reason and row.status != "completed":
-        facts.append(("question" if row.status == "waiting" else "why", line(row.reason)))
+        facts.append(("question" if row.status == "waiting" else "why", headline(row.reason)))
     facts += [("commit", commit)] if commit else []
     if last:
         log = _log_of(runs, last)
@@ -100,6 +108,8 @@ def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) 
         columns = ("run", "#", "outcome", "took", "cost", "why")
         rows = [(shortest_prefix(a.run_id, ids), str(a.iteration), *_cells(a, WHY - 10)) for a in attempts]
         blocks += ["", OutputTable(columns, rows), *_check_blocks(last.checks if last else ())]
+    if row and row.status == "blocked" and details(row.reason) and not (last and last.checks):
+        blocks += ["", indent(details(row.reason, 4000), "    ")]
     if words := _words(runs, last):
         blocks += ["", f"the last words of the agent:\n{indent(block(words), '    ')}"]
     data = {
@@ -153,24 +163,14 @@ def _show_diff(here: CommandContext, runs: RunsOfProject, selection: Selection) 
     ref = next((attempt.ref for attempt in reversed(attempts) if attempt.ref), "")
     completed = selection.row is not None and selection.row.status == "completed"
     source = commit if completed or not ref else ref
-    if not (_COMMIT.fullmatch(source) or _REF.fullmatch(source)):
+    if not (COMMIT.fullmatch(source) or REF.fullmatch(source)):
         hint = "`commit = true` in samuel.toml makes a commit for each task"
-        if completed and _REF.fullmatch(ref):
+        if completed and REF.fullmatch(ref):
             hint = f"`git show {shell_word(ref)}` shows its last failed attempt; {hint}"
         what = "was completed without a commit" if completed else "has no commit, and no attempt of it was kept"
         raise SamuelError(f"task `{selection.task_id}` {what}", hint)
-    text = patch(Git(runs.root, environment.clean()), source)
+    text = patch(Git(runs.root, environment.clean()), source, work_of(attempts) if source == commit else "")
     return here.out.answer({"source": source, "diff": text}, text.rstrip("\n"))
-
-
-def patch(git: Git, source: str) -> str:
-    """The change that a commit, or the ref of an attempt, made. Raises SamuelError if git has it no more."""
-    try:
-        return git.run("show", "--root", "--no-color", "--stat", "--patch", source, "--").decode(
-            "utf-8", "replace"
-        )
-    except GitFailed as error:
-        raise SamuelError(f"git cannot show `{source}`: {error.message}") from None
 
 
 def _facts(facts: Iterable[tuple[str, str]]) -> str:

@@ -18,7 +18,7 @@ from samuel.clock import SystemClock
 from samuel.errors import SamuelError
 from samuel.loop.history import History
 from samuel.loop.own_branch import OwnBranch, commit_of
-from samuel.loop.report.words import CostSummary, line, moment, plural, span, status_words
+from samuel.loop.report.words import CostSummary, details, headline, line, moment, plural, span, status_words
 from samuel.loop.run import Run, own_branch_of
 from samuel.process import environment
 from samuel.process.git.git import Git
@@ -27,6 +27,7 @@ from samuel.tasks.task import Task, Tasks
 
 COLUMNS = ("status", "tasks")
 REASON = 200  # characters of why a task is blocked; the whole of it is in `--json`
+OUTPUT, OUTPUT_LINES = 2000, 10  # characters and lines of the output below it
 
 
 @click.command()
@@ -97,21 +98,22 @@ def _run_lines(run: Run, live: bool, seconds: float | None, now: float) -> Itera
 
 def _attention(tasks: Tasks) -> list[str]:
     """What waits for a person, each with the command for it."""
-    lines = [
-        f"waiting     {task.id} {line(task.title, 60)}: {line(task.reason, REASON)}"
-        for task in tasks
-        if task.status == "waiting"
-    ]
+    lines = [_why("waiting", task, task.reason) for task in tasks if task.status == "waiting"]
     blocked = [task for task in tasks if task.status == "blocked"]
-    lines += [
-        f"blocked     {task.id} {line(task.title, 60)}: {line(task.last_failure, REASON)}" for task in blocked
-    ]
+    lines += [_why("blocked", task, task.last_failure) for task in blocked]
     if unverified := _unverified(tasks):
         names = ", ".join(task.id for task in unverified)
         lines.append(f"unverified  {plural(len(unverified), 'task')} that no check looked at: {names}")
     if blocked:
         lines.append("`samuel run show ID` shows a task, `samuel run reset ID` lets the next run try it again")
     return ["", *lines] if lines else []
+
+
+def _why(label: str, task: Task, why: str) -> str:
+    """A task with the first line of the reason, and below it the last ones of what comes after it."""
+    output = details(why, OUTPUT).split("\n")[-OUTPUT_LINES:] if details(why) else []
+    first = f"{label:<12}{line(task.id, 60)} {line(task.title, 60)}: {headline(why, REASON)}"
+    return "\n".join([first, *(f"{'':<12}{text}".rstrip() for text in output)])
 
 
 def _seconds(run: Run, history: History, live: bool) -> float | None:

@@ -15,6 +15,7 @@ from samuel.files.atomic import DISK, Disk
 from samuel.files.bounded_read import BLOCK
 from samuel.files.inside import make_dirs_inside
 from samuel.loop.history import History
+from samuel.loop.report.diffs import with_diffs
 from samuel.loop.report.html import html_pieces
 from samuel.loop.report.markdown import to_markdown
 from samuel.loop.report.model import RunReport, build_report, report_json
@@ -43,7 +44,7 @@ def write_reports(place: Workplace, run_id: str) -> Path | None:
             project=place.root.name,
             state=str(place.state.relative_to(place.root)),
         )
-        return save_report(place.state, report, place.disk)
+        return save_report(place.state, with_diffs(report, place.git), place.disk)
     except (OSError, SamuelError) as error:
         place.warn(f"the report of run {run_id} was not written: {reason(error)}")
         return None

@@ -87,6 +87,10 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     denials: tuple[str, ...]
     would_denials: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    diff: str = ""
+    """What it changed, as a patch; "" if git does not have it, or there is no room for it."""
+    diff_cut: bool = False
+    """True: there is more, which `samuel run show ID --diff` prints."""
 
 
 class LaneTimeline(msgspec.Struct, frozen=True, kw_only=True):

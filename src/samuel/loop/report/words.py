@@ -157,6 +157,21 @@ def line(text: str, longest: int = 500) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def headline(text: str, longest: int = 500) -> str:
+    """The first line of a text that says something, on one line."""
+    return line(_split(text)[0], longest)
+
+
+def details(text: str, longest: int = LONGEST_TAIL) -> str:
+    """What comes after the first line of a text, with its lines as they are: a traceback, say; "" for nothing."""
+    return block(_split(text)[1], longest)
+
+
+def _split(text: str) -> tuple[str, str]:
+    first, _, rest = _plain(text).strip("\n").partition("\n")
+    return first, rest
+
+
 def block(text: str, longest: int = LONGEST_TAIL) -> str:
     """The end of a text of several lines, without what a terminal or a browser might act on."""
     cut = text[-longest:] if len(text) > longest else text
