@@ -34,6 +34,7 @@ from samuel.loop.reports import (
     IterationSettled,
     IterationStarted,
     LandingParked,
+    LaneReport,
     LoopWarning,
     QuestionAsked,
     Report,
@@ -516,3 +517,21 @@ def test_no_command_that_a_run_offers_runs_the_id_of_a_task() -> None:
     for line in offered:
         arguments = re.split(r"\b(?:samuel run|git) ", line, maxsplit=1)[1]
         assert word in arguments, line
+
+
+def test_the_live_display_counts_the_iterations_of_lanes() -> None:
+    display = live_display()
+    display(RunStarted(("pending",) * 3, 25))
+    for lane, iteration in ((1, 1), (2, 2), (1, 3)):
+        display(LaneReport(lane, IterationStarted(iteration, 25, "implementation", TASK)))
+    assert "iteration 3/25" in picture(display)[-1]
+
+
+def test_a_long_title_is_shortened_when_its_task_is_tried_again(capsys: pytest.CaptureFixture[str]) -> None:
+    title = "Charge the card of the customer when the order has left the warehouse"
+    first = IterationStarted(1, 9, "implementation", Task(id="1", title=title))
+    again = IterationStarted(2, 9, "implementation", Task(id="1", title=title, attempts=1))
+    assert printed(capsys, first, again) == (
+        f"iteration 1/9: 1 {title}\n"
+        "iteration 2/9: 1 Charge the card of the customer when the order ha… (attempt 2)\n"
+    )

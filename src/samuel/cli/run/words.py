@@ -20,7 +20,7 @@ from samuel.loop.reports import (
     WaitStarted,
     WorkPutAway,
 )
-from samuel.printable import shell_word
+from samuel.printable import shell_word, shorten
 from samuel.tasks.answering import answer_command
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task
@@ -28,6 +28,7 @@ from samuel.tasks.task import Task
 LOOKING = "looking for tasks"
 TAIL_LINES = 10
 MOST_FILES = 3  # files of checks that a line names
+AGAIN = 50  # characters of a title that was printed in full before
 MOST_BLOCKED = 5  # tasks that the end of a run names one by one
 FINISH = "samuel run finish --merge (or --pr, --discard)"
 UNVERIFIED = "unverified: no checks are configured"
@@ -67,8 +68,9 @@ def subject(report: IterationStarted) -> str:
     task = report.task
     if task is None:
         return LOOKING if report.mode == "discovery" else "no task"
-    attempt = f" (attempt {task.attempts + 1})" if task.attempts else ""
-    return f"{task.id} {task.title}{attempt}"
+    if not task.attempts:
+        return f"{task.id} {task.title}"
+    return f"{task.id} {shorten(task.title, AGAIN)} (attempt {task.attempts + 1})"
 
 
 def agent_line(report: AgentEnded, now: float) -> str:
