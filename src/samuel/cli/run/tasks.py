@@ -7,6 +7,7 @@ import click
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import state_directory, task_store
+from samuel.loop.report.words import headline
 from samuel.tasks.task import STATUSES, Task
 
 COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why")
@@ -42,6 +43,6 @@ def _row(task: Task) -> dict[str, str]:
         status = "in_progress (claimed)"
     elif task.verified == "none" and status == "completed":
         status = "completed (unverified)"
-    why = " ".join(task.reason.split())[:60]  # `--json` has the whole of it
+    why = headline(task.reason, 60)  # `--json` has the whole of it
     cells = (task.id, status, task.priority, task.complexity, ", ".join(task.depends_on) or "-", task.title, why)
     return dict(zip(COLUMNS, cells, strict=True))
