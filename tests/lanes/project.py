@@ -212,7 +212,8 @@ class LaneProject:
             marks = [line for line in body.splitlines() if line.startswith("Samuel-Iteration: ")]
             subject, *lines = body.splitlines()
             subjects = [line.split()[0] for line in lines if line[:1].isdigit()]  # of a merge of several
-            subjects = subjects or [subject.removeprefix("Land ").split()[0]]
+            if marks:  # else it is a person's
+                subjects = subjects or [subject.removeprefix("Land ").split()[0]]
             assert len(marks) == len(subjects), body
             ids += subjects
         return ids

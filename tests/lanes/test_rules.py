@@ -247,6 +247,7 @@ def test_yes_to_held_back_work_lands_it_without_paying_an_agent(lanes: LaneProje
     assert "warning" not in ran.screen
     assert "answer it with: samuel run land 1 (no agent is paid)" in lanes.samuel("run", "questions").out
     assert "samuel run land 1" in lanes.samuel("run", "report", "--markdown").out
+    assert "needs a look\n            samuel run land 1\n" in lanes.samuel("run", "status").out
 
     lanes.samuel("run", "answer", "q1", "Yes")
     lanes.start()

@@ -23,6 +23,7 @@ from samuel.loop.run import Run, own_branch_of
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.process.live import is_live
+from samuel.tasks.answering import answer_command
 from samuel.tasks.task import Task, Tasks
 
 COLUMNS = ("status", "tasks")
@@ -98,7 +99,11 @@ def _run_lines(run: Run, live: bool, seconds: float | None, now: float) -> Itera
 
 def _attention(tasks: Tasks) -> list[str]:
     """What waits for a person, each with the command for it."""
-    lines = [_why("waiting", task, task.reason) for task in tasks if task.status == "waiting"]
+    lines = []
+    for task in tasks:
+        if task.status == "waiting":
+            commands = [answer_command(task.id, question) for question in task.open_questions]
+            lines += [_why("waiting", task, task.reason), *(f"{'':<12}{command}" for command in commands)]
     blocked = [task for task in tasks if task.status == "blocked"]
     lines += [_why("blocked", task, task.last_failure) for task in blocked]
     if unverified := _unverified(tasks):
