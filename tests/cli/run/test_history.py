@@ -203,12 +203,12 @@ def test_run_show_prints_a_task_with_its_attempts_and_checks(samuel, past):
 def test_run_show_has_the_last_message_of_the_agent(samuel, past):
     (past.root / "samuel.toml").write_text(f'{CONFIG}stream = "claude"\n')
     past.history.add(past.attempt(SECOND, 3, "2", agent="mine"))
-    said = [
+    messages = [
         {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}
         for text in ("looking", "The total was wrong.\n\n\x1b[31mIt\x1b[0m is right now.")
     ]
     tool = {"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash", "input": {}}]}}
-    past.log(SECOND, 3, "".join(json.dumps(record) + "\n" for record in (*said, tool)).encode())
+    past.log(SECOND, 3, "".join(json.dumps(record) + "\n" for record in (*messages, tool)).encode())
 
     assert samuel("run", "show", "2").out.endswith(
         "\nthe last words of the agent:\n    The total was wrong.\n\n    It is right now.\n"

@@ -32,11 +32,11 @@ def new(here: CommandContext, name: str, kind: str, parent: Path) -> int:
     directory = parent / directory_name(name)
     write(directory, files)
     path_text = str(directory)
-    quoted = shell_word(path_text)
-    test = f"pytest {quoted}"
-    tries = [f"samuel plugin validate {quoted}", test, f"samuel plugin add {shell_word(_as_path(path_text))}"]
+    word = shell_word(path_text)
+    test = f"pytest {word}"
+    tries = [f"samuel plugin validate {word}", test, f"samuel plugin add {shell_word(_as_path(path_text))}"]
     push = [
-        f"cd {quoted} && git init && git add . && git commit -m 'First version'",
+        f"cd {word} && git init && git add . && git commit -m 'First version'",
         "git remote add origin URL && git push -u origin HEAD",
         "samuel plugin add URL",
     ]

@@ -74,6 +74,6 @@ def _with_diff(task: TaskReport, git: Git) -> TaskReport:
         return task
     with suppress(SamuelError, OSError):
         text = patch(git, source, work_of(records), summary=False).strip("\n")
-        shown = text if len(text) <= LONGEST else text[:LONGEST].rpartition("\n")[0]
-        return replace(task, diff=shown, diff_cut=len(shown) < len(text))
+        beginning = text if len(text) <= LONGEST else text[:LONGEST].rpartition("\n")[0]
+        return replace(task, diff=beginning, diff_cut=len(beginning) < len(text))
     return task
