@@ -285,6 +285,31 @@ def test_agents_that_a_person_stops_get_session_stop_with_the_changed_files(lane
     }
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", ["true", "false"])
+def test_yes_to_held_back_work_lands_it_without_paying_an_agent(lanes: LaneProject, strict: str) -> None:
+    lanes.prepare(1, more=f'[hooks."before:land"]\nstrict = {strict}')
+    hook(lanes, "approval", "before:land", 'echo \'{"decision": "deny", "reason": "needs a look"}\'')
+    lanes.git("add", "-A")
+    lanes.git("commit", "-q", "-m", "hook")
+
+    ran = lanes.start(code=1)
+
+    assert "waits for you: task 1: needs a look\n    samuel run land 1\n" in ran.out
+    assert "  samuel run land 1  (may the work on this task land? needs a look)\n" in ran.out
+    assert "samuel run answer" not in ran.screen
+    assert "warning" not in ran.screen
+    assert "answer it with: samuel run land 1 (no agent is paid)" in lanes.samuel("run", "questions").out
+    assert "samuel run land 1" in lanes.samuel("run", "report", "--markdown").out
+    assert "needs a look\n            samuel run land 1\n" in lanes.samuel("run", "status").out
+
+    lanes.samuel("run", "answer", "q1", "Yes")
+    lanes.start()
+
+    lanes.assert_sound(1)
+    assert len(lanes.calls()) == 1, "no agent was paid again"
+
+
 def test_a_usage_limit_holds_all_lanes_and_one_agent_tries_first(lanes: LaneProject) -> None:
     lanes.prepare(4, agent='stream = "claude"\nclaim = "exit"')
     over = lanes.outside / "over"

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
@@ -38,6 +39,8 @@ HOSTILE = (
     "\x1b[31mred\x1b]0;title\x07 \u202egnp.exe\u2066 \x00\x9b\r"
     " {{ 7*7 }} {% raw %} \udcff"
 )
+
+HARMLESS = "x\n# y\n- z\nw"
 
 
 def attempt(iteration: int = 1, task: str = "1", outcome: str = "completed", **fields: object) -> AttemptRecord:
@@ -269,13 +272,15 @@ def hostile_report(text: str = HOSTILE) -> RunReport:
         Task(id=text, title=text, status="waiting", questions=(question,), commit_sha=text),
         Task(id="3", title=text),
     ]
-    return build_report(RunHistory(run, tuple(records)), tasks, project=text)
+    report = build_report(RunHistory(run, tuple(records)), tasks, project=text)
+    with_patches = [replace(entry, diff=f"@@ {text}\n+{text}"[:16_000], diff_cut=True) for entry in report.tasks]
+    return replace(report, tasks=tuple(with_patches))
 
 
 def test_no_field_of_a_report_can_become_markup_in_the_page() -> None:
     text = to_html(hostile_report())
     page = Page(text)
-    harmless = Page(to_html(hostile_report("x")))
+    harmless = Page(to_html(hostile_report(HARMLESS)))
     allowed = {"html", "head", "meta", "title", "style", "body", "main", "header", "section", "footer", "p", "h1"}
     allowed |= {"h2", "h3", "h4", "div", "span", "ul", "ol", "li", "dl", "dt", "dd", "b", "i", "em", "code", "pre"}
     assert {tag for tag, _ in page.tags} <= allowed | {"details", "summary"}
@@ -299,7 +304,7 @@ def test_no_field_of_a_report_can_become_markup_in_markdown() -> None:
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
     kinds = {child.type for token in tokens for child in [token, *(token.children or ())]}
     assert kinds.isdisjoint({"html_block", "html_inline", "link_open", "image"})
-    harmless = MarkdownIt("commonmark").enable("table").parse(to_markdown(hostile_report("x")))
+    harmless = MarkdownIt("commonmark").enable("table").parse(to_markdown(hostile_report(HARMLESS)))
     for kind in ("heading_open", "td_open", "tr_open", "fence"):
         assert [token.type for token in tokens].count(kind) == [token.type for token in harmless].count(kind), kind
 
@@ -397,3 +402,31 @@ def test_the_sample_report_of_the_documentation_is_current(monkeypatch: pytest.M
     assert re.sub(r"Samuel [0-9][^ ]*\.", "Samuel VERSION.", report_sample.sample_page()) == current
     sys.modules.pop("report_sample")
     assert msgspec.to_builtins(report_sample.sample_report())["counts"]["verified"] == 10
+
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1\nAssertionError: 1 == 2'
+
+
+def test_the_output_of_a_failure_keeps_its_lines() -> None:
+    why = f"`make test` ended with exit code 2\n{TRACEBACK}"
+    records = attempt(1, "1", "quality_failed", why=why)
+    report = build_report(history(records), [task("1", status="blocked", last_failure=why)], project="shop")
+    assert TRACEBACK in Page(to_html(report)).text
+    text = to_markdown(report)
+    assert "(blocked): \\`make test\\` ended with exit code 2\n" in text
+    assert "\n".join(f"    {line}" for line in TRACEBACK.split("\n")) in text
+
+
+def test_the_diff_of_a_task_is_folded_in_the_page_and_a_block_in_markdown() -> None:
+    files = (ChangedFile(path="a.py", added=1, removed=1),)
+    report = build_report(history(attempt(1, "1", changed_files=files)), [task("1")], project="shop")
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-<b>old</b>\n+new `x`"
+    report = replace(report, tasks=(replace(report.tasks[0], id="a b", diff=diff, diff_cut=True),))
+    page = to_html(report)
+    assert '<summary>diff</summary><pre class="patch" tabindex="0">--- a/a.py\n+++ b/a.py\n' in page
+    assert '<span class="minus">-&lt;b&gt;old&lt;/b&gt;</span>\n<span class="plus">+new `x`</span></pre>' in page
+    assert diff in Page(page).text
+    text = to_markdown(report)
+    assert f"```diff\n{diff}\n```\n" in text
+    assert "samuel run show 'a b' --diff" in text
+    assert "samuel run show 'a b' --diff" in Page(page).text

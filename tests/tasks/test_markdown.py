@@ -383,7 +383,8 @@ def test_no_task_is_an_error_that_shows_what_would_have_been_accepted(text: str)
 
 
 def test_what_is_shown_as_accepted_is_accepted() -> None:
-    headings, checklist = ("\n".join(part.split("\n\n")[1:2]) for part in ACCEPTED.split("\n\nor")[:2])
+    plain, headings, checklist = ("\n".join(part.split("\n\n")[1:2]) for part in ACCEPTED.split("\n\nor")[:3])
+    assert [task.id for task in tasks(textwrap.dedent(plain))] == ["1", "2"]
     assert [task.id for task in tasks(headings.replace("Depends on: 1.0", ""))] == ["1.1"]
     assert [task.id for task in tasks(checklist)] == ["1.0", "1.1", "T002", "1"]
 

@@ -7,10 +7,10 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from shlex import quote
 
 from samuel import paths
 from samuel.agents.agent import Agent
+from samuel.printable import shell_word
 from samuel.process import environment, spawn
 from samuel.process import sandbox as sandboxes
 from samuel.process.reason import NotRunnable
@@ -33,7 +33,9 @@ def missing(agent: Agent, path: str, root: Path = Path()) -> str:
     elif (root / program).is_file():
         if os.access(root / program, os.X_OK):
             return ""
-        return f"the agent `{agent.name}` cannot run `{program}`: permission denied; `chmod +x {quote(program)}`"
+        return (
+            f"the agent `{agent.name}` cannot run `{program}`: permission denied; `chmod +x {shell_word(program)}`"
+        )
     else:
         installed, where = False, "which does not exist"
     return "" if installed else f"the agent `{agent.name}` needs `{program}`, {where}" + _install(agent)
@@ -48,7 +50,7 @@ def _step_not_executable(root: Path) -> str:
     for file in sorted([*steps.glob("*"), *steps.glob("*/[0-9]*")]):
         if file.is_file() and not os.access(file, os.X_OK) and _is_script(file):
             path = str(file.relative_to(root))
-            return f"the agent `{SCRIPTED}` cannot run `{path}`: permission denied; `chmod +x {quote(path)}`"
+            return f"the agent `{SCRIPTED}` cannot run `{path}`: permission denied; `chmod +x {shell_word(path)}`"
     return ""
 
 

@@ -20,6 +20,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from samuel.printable import shell_word
+
 _APART = ("run.sh", "usage.json")  # of a step's directory: not for the project
 
 
@@ -91,7 +93,7 @@ def _run(argv: list[str], prompt: bytes) -> int:
     try:
         code = subprocess.run(argv, input=prompt, check=False).returncode
     except OSError as error:
-        hint = f"; `chmod +x {argv[0]}`" if isinstance(error, PermissionError) else ""
+        hint = f"; `chmod +x {shell_word(argv[0])}`" if isinstance(error, PermissionError) else ""
         print(f"`{argv[0]}` cannot be run: {error.strerror}{hint}", file=sys.stderr)
         return 126
     return code if code >= 0 else 128 - code

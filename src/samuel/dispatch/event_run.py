@@ -22,6 +22,9 @@ from samuel.runtimes.base import Reply
 # Looked up once: the lookup of an enum's member costs as much as the rest of a comparison.
 OK, DENIED, FAILED = Outcome.OK, Outcome.DENIED, Outcome.FAILED
 
+HOLDS_BACK = frozenset((names.BEFORE_LAND,))
+"""Events that ask whether something may happen, though no agent waits for the answer: a denial holds it back."""
+
 
 class EventRun:
     """One event on its way through its chain."""
@@ -113,7 +116,7 @@ def _with_outcome(kind: EventType, reply: Reply, result: Mapping[str, Any]) -> R
     if kind.name == names.AGENT_INVOKE:  # `blocked` there is about the task
         result = {key: value for key, value in result.items() if key != "blocked"}
     decision = verdict(result)
-    if decision.decision == "deny" and kind.composition.can_deny:
+    if decision.decision == "deny" and (kind.composition.can_deny or kind.name in HOLDS_BACK):
         return replace(reply, outcome=DENIED, message=decision.reason or "denied without a reason")
     if decision.decision == "deny" and not result.get("error"):  # the author expects that this stopped something
         because = f": {decision.reason}" if decision.reason else ""

@@ -46,7 +46,8 @@ def judge(
     elif no_fallback and not calls:
         reason = f"no handler runs on `{kind.name}`; `samuel hooks explain {kind.name}` shows why"
     else:
-        reason = _fault(strict_faults[0]) if strict_faults else ""
+        denials = [call.message for call in notable if call.outcome is Outcome.DENIED]
+        reason = denials[0] if denials else _fault(strict_faults[0]) if strict_faults else ""
         # Verdicts mean nothing on an event that cannot be denied.
         if not VERDICTS.isdisjoint(result) and kind.family == "session":
             result = {key: value for key, value in result.items() if key not in VERDICTS}

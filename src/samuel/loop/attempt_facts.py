@@ -33,6 +33,7 @@ class AttemptFacts:
     check_files: tuple[str, ...] = ()
     lost_tests: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
+    decided: str = ""  # the status that the agent gave its task: skipped or blocked
     verified: Verified = ""
     ref: str = ""
 
@@ -61,6 +62,7 @@ class AttemptFacts:
             lost_tests=self.lost_tests,
             still_red=self.still_red[:MAX_NAMED],
             verified=self.verified,
+            decided=self.decided,
             ref=self.ref,
             log=self.log,
             new_tasks=new_tasks,

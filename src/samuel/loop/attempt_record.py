@@ -72,6 +72,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     still_red: tuple[str, ...] = ()
     """Tests and commands that failed before this attempt, if it turned none of them green; at most 50."""
     verified: str = ""
+    decided: str = ""
+    """`skipped` or `blocked`, if the agent gave its task this status; the outcome is `incomplete` then."""
     commit: str = ""
     ref: str = ""
     """The ref that keeps a failed attempt."""

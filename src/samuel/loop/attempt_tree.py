@@ -12,7 +12,7 @@ from samuel.loop.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.loop.run_files import RunFiles
 from samuel.loop.source_marks import SourceMarks
 from samuel.loop.workplace import Workplace
-from samuel.printable import file_name
+from samuel.printable import file_name, shell_word
 from samuel.tasks.task import Task
 
 MAX_NAMED = 10  # in one warning
@@ -67,7 +67,9 @@ class AttemptTree:
         if self.changes.person:
             named = ", ".join(f"`{file_name(path)}`" for path in self.changes.person[:MAX_NAMED])
             left = "is left as it is, without a commit" if self._place.settings.commit else "is left as it is"
-            before = f"`git restore --source={self._files.attempts.person_ref} -- PATH` gives yours back"
+            before = (
+                f"`git restore --source={shell_word(self._files.attempts.person_ref)} -- PATH` gives yours back"
+            )
             self._place.warn(
                 f"the agent changed what you had changed before the run; that {left}: {named}; {before}"
             )

@@ -139,6 +139,17 @@ class WorkPutAway:
 class QuestionAsked:
     task_id: str
     question: str
+    id: str
+    """Of the question."""
+
+
+@dataclass(frozen=True)
+class TaskDecided:
+    """The agent skipped or blocked its task."""
+
+    task_id: str
+    status: TaskStatus
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -309,6 +320,7 @@ Report = (
     | BaselineChecked
     | WorkPutAway
     | QuestionAsked
+    | TaskDecided
     | CheckStarted
     | CheckEnded
     | CheckFilesChanged

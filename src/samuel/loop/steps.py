@@ -16,6 +16,7 @@ from samuel.clock import iso
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import AgentInvoke, Event, LoopEvent, QualityCheck, SessionEnd, SessionStart
 from samuel.events.endings import IterationOutcome
+from samuel.events.names import BEFORE_LAND
 from samuel.hooks.handler import Origin, Outcome
 from samuel.loop.reports import HandlerMessage, LoopWarning
 from samuel.loop.run import Run
@@ -159,9 +160,11 @@ class Steps:
 
 
 def _is_worth_a_warning(call: HandlerCall) -> bool:
-    """A built-in check that fails has done its work: that is the iteration's outcome, not a fault of a hook."""
+    """Whether a call is a fault of a hook. A built-in check that fails has done its work."""
     if call.handler.origin is Origin.BUILT_IN and call.outcome is Outcome.FAILED:
         return False
+    if call.handler.event == BEFORE_LAND and call.outcome in (Outcome.DENIED, Outcome.FAILED):
+        return False  # the landing is held back, and says why
     return call.outcome is not Outcome.OK or bool(call.message)
 
 

@@ -18,6 +18,8 @@ from samuel.plugins.lock import LockedPlugin
 
 GIT, PATH = "git", "path"
 GITHUB = "https://github.com/"
+PIP_PREFIX = "git+"
+"""What pip writes before the URL of a git repository."""
 SCHEMES = ("https", "http", "ssh", "git", "file")
 
 FORMS = "write `org/repo`, a git URL or `./path`, each with `@branch`, `@tag` or `@commit` if you like"
@@ -72,7 +74,7 @@ def parse(text: str, base: Path, *, paths_too: bool = True) -> PluginSource:
         raise _refusal(text, "begins with `-`")
     if "::" in text:
         raise _refusal(text, "names a transport that runs programs")
-    if url := _URL.fullmatch(text):
+    if url := _URL.fullmatch(text.removeprefix(PIP_PREFIX)):
         return _url(text, *url.groups(default=""))
     if scp := _SCP.fullmatch(text):
         return _scp(text, *scp.groups(default=""))

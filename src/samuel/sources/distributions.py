@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from samuel.config.model import RESERVED_NAMES
 from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome
+from samuel.printable import shell_word
 from samuel.runtimes.python import PythonRuntime
 from samuel.sources.declarations import LOAD_SECONDS, DeclarationCache, FileDeclarations, declared
 from samuel.sources.hook_files import declared_handler
@@ -88,7 +89,9 @@ def find(
     for listed in look_up(names):
         if not listed.text:
             handlers.append(
-                _unavailable(listed, HandlerStatus.BROKEN, f"not installed; `pip install {listed.name}`")
+                _unavailable(
+                    listed, HandlerStatus.BROKEN, f"not installed; `pip install {shell_word(listed.name)}`"
+                )
             )
         elif not listed.entry_points:
             handlers.append(

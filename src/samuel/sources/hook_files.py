@@ -11,7 +11,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from shlex import quote
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -26,7 +25,7 @@ from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.mode import HandlerMode, declared_mode
 from samuel.hooks.package import Package
 from samuel.paths import DISABLED
-from samuel.printable import file_name
+from samuel.printable import file_name, shell_word
 from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration, is_module
 from samuel.trust.digests import Digests
 from samuel.trust.permit import refusal
@@ -56,7 +55,7 @@ def in_directory(
     files = _listing(directory)
     if files is None:
         name = os.path.relpath(directory, os.path.dirname(os.path.dirname(directory)))
-        why = f"`{directory}` cannot be read; `chmod u+rx {quote(directory)}`"
+        why = f"`{directory}` cannot be read; `chmod u+rx {shell_word(directory)}`"
         return [_unavailable(HookFile(name, directory, ()), origin, HandlerStatus.BROKEN, why)]
     if not files:
         return []
@@ -194,9 +193,9 @@ def _not_executable(
     name: str, path: str, file_signature: Signature, last: FileDeclarations | None
 ) -> Iterator[HookFile]:
     kind = _probable_kind(path)
-    make_executable = f"it is not executable; `chmod +x {quote(path)}`"
+    make_executable = f"it is not executable; `chmod +x {shell_word(path)}`"
     if kind is UNREADABLE:
-        why = f"`{path}` cannot be read; `chmod +r {quote(path)}`"
+        why = f"`{path}` cannot be read; `chmod +r {shell_word(path)}`"
         yield HookFile(name, path, file_signature, HandlerStatus.BROKEN, why)
     elif kind is MODULE:
         yield HookFile(name.removesuffix(".py"), path, file_signature)

@@ -22,6 +22,7 @@ from samuel.plugins.environment import interpreter
 from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.lock import LockedHook, LockedPlugin
 from samuel.plugins.model import OCI, PYTHON, SKILL, WASM, Binding
+from samuel.printable import shell_word
 from samuel.runtimes.wasm import MISSING
 from samuel.sources import hook_files
 from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration
@@ -134,7 +135,7 @@ def _of_plugin(
     permit: Permit,
 ) -> list[Handler]:
     if not plugin_settings.enabled:
-        why = f"`enabled = false` in samuel.toml; `samuel plugin enable {plugin.title}` turns it on"
+        why = f"`enabled = false` in samuel.toml; `samuel plugin enable {shell_word(plugin.title)}` turns it on"
         places = _remembered(plugin.agreement, origin, answers, HandlerStatus.DISABLED, why)
         return places or _refused(plugin, origin, HandlerStatus.DISABLED, why)
     untrusted = permit.package(package) if origin is Origin.PROJECT_PLUGIN else ""

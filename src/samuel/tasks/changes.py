@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from samuel.errors import SamuelError, UsageError
 from samuel.nearest import did_you_mean
+from samuel.printable import shell_word
 from samuel.tasks.question import Question, new_id
 from samuel.tasks.queue import OPEN
 from samuel.tasks.task import PRIORITIES, Task, Tasks, find
@@ -194,7 +195,7 @@ def _task_in_status(tasks: Tasks, id: str, statuses: Iterable[str], become: str)
         raise SamuelError(message, "it is not being worked on")
     if task.status == "waiting":
         raise SamuelError(message, "it waits for an answer; `samuel run questions` lists the open questions")
-    raise SamuelError(message, f"`samuel run reset {id}` makes it pending again")
+    raise SamuelError(message, f"`samuel run reset {shell_word(id)}` makes it pending again")
 
 
 def _put(tasks: Tasks, task: Task, **fields: Any) -> tuple[Task, ...]:

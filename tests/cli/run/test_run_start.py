@@ -211,6 +211,20 @@ class TestBefore:
         put("more.txt", "x")
         assert samuel("run", "start", "--iterations", "1").err == note % "2 files"
 
+    @pytest.mark.slow
+    def test_a_resumed_run_says_nothing_about_what_its_killed_agent_left(self, samuel, workshop, git, put):
+        put(".gitignore", ".samuel\nkill\n")
+        git(workshop.root, "add", ".")
+        git(workshop.root, "commit", "-qm", "begin")
+        workshop.agent(f"{GOOD}[ -e kill ] || {{ touch kill; kill -9 $PPID; sleep 60; }}\n")
+        assert samuel("trust", "--yes").code == 0
+        with workshop.start("--iterations", "2") as killed:
+            assert killed.wait(timeout=600) == -9
+        assert git(workshop.root, "status", "--porcelain") == "?? work-1\n"
+        ran = samuel("run", "start")
+        assert ran.out.startswith("resuming run ")
+        assert ran.err == ""
+
     def test_run_start_does_not_follow_a_link_in_the_state(self, samuel, workshop, put, tmp_path):
         """It could have come with a clone, and lead to somebody's shell profile."""
         (tmp_path / "profile").write_text("mine\n")

@@ -19,6 +19,7 @@ from samuel.loop.reports import (
     Report,
     RunEnded,
     RunRefused,
+    TaskDecided,
     TaskFileUnreadable,
     WaitStarted,
 )
@@ -61,7 +62,7 @@ def colour_of(report: Report) -> str:
             return RED
         case AgentEnded():
             return "" if report.exit_code == 0 else YELLOW
-        case WaitStarted() | AgentChanged() | QuestionAsked() | LoopWarning():
+        case WaitStarted() | AgentChanged() | QuestionAsked() | TaskDecided() | LoopWarning():
             return YELLOW
         case RunEnded():
             return YELLOW if report.reason in _UNFINISHED else RED if report.reason.exit_code else GREEN

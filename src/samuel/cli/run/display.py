@@ -59,12 +59,13 @@ from samuel.loop.reports import (
     RunResumed,
     RunStarted,
     StepStarted,
+    TaskDecided,
     TaskFileUnreadable,
     WaitStarted,
     WorkLanded,
     WorkPutAway,
 )
-from samuel.printable import safe, without_control_sequences
+from samuel.printable import safe, shell_word, without_control_sequences
 
 FINISHING = "finishing this attempt; press Ctrl-C again to stop now"
 
@@ -82,6 +83,7 @@ class PlainDisplay:
         self._in_a_line = False  # of the agent's output
         self._agent_text = AgentText()
         self._log = ""  # of the agent of this iteration
+        self._activity = ""  # of the agent, that was printed last
         self._tail_shown = False  # of a check of this iteration
         self._reason = ""  # that was printed last
         self._lanes: dict[int, PlainDisplay] = {}  # what is known of the attempts in each lane
@@ -138,7 +140,7 @@ class PlainDisplay:
                 self._reason = first_line(report.why)
                 return f"  {IterationOutcome.ABORTED}: {self._reason}"
             case IterationStarted():
-                self._log, self._tail_shown = "", False
+                self._log, self._activity, self._tail_shown = "", "", False
                 return f"iteration {report.iteration}/{report.max_iterations}: {subject(report)}"
             case DiscoveryChosen():
                 return f"  {LOOKING}"
@@ -172,11 +174,13 @@ class PlainDisplay:
             case WorkPutAway():
                 return f"  {put_away_line(report)}"
             case QuestionAsked():
-                answer = f"samuel run answer {report.task_id} TEXT"
+                answer = f"samuel run answer {shell_word(report.id)} TEXT"
                 return f"  question about task {report.task_id}: {report.question}\n    {answer}"
+            case TaskDecided():
+                why = first_line(report.reason)
+                return f"  {report.status} by the agent{f': {why}' if why else ''}"
             case AgentActivity():
-                printed = report.repeats_output or self.raw
-                return f"    {first_line(report.text)}" if self._verbose and report.text and not printed else ""
+                return "" if report.repeats_output or self.raw else self._activity_line(first_line(report.text))
             case LaneReport():
                 return self._of_lane(report)
             case LandingStarted():
@@ -185,9 +189,8 @@ class PlainDisplay:
             case WorkLanded():
                 return f"landed: {', '.join(report.tasks)} on {report.branch} ({report.commit[:12]})"
             case LandingParked():
-                return (
-                    f"waits for you: task {report.task_id}: {report.reason}\n    samuel run land {report.task_id}"
-                )
+                command = f"samuel run land {shell_word(report.task_id)}"
+                return f"waits for you: task {report.task_id}: {report.reason}\n    {command}"
             case BranchChosen():
                 return f"work lands on {report.branch}: {report.why}"
             case BranchEntered():
@@ -202,6 +205,13 @@ class PlainDisplay:
         mark = f"[{report.lane}] " if report.lane else "[landing] "
         lane = self._lanes.setdefault(report.lane, PlainDisplay(self._verbose, self._now))
         return "\n".join(f"{mark}{line.removeprefix('  ')}" for line in lane.line(report.report).splitlines())
+
+    def _activity_line(self, text: str) -> str:
+        """What the agent does now, for `--verbose`; "" if only what it used is new."""
+        if not self._verbose or text == self._activity:
+            return ""
+        self._activity = text
+        return f"    {text}" if text else ""
 
     def _check(self, report: CheckEnded) -> str:
         line = f"  check {check_result(report)}"

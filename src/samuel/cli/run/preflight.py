@@ -24,6 +24,7 @@ from samuel.loop.accept_unguarded import accepting_unguarded
 from samuel.loop.checks.detect import project_files
 from samuel.loop.checks.files import disk_reader, without_tests, without_tests_warning
 from samuel.loop.reports import Watch
+from samuel.loop.run_file import RunFile
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.git import GitFailed
 from samuel.process.git.landing import OLDEST
@@ -96,13 +97,19 @@ def make_ready(
             remote_of(place.git, app.config.fleet.remote)
         if place.settings.commit or in_lanes:
             _refuse_without_identity(app)
-        if dirty := [] if in_lanes else ProjectFiles(place.root, place.git).dirty():
+        if dirty := [] if in_lanes or _is_resumed(app) else ProjectFiles(place.root, place.git).dirty():
             files = f"{len(dirty)} files" if len(dirty) > 1 else f"`{dirty[0]}`"
             here.out.tell(f"note: the work tree is dirty ({files}); the run does not commit what you changed")
         return app
     except BaseException:
         app.close()
         raise
+
+
+def _is_resumed(app: App) -> bool:
+    """Whether the last run has not ended: then what is dirty may be of its own agent, and it knows."""
+    last_run = RunFile(app.state, app.workplace.record).resumable().run
+    return last_run is not None and not last_run.over
 
 
 def _refuse_without_checks(app: App) -> None:

@@ -28,11 +28,15 @@ from samuel.loop.reports import (
     WaitStarted,
     WorkPutAway,
 )
+from samuel.printable import shell_word, shorten
+from samuel.tasks.answering import answer_command
+from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 
 LOOKING = "looking for tasks"
 TAIL_LINES = 10
 MOST_FILES = 3  # files of checks that a line names
+AGAIN = 50  # characters of a title that was printed in full before
 MOST_BLOCKED = 5  # tasks that the end of a run names one by one
 FINISH = "samuel run finish --merge (or --pr, --discard)"
 NO_CHECKS = "no checks are configured"
@@ -72,8 +76,9 @@ def subject(report: IterationStarted) -> str:
     task = report.task
     if task is None:
         return LOOKING if report.mode == "discovery" else "no task"
-    attempt = f" (attempt {task.attempts + 1})" if task.attempts else ""
-    return f"{task.id} {task.title}{attempt}"
+    if not task.attempts:
+        return f"{task.id} {task.title}"
+    return f"{task.id} {shorten(task.title, AGAIN)} (attempt {task.attempts + 1})"
 
 
 def agent_line(report: AgentEnded, now: float) -> str:
@@ -116,8 +121,9 @@ def judged_twice_line(report: CheckFilesChanged) -> str:
 def put_away_line(report: WorkPutAway) -> str:
     files = plural(len(report.paths), "file")
     if not report.task_id:  # a discovery has no task that `run show` could be asked for
-        return f"put away what the discovery changed ({files}): git show {report.ref}"
-    return f"put away the changes of task {report.task_id} ({files}): `samuel run show {report.task_id} --diff`"
+        return f"put away what the discovery changed ({files}): git show {shell_word(report.ref)}"
+    look = f"samuel run show {shell_word(report.task_id)} --diff"
+    return f"put away the changes of task {report.task_id} ({files}): `{look}`"
 
 
 def settled_line(report: IterationSettled) -> str:
@@ -168,9 +174,9 @@ def next_steps(report: RunEnded) -> Iterator[str]:
     for task in report.tasks:
         if task.status == "waiting":
             yield f"waiting for your answer: {task.id} {task.title}"
-            questions = [(first_line(question.text), question.id) for question in task.open_questions]
-            for text, name in questions or [("", task.id)]:
-                yield f"  samuel run answer {name} TEXT{f'  ({text})' if text else ''}"
+            for question in task.open_questions or [Question(id=task.id, text="")]:
+                text = first_line(question.text)
+                yield f"  {answer_command(task.id, question)}{f'  ({text})' if text else ''}"
     if report.report:
         yield f"report: {report.report}"
 
@@ -179,8 +185,8 @@ def _blocked(tasks: list[Task]) -> Iterator[str]:
     for task in tasks[:MOST_BLOCKED]:
         why = first_line(task.last_failure)
         yield f"blocked: {task.id} {task.title}{f' ({why})' if why else ''}"
-        yield f"  samuel run show {task.id}"
-        yield f"  samuel run reset {task.id}"
+        yield f"  samuel run show {shell_word(task.id)}"
+        yield f"  samuel run reset {shell_word(task.id)}"
         yield from (f"  {line}" for line in way_out_lines(task.id, task.last_failure))
     if len(tasks) > MOST_BLOCKED:
         yield f"and {len(tasks) - MOST_BLOCKED} more: samuel run tasks --status blocked"

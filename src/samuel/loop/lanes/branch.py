@@ -16,6 +16,7 @@ from samuel.loop.reports import BranchChosen
 from samuel.loop.run import LandingRecord, LanesState
 from samuel.loop.stop import RunStopped
 from samuel.loop.workplace import Workplace
+from samuel.printable import shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed
 from samuel.process.git.kept_refs import PREFIX, part
@@ -77,7 +78,7 @@ class Branch:
             why = (
                 f"the branch `{self.name}` is at {now[:12]} now, a commit of lane {lane} "
                 "that no check has passed on: an agent moved it; "
-                f"`git update-ref refs/heads/{self.name} {lanes.tip}` takes that back"
+                f"`git update-ref {shell_word(self._ref)} {lanes.tip}` takes that back"
             )
             raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR)
         self._shared.set_lanes(tip=now)

@@ -297,7 +297,7 @@ class LaneLoop(Loop):
                 self._ledger.take_over_ready()
             run, active = self._shared.run, self._shared.lanes.active
             tasks = self._ledger.tasks()
-            task = pick(tasks, active)
+            task = pick(tasks, self._shared.lanes, landing=self._landing.busy)
             no_task = None if task or active else reason_without_task(tasks)
             if reason := self._limits.reason_to_end(run, no_task):
                 return reason

@@ -200,10 +200,9 @@ class LandingQueue:
         assert record.result is not None
         self._place.watch(LaneReport(record.lane, IterationFailed(refusal.outcome, refusal.why)))
         ref = self._branch.refs.work_ref(record.task, record.attempt)
-        conflicts = self._shared.lanes.conflicts.get(record.task, 0) + 1
         most = self._place.settings.max_task_attempts
         task = tasks[record.task]
-        settlement = refused(record, task, refusal.outcome, refusal.why, ref, most, conflicts)
+        settlement = refused(record, task, refusal.outcome, refusal.why, ref, most)
         last = KeptAttempt(record.result.tree, self._tree_of(record.base), ref)
         self._shared.update(lambda run: with_kept(run, record.task, last))
         self._ledger.settle([Settled(record, settlement)])

@@ -178,7 +178,8 @@ class Merging:
             if parents == (tip,) and settlement is not None and settlement.commit:
                 return works[0]
         titles = [f"{record.task} {tasks[record.task].title}" for record in entries]
-        subject = titles[0] if len(titles) == 1 else f"Land {', '.join(record.task for record in entries)}"
+        # Not the title alone, which is the subject of the work itself.
+        subject = f"Land {titles[0] if len(titles) == 1 else ', '.join(record.task for record in entries)}"
         body = "" if len(titles) == 1 else "\n".join(titles) + "\n\n"
         return self._refs.commit(tree, [tip, *works], f"{subject}\n\n{body}" + "\n".join(marks) + "\n")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -19,6 +18,8 @@ from samuel.loop.history import RunHistory
 from samuel.loop.report.lost_tests import lost_tests, lost_tests_words
 from samuel.loop.report.way_out import way_out
 from samuel.loop.report.words import NOTHING_GREEN, CostSummary, outcome_tone, outcome_words, status_words
+from samuel.printable import shell_word
+from samuel.tasks.answering import answer_command, is_about_landing
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, Tasks
 
@@ -95,6 +96,10 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     completed: bool = False
     """Whether an attempt of this run completed it."""
+    diff: str = ""
+    """What it changed, as a patch; "" if git does not have it, or there is no room for it."""
+    diff_cut: bool = False
+    """True: there is more, which `samuel run show ID --diff` prints."""
 
 
 class LaneTimeline(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,8 +140,8 @@ def build_report(
 ) -> RunReport:
     """The report of a run.
 
-    `tasks` are those of the task file; None for a run that is not the last one, since the file is about a later
-    time: what is known then comes from the attempts. `state` is the state directory below the project's root.
+    `tasks` are those at the end of the run; None where they are not known: then what is known comes from the
+    attempts. `state` is the state directory below the project's root.
     """
     run, records = history
     end = max([run.ended_at or 0.0, run.started_at, *(record.ended_at for record in records)])
@@ -191,12 +196,12 @@ class _Timeline:
     def attempt(self, record: AttemptRecord, following: AttemptRecord | None) -> AttemptReport:
         seconds = max(record.ended_at - record.started_at, 0.0)
         start, end = self._percent(record.started_at), self._percent(record.ended_at)
-        waited = outcome_tone(record.outcome) == "wait"
+        waited = outcome_tone(record) == "wait"
         next_start = self._percent(following.started_at) if waited and following else end
         return AttemptReport(
             record=record,
-            word=outcome_words(record.outcome),
-            tone=outcome_tone(record.outcome),
+            word=outcome_words(record),
+            tone=outcome_tone(record),
             seconds=seconds,
             start=round(start, 3),
             width=round(max(end - start, 0.0), 3),
@@ -267,13 +272,13 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
     for task in tasks:
         if task.word == "waiting":
             yield from _questions_of(task, rows[task.id].open_questions if task.id in rows else ())
-    id_of = {task.id: shlex.quote(task.id) for task in tasks}
     for task in tasks:
         if task.word == "blocked":
-            id = id_of[task.id]
-            look = NextCommand(f"samuel run show {id}", "shows its attempts and their logs")
-            again = NextCommand(f"samuel run reset {id}", "lets the next run try it again")
-            changes = NextCommand(f"samuel run restore {id}", "puts its changes back into the work tree")
+            look = NextCommand(f"samuel run show {shell_word(task.id)}", "shows its attempts and their logs")
+            again = NextCommand(f"samuel run reset {shell_word(task.id)}", "lets the next run try it again")
+            changes = NextCommand(
+                f"samuel run restore {shell_word(task.id)}", "puts its changes back into the work tree"
+            )
             is_restorable = any(attempt.record.ref for attempt in task.attempts)
             commands = [look, again, *([changes] if is_restorable else ())]
             why, way = task.why, way_out(task.id, task.why)
@@ -283,13 +288,15 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
             yield _item(task, why, *commands)
     for task in tasks:
         if task.lost_tests and task.completed:
-            look = NextCommand(f"samuel run show {id_of[task.id]} --diff", "prints the change")
+            look = NextCommand(f"samuel run show {shell_word(task.id)} --diff", "prints the change")
             why = lost_tests_words(task.lost_tests, MOST_LOST)
             yield msgspec.structs.replace(_item(task, why, look), word="lost tests", tone="bad")
         if task.word == "unverified" and task.attempts:
             still_red = any(attempt.record.still_red for attempt in task.attempts)
             why = f"{NOTHING_GREEN if still_red else 'no check ran for it'}: look at the change yourself"
-            yield _item(task, why, NextCommand(f"samuel run show {id_of[task.id]} --diff", "prints the change"))
+            yield _item(
+                task, why, NextCommand(f"samuel run show {shell_word(task.id)} --diff", "prints the change")
+            )
         for note in task.notes:
             yield _item(task, note, NextCommand("git status", "shows what is not committed"))
     if run.branch:
@@ -317,8 +324,11 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
 def _questions_of(task: TaskReport, questions: Sequence[Question]) -> Iterable[WaitingItem]:
     for question in questions or [Question(id=task.id, text=task.why)]:
         answer = question.options[0] if question.options else "your answer"
-        command = f"samuel run answer {shlex.quote(question.id)} {shlex.quote(answer)}"
-        item = _item(task, question.text, NextCommand(command, "answers it; the next run goes on with the task"))
+        command = f"samuel run answer {shell_word(question.id)} {shell_word(answer)}"
+        answering = NextCommand(command, "answers it; the next run goes on with the task")
+        if is_about_landing(question):
+            answering = NextCommand(answer_command(task.id, question), "lands the work; no agent is paid")
+        item = _item(task, question.text, answering)
         yield msgspec.structs.replace(item, options=question.options)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from typing import NamedTuple
 
 from samuel.loop.checks.judgement import PROTECTED
 from samuel.loop.checks.verdict import SOFTENED
+from samuel.printable import shell_word
 
 
 class WayOut(NamedTuple):
@@ -28,7 +28,7 @@ def way_out(task_id: str, why: str) -> WayOut | None:
     if not refused:
         return None
     files = ", ".join(re.findall(r"`([^`]+)`", rest.partition(";")[0])) or "FILE"
-    id = shlex.quote(task_id)
+    id = shell_word(task_id)
     return WayOut(
         f"if the task is meant to change them, add the line `Files: {files}` below it in the PRD",
         f"then run `samuel run sync` and `samuel run reset {id}`",
