@@ -16,6 +16,7 @@ from samuel.events.loop import CheckRun
 from samuel.loop.attempts import AttemptChanges, Attempts
 from samuel.loop.checks.judgement import AttemptVerdict, Judgement, checked
 from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.checks.put_back import PutBack
 from samuel.process.git.git import Git
 from samuel.process.git.trees import Trees
 from samuel.tasks.task import Task
@@ -51,7 +52,8 @@ class Judged:
         return fired([CheckRun(command=COMMAND, passed=done.returncode == 0, exit_code=done.returncode)])
 
     def judge(self, task: Task = TASK, protect: tuple[str, ...] = ()) -> AttemptVerdict:
-        judgement = Judgement(self.trees, self.memory, [COMMAND], protect, self.check)
+        put_back = PutBack(self.trees, self.attempts, lambda: None)
+        judgement = Judgement(self.trees, put_back, self.memory, [COMMAND], protect, self.check)
         return judgement.judge(task, self.attempts.observe(), self.attempts.state.verified)
 
 
@@ -161,7 +163,7 @@ def test_without_git_the_work_is_judged_once_and_nothing_is_put_back(tmp_path: P
         calls.append("check")
         return fired([CheckRun(command=COMMAND, passed=True, exit_code=0)])
 
-    judgement = Judgement(None, CheckMemory(tmp_path, "run-1"), [COMMAND], (), check)
+    judgement = Judgement(None, None, CheckMemory(tmp_path, "run-1"), [COMMAND], (), check)
     assert judgement.judge(TASK, AttemptChanges(), "").checks.passed
     assert calls == ["check"]
 
@@ -187,6 +189,7 @@ class TestChecked:
         green = fired(
             [CheckRun(command=COMMAND, passed=True, exit_code=0)], [{"source": "x", "message": "no docs"}]
         )
-        judgement = Judgement(judged.trees, judged.memory, [COMMAND], (), lambda: green)
+        put_back = PutBack(judged.trees, judged.attempts, lambda: None)
+        judgement = Judgement(judged.trees, put_back, judged.memory, [COMMAND], (), lambda: green)
         verdict = judgement.judge(TASK, judged.attempts.observe(), judged.attempts.state.verified)
         assert (verdict.checks.passed, verdict.checks.why) == (False, "no docs")

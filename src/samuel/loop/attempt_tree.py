@@ -12,6 +12,8 @@ from samuel.loop.checks.files import CheckFiles, owned, protected
 from samuel.loop.run_files import RunFiles
 from samuel.loop.source_marks import SourceMarks
 from samuel.loop.workplace import Workplace
+from samuel.loop.worktree import ProjectState
+from samuel.paths import VOLATILE_DIRS
 from samuel.printable import file_name
 from samuel.tasks.task import Task
 
@@ -33,6 +35,7 @@ class AttemptTree:
         self._task = task
         self._commands = commands
         self.changes: AttemptChanges | None = None  # None until the agent has ended
+        self._is_observed = False
 
     @property
     def state(self) -> TreeState:
@@ -42,8 +45,7 @@ class AttemptTree:
         """Make the work tree what the attempt begins with; whether a file was written for that."""
         retry: Retry = "fresh" if self._place.settings.retry == "fresh" else "continue"
         name = self._task.id if self._task else DISCOVERY
-        changed = self._files.project.changed_since_last()
-        start = self._files.attempts.start(name, retry, self._is_protected, changed)
+        start = self._files.attempts.start(name, retry, self._is_protected)
         for problem in start.problems:
             self._place.warn(problem)
         return bool(start.restored)
@@ -57,11 +59,24 @@ class AttemptTree:
         files = sorted(map(file_name, trees.differing(last.base, last.tree)))
         return LastChanges(tuple(files), trees.diff(last.base, last.tree)) if files else None
 
-    def observe(self, changed: Sequence[str]) -> None:
-        """Look at what the agent changed; `changed` is empty if nothing did."""
-        if self.changes is not None:
+    def changed(self, before: ProjectState) -> list[str]:
+        """The names of the files that the agent changed up to now; `before` tells where there is no git.
+
+        Raises RepositoryLost.
+        """
+        project, attempts = self._files.project, self._files.attempts
+        if attempts.unavailable:
+            return project.changed(before)
+        self.changes = project.in_repository(attempts.observe)
+        return [file_name(path) for path in self.changes.paths if not path.startswith(VOLATILE_DIRS)]
+
+    def observe(self) -> None:
+        """Look at what the agent changed, unless `changed` has, and say what of it is a person's."""
+        if self._is_observed:
             return
-        self.changes = self._files.attempts.observe(_paths(changed))
+        self._is_observed = True
+        if self.changes is None:
+            self.changes = self._files.attempts.observe()
         if self._place.lane is not None:
             self._take_back_marks(self.changes)
         if self.changes.person:
@@ -83,14 +98,11 @@ class AttemptTree:
         if trees is not None and marked:
             for problem in trees.put(verified, marked):
                 self._place.warn(problem)
-            self.changes = self._files.attempts.observe(marked)
+            self.changes = self._files.attempts.observe(())
 
-    def observe_checks(self, changed: Sequence[str] | None) -> None:
-        """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored.
-
-        `changed` are paths, as they are; None if they are not known.
-        """
-        self._files.attempts.observe(changed)
+    def observe_checks(self) -> None:
+        """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored."""
+        self._files.attempts.observe()
 
     @property
     def changed_files(self) -> tuple[ChangedFile, ...]:
@@ -131,8 +143,3 @@ class AttemptTree:
         trees = self._files.trees
         content = trees.content(self.state.verified, path) if trees else None
         return (content or b"").decode("utf-8", "replace")
-
-
-def _paths(names: Sequence[str]) -> Sequence[str] | None:
-    """Printable names as paths; None (look at all files) if one of them stands for a name that is not UTF-8."""
-    return None if any("\\" in name for name in names) else names

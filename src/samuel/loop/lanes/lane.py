@@ -170,8 +170,6 @@ class Lane:
     ) -> RunFiles:
         """The files of an attempt that begins with the lane as it is now; `tree` is that of its commit."""
         project = ProjectFiles(self.root, self.place.git)
-        with self.place.git.one_moment():
-            project.last_look = project.current_state()
         # The own index knows the work tree as of the last snapshot; since then it became the commit, which takes a
         # third of the git calls that looking at every file does.
         last = self.trees.last

@@ -31,7 +31,7 @@ LARGEST = (
 )  # of a file that is taken: a repository must not grow by every data set beside the code
 _ATTRIBUTES = "* -text -ident -filter !working-tree-encoding !diff !eol\n"
 _TEMPORARY = re.compile(r"\.samuel-[0-9a-f]{16}\.tmp")  # what a killed `atomic.write_at` leaves
-_PLATFORM = ("core.ignorecase", "core.precomposeunicode", "core.symlinks", "core.trustctime", "core.checkstat")
+_PLATFORM = ("core.ignorecase", "core.precomposeunicode", "core.symlinks")
 
 
 class OwnIndex:
@@ -79,6 +79,7 @@ class OwnIndex:
             with suppress(FileNotFoundError):
                 (self._directory / name).unlink()
         self._lay_out()
+        absent_before = set(self._absent()) if (self._directory / "absent").exists() else None
         entries, absent, paths = [], [], []
         for entry in _split(self._git.run("ls-files", "-s", "-t", "-z", "--full-name", ":/")):
             tag, _, line = entry.partition(" ")
@@ -86,7 +87,9 @@ class OwnIndex:
             if facts.endswith(" 0"):  # of a conflict, the work tree has what there is
                 entries.append(f"{facts}\t{name}")
             path = self._below(name)
-            if facts.startswith(GITLINK) or path is None or (tag == "S" and not self._exists(path)):
+            # Which files a sparse checkout leaves out, the index says only as long as no agent has written it.
+            skipped = tag == "S" and (absent_before is None or path in absent_before)
+            if facts.startswith(GITLINK) or path is None or (skipped and not self._exists(path)):
                 absent.append(name)
             else:
                 paths.append(path)
@@ -97,8 +100,8 @@ class OwnIndex:
         self._at_top("-z", "--index-info", names=entries, index=building)
         # What is not in this work tree (submodules, a sparse checkout, beside the project) stays as it is.
         self._at_top("-z", "--skip-worktree", "--stdin", names=absent, index=building)
-        skipped = [path for name in absent if (path := self._below(name)) is not None]
-        atomic.write_bytes(self._directory / "absent", _joined(skipped), 0o600, durable=False)
+        below = [path for name in absent if (path := self._below(name)) is not None]
+        atomic.write_bytes(self._directory / "absent", _joined(below), 0o600, durable=False)
         self.take(paths, index=building)
         self.take(self.differing(building), index=building)
         os.replace(building, self.index)
@@ -150,7 +153,11 @@ class OwnIndex:
         changed = self.call(
             "diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all", index=index
         )
-        untracked = self.call("ls-files", "-z", "--others", "--exclude-standard", *own, index=index)
+        listing = ("ls-files", "-z", "--others", "--exclude-standard", *own)
+        untracked = self.call(*listing, index=index)
+        if os.path.lexists(self._root / ".git") and self._git.top != self._root.resolve():
+            # Another repository was made at the root of a project inside a larger one: git would pass over it.
+            untracked += self.call(f"--work-tree={self._root}", *listing, index=index)
         # Tracked in spite of the rules: `git add -f`.
         forced = self._git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
         indexed = set(_split(self.call("ls-files", "-z", index=index))) if forced else set()
@@ -210,6 +217,9 @@ class OwnIndex:
             "core.fileMode": git_settings.value_of(settings, "core.filemode") or "true",
             "core.autocrlf": "false",
             "core.safecrlf": "false",
+            # Of all that tells whether a file changed, only the time of its last change cannot be set at will.
+            "core.trustctime": "true",
+            "core.checkStat": "default",
             "core.untrackedCache": "false",
             "core.splitIndex": "false",
             "index.sparse": "false",
