@@ -18,7 +18,9 @@ HIDING = {
     "assume-unchanged": "git update-index --assume-unchanged check.sh",
     "skip-worktree": "git update-index --skip-worktree check.sh",
     "both flags": "git update-index --assume-unchanged check.sh; git update-index --skip-worktree check.sh",
-    "the time of the file": "touch -r keep check.sh; git config core.trustctime false; git config core.checkStat minimal",
+    "the time of the file": (
+        "touch -r keep check.sh; git config core.trustctime false; git config core.checkStat minimal"
+    ),
     "a staged change": "git add check.sh",
     "a commit": "git commit -qam agent",
     "no index": "rm .git/index",

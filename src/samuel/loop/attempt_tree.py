@@ -9,6 +9,7 @@ from typing import NamedTuple
 from samuel.loop.attempt_record import ChangedFile
 from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry, TreeState
 from samuel.loop.checks.files import CheckFiles, owned, protected
+from samuel.loop.file_remarks import OutsideFiles, file_remarks
 from samuel.loop.run_files import RunFiles
 from samuel.loop.source_marks import SourceMarks
 from samuel.loop.workplace import Workplace
@@ -35,7 +36,9 @@ class AttemptTree:
         self._task = task
         self._commands = commands
         self.changes: AttemptChanges | None = None  # None until the agent has ended
+        self.remarks: tuple[str, ...] = ()
         self._is_observed = False
+        self._outside = OutsideFiles(place.git, place.record) if place.git.is_repository else None
 
     @property
     def state(self) -> TreeState:
@@ -48,6 +51,8 @@ class AttemptTree:
         start = self._files.attempts.start(name, retry, self._is_protected)
         for problem in start.problems:
             self._place.warn(problem)
+        if self._outside is not None:
+            self._outside.begin()
         return bool(start.restored)
 
     def last_changes(self) -> LastChanges | None:
@@ -86,6 +91,19 @@ class AttemptTree:
             self._place.warn(
                 f"the agent changed what you had changed before the run; that {left}: {named}; {before}"
             )
+        self._remark()
+
+    def _remark(self) -> None:
+        """Say what a person has to know about the files of the attempt."""
+        assert self.changes is not None
+        outside = self._outside.changed() if self._outside is not None else []
+        self._files.attempts.note_outside(outside)
+        changed, trees = self.changes.paths, self._files.trees
+        not_kept = {path: trees.not_kept[path] for path in changed if path in trees.not_kept} if trees else {}
+        commit = self._place.settings.commit
+        self.remarks = file_remarks(self._place.root, changed, not_kept, outside, commit=commit)
+        for remark in self.remarks:
+            self._place.warn(remark)
 
     def _take_back_marks(self, changes: AttemptChanges) -> None:
         """Take back the boxes that the agent ticked in the source of the tasks.

@@ -58,6 +58,8 @@ class TreeState(msgspec.Struct, frozen=True, kw_only=True):
     put_back: tuple[str, ...] = ()
     """The paths that are in the work tree as they are in the verified tree, and not as the attempt under way has
     them: those of the checks, while they are judged and afterwards."""
+    outside: tuple[str, ...] = ()
+    """The paths beside the project that the attempt under way changed, from the top of the repository."""
     attempts: dict[str, KeptAttempt] = {}
     """By id of a task that is not completed: its last attempt."""
     owned: tuple[str, ...] = ()
@@ -197,7 +199,7 @@ class Attempts:
         if appeared := self._take_in(tree, target):
             target = self._target(task, retry, is_protected)
         restored, problems, tree = self._put(tree, target)
-        self.state = replace(self.state, task=task, start=tree, left=tree, put_back=())
+        self.state = replace(self.state, task=task, start=tree, left=tree, put_back=(), outside=())
         return AttemptStart(tree, restored, appeared, problems)
 
     def observe(self, changed: Iterable[str] | None = None) -> AttemptChanges:
@@ -223,7 +225,7 @@ class Attempts:
         return AttemptChanges(tree, tuple(changes), tuple(sorted(paths)), tuple(sorted(persons)))
 
     def changed_names(self) -> list[str]:
-        """The paths that differ from the verified tree, as last observed. Names that are not UTF-8 are left out."""
+        """The paths that differ from the verified tree, as last observed; none whose name is not UTF-8."""
         if self._trees is None or not self.state.verified:
             return []
         paths = self._trees.differing(self.state.verified, self.state.left)
@@ -236,6 +238,13 @@ class Attempts:
         """
         self.state = replace(self.state, put_back=_names(paths))
 
+    def note_outside(self, paths: Iterable[str]) -> None:
+        """Let the ref of the attempt under way also have these paths, which are beside the project.
+
+        They are from the top of the repository, and never written.
+        """
+        self.state = replace(self.state, outside=_names(paths))
+
     def keep(self, task: str, attempt: int) -> str:
         """Keep what the last attempt of the task left, as observed, in a ref; gives its name, "" for no change.
 
@@ -243,13 +252,16 @@ class Attempts:
         """
         self.state = replace(self.state, task="")
         kept_attempt = self.state.attempts.get(task)
-        if self._trees is None or kept_attempt is None or kept_attempt.tree == kept_attempt.base:
+        if self._trees is None or kept_attempt is None:
+            return ""
+        tree = self._trees.with_outside(kept_attempt.tree, _paths(self.state.outside))
+        if tree == kept_attempt.base:
             return ""
         ref = attempt_ref(self._run, task, attempt)
         parent = self._keep_verified()
         if kept_attempt.base != self.state.verified:
             parent = self._commit_of(kept_attempt.base)
-        self._trees.refs.keep(ref, kept_attempt.tree, parent, f"samuel: attempt {attempt} of task {task}\n")
+        self._trees.refs.keep(ref, tree, parent, f"samuel: attempt {attempt} of task {task}\n")
         attempts = {**self.state.attempts, task: replace(kept_attempt, ref=ref)}
         self.state = replace(self.state, attempts=attempts)
         return ref

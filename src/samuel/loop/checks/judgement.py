@@ -78,6 +78,9 @@ class Judgement:
         if hidden := self._hidden(files):
             return AttemptVerdict(CheckVerdict(False, _hidden_text(hidden)), tuple(hidden))
         touched = files.touched(self._commands, paths)
+        if not_kept := self._not_kept(touched):
+            problems = self._put(list(not_kept))
+            return AttemptVerdict(CheckVerdict(False, _not_kept_text(not_kept, problems)), touched)
         owned_files = owned(task, touched)
         try:
             with_verified = self._check_with(attempt.tree, [path for path in touched if path not in owned_files])
@@ -113,6 +116,11 @@ class Judgement:
             return []
         new = [path for path in self._trees.ignored() if path not in self._memory.ignored]
         return [path for path in files.touched(self._commands, new) if not path.endswith("/")]
+
+    def _not_kept(self, touched: Sequence[str]) -> dict[str, str]:
+        """Files of the checks that no tree can have: nobody could check with and without them; and why."""
+        not_kept = self._trees.not_kept if self._trees is not None else {}
+        return {path: not_kept[path] for path in touched if path in not_kept}
 
     def _check_with(self, own: str, paths: Sequence[str]) -> tuple[CheckRun, ...] | None:
         """The checks with these files as in the verified tree; None if there are none. Raises _NotPut."""
@@ -158,6 +166,12 @@ def _described(failures: Sequence[Mapping[str, Any]]) -> str:
 def _hidden_text(paths: Sequence[str]) -> str:
     named = ", ".join(f"`{path}`" for path in paths[:MAX_NAMED])
     return f"files that the checks run or read are hidden from git: {named}; remove them, or let git see them"
+
+
+def _not_kept_text(not_kept: Mapping[str, str], problems: Sequence[str]) -> str:
+    named = ", ".join(f"`{path}` ({why})" for path, why in list(not_kept.items())[:MAX_NAMED])
+    text = f"files that the checks run or read cannot be judged: {named}; leave them as they were"
+    return f"{text}\n{_not_put_text(problems)}" if problems else f"{text}; they were put back"
 
 
 def _protected_text(paths: Sequence[str], not_put: Sequence[str]) -> str:
