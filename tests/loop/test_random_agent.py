@@ -36,6 +36,11 @@ class RandomRun:
         done = subprocess.run(["git", *arguments], cwd=self.root, check=True, capture_output=True)
         return done.stdout
 
+    @property
+    def iterations(self) -> list[int]:
+        """Those whose agent came to its end: none is started once an agent has removed samuel.toml."""
+        return sorted(int(archive.stem) for archive in self._archives.iterdir())
+
     def left(self, iteration: int) -> random_agent.Files:
         """The files as the agent of an iteration left them."""
         return random_agent.files_in(self._archives / f"{iteration}.tar")
@@ -65,7 +70,7 @@ def random_run(loop: LoopProject, tmp_path: Path) -> RandomRun:
 
 
 PERSONS = {"mine.txt": "changed by a person\n", "notes/new.txt": "of a person, not tracked\n"}
-CHECK = "cat src/a.py tests/c.txt >/dev/null"  # whose files an attempt has changed more often than not
+CHECK = "cat src/a.py tests/b.py >/dev/null"  # whose files an attempt has changed more often than not
 ENDINGS = ("exit 1", "samuel run done 1", "exit 0")
 
 
@@ -81,9 +86,7 @@ def test_ref_of_a_failed_attempt_has_all_files_that_random_commands_left(random_
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_refs_have_all_files_of_an_agent_that_runs_random_git_commands(
-    random_run: RandomRun, seed: int
-) -> None:
+def test_refs_have_all_files_of_an_agent_that_runs_random_git_commands(random_run: RandomRun, seed: int) -> None:
     """Also if it claims its task, has a second attempt, commits, changes files of the checks, and lies to git."""
     settings = f'quality_checks = ["{CHECK}"]\nmax_task_attempts = 2\ncommit = {("true", "false")[seed % 2]}'
     script = random_agent.script(seed, COMMANDS)
@@ -94,7 +97,9 @@ def test_refs_have_all_files_of_an_agent_that_runs_random_git_commands(
     before = random_agent.files_below(random_run.root)
     random_run.loop.tasks("1")
     run = random_run.loop.run(2)
-    for iteration in range(1, run.iterations_run + 1):
+    iterations = random_run.iterations
+    assert iterations
+    for iteration in iterations:
         kept_files = random_run.attempt(run.run_id, "1", iteration) or random_run.verified(run.run_id)
         assert kept_files == random_run.left(iteration)
     # What the person had is in the work tree, unless the agent changed it, and in a ref in any case.
