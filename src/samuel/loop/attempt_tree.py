@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from samuel.files.survey import Signature, signature_if_exists
 from samuel.loop.attempt_record import ChangedFile
 from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry, TreeState
 from samuel.loop.checks.files import CheckFiles, owned, protected
@@ -38,6 +39,7 @@ class AttemptTree:
         self.changes: AttemptChanges | None = None  # None until the agent has ended
         self.remarks: tuple[str, ...] = ()
         self._is_observed = False
+        self._earlier: dict[str, Signature] = {}  # the files of earlier attempts, when this one began
         self._outside = OutsideFiles(place.git, place.record) if place.git.is_repository else None
 
     @property
@@ -53,7 +55,13 @@ class AttemptTree:
             self._place.warn(problem)
         if self._outside is not None:
             self._outside.begin()
+        if (trees := self._files.trees) is not None and start.tree != self.state.verified:
+            earlier = trees.differing(self.state.verified, start.tree)
+            self._earlier = {path: self._signature(path) for path in earlier}
         return bool(start.restored)
+
+    def _signature(self, path: str) -> Signature:
+        return signature_if_exists(self._place.root / path)
 
     def last_changes(self) -> LastChanges | None:
         """What the last attempt changed, if this one starts without it; None if it goes on with it."""
@@ -67,13 +75,15 @@ class AttemptTree:
     def changed(self, before: ProjectState) -> list[str]:
         """The names of the files that the agent changed up to now; `before` tells where there is no git.
 
-        Raises RepositoryLost.
+        A file of an earlier attempt counts if it was written again. Raises RepositoryLost.
         """
-        project, attempts = self._files.project, self._files.attempts
-        if attempts.unavailable:
+        project, trees = self._files.project, self._files.trees
+        if trees is None or self._files.attempts.unavailable:
             return project.changed(before)
-        self.changes = project.in_repository(attempts.observe)
-        return [file_name(path) for path in self.changes.paths if not path.startswith(VOLATILE_DIRS)]
+        self.changes = project.in_repository(self._files.attempts.observe)
+        again = {path for path, old in self._earlier.items() if self._signature(path) != old}
+        paths = {*self.changes.paths, *again.intersection(change.path for change in self.changes.changes)}
+        return [file_name(path) for path in sorted(paths) if not path.startswith(VOLATILE_DIRS)]
 
     def observe(self) -> None:
         """Look at what the agent changed, unless `changed` has, and say what of it is a person's."""

@@ -58,6 +58,8 @@ def forget(git: Git, paths: Iterable[str]) -> None:
     """
     prefix = git.location().prefix
     names = {prefix + os.fsencode(path) for path in paths}
+    if not names:
+        return
     entries = git.run("ls-files", "--stage", "--full-name", "-z").split(b"\0")
     tracked = [entry for entry in entries if b" 0\t" in entry and entry.partition(b"\t")[2] in names]
     if tracked:
