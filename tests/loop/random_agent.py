@@ -71,8 +71,8 @@ def _content(random: Random) -> str:
 
 def _write(random: Random) -> str:
     path = f"./{_path(random)}"
-    made = shlex.quote(os.path.dirname(path))
-    return f"mkdir -p {made}; {_content(random)} > {shlex.quote(path)}"
+    directory = shlex.quote(os.path.dirname(path))
+    return f"mkdir -p {directory}; {_content(random)} > {shlex.quote(path)}"
 
 
 def _append(random: Random) -> str:
