@@ -34,6 +34,7 @@ class AttemptFacts:
     lost_tests: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
     decided: str = ""  # the status that the agent gave its task: skipped or blocked
+    remarks: tuple[str, ...] = ()
     verified: Verified = ""
     ref: str = ""
 
@@ -61,6 +62,7 @@ class AttemptFacts:
             check_files=self.check_files,
             lost_tests=self.lost_tests,
             still_red=self.still_red[:MAX_NAMED],
+            remarks=self.remarks,
             verified=self.verified,
             decided=self.decided,
             ref=self.ref,

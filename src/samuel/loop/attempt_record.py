@@ -71,6 +71,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Tests that ran before and were deleted, skipped or emptied by this attempt."""
     still_red: tuple[str, ...] = ()
     """Tests and commands that failed before this attempt, if it turned none of them green; at most 50."""
+    remarks: tuple[str, ...] = ()
+    """What a person has to know about its files, a sentence each: large ones, and those outside of the project."""
     verified: str = ""
     decided: str = ""
     """`skipped` or `blocked`, if the agent gave its task this status; the outcome is `incomplete` then."""

@@ -38,7 +38,7 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
         files.checks.set_baseline((), ignored)
         return CheckedBaseline(replace(run, baseline_done=True))
     # What a failed attempt of the run before left would count against the project, or be accepted as its fault.
-    files.attempts.start("")
+    not_put = files.attempts.start("").problems
     run = replace(run, tree=files.attempts.state)
     before, any_handler = replace(run, iteration=0), True
     place.repeat_check.forget()
@@ -54,9 +54,10 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     files.checks.set_baseline(work.runs, ignored)
     files.attempts.accept_checks()
     failing = (*failing_commands(work.runs), *([work.other_failures] if work.other_failures else ()))
+    failing += tuple(f"not as it was verified: {problem}" for problem in not_put)
     not_run = tuple(run.command for run in work.runs if cannot_run(run))
     withheld = withheld_variables((run for run in work.runs if not run.passed), place.host, place.environment)
-    accepted = place.settings.baseline == "accept" and not not_run
+    accepted = place.settings.baseline == "accept" and not not_run and not not_put
     if failing or any_handler:  # without a handler nothing was checked: nobody may read that the checks pass
         place.watch(BaselineChecked(failing, accepted, not_run, withheld if failing else ()))
     run = replace(run, baseline_done=accepted or not failing, tree=files.attempts.state)

@@ -17,6 +17,7 @@ from samuel.hooks.handler import Origin, Outcome
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.checks.put_back import PutBack
 from samuel.loop.checks.repeat import Repeat, never_repeat, repeated
 from samuel.loop.checks.softened_tests import softened_tests
 from samuel.loop.checks.verdict import CheckVerdict, check_runs, counting_failures, judge
@@ -47,11 +48,15 @@ class AttemptVerdict(NamedTuple):
 
 
 class Judgement:
-    """Judges one attempt. `check` runs all checks on the work tree as it is, `repeat` one of them once more."""
+    """Judges one attempt. `check` runs all checks on the work tree as it is, `repeat` one of them once more.
+
+    `trees` and `put_back` are None without a git repository.
+    """
 
     def __init__(
         self,
         trees: Trees | None,
+        put_back: PutBack | None,
         memory: CheckMemory,
         commands: Sequence[str],
         protect: ProtectedFiles,
@@ -60,6 +65,7 @@ class Judgement:
         repeat: Repeat = never_repeat,
     ) -> None:
         self._trees = trees
+        self._put_back = put_back
         self._memory = memory
         self._commands = commands
         self._protect = protect
@@ -73,18 +79,24 @@ class Judgement:
         paths = [*(change.path for change in attempt.changes), *attempt.person]
         files = _FilesOfTrees(self._trees, verified, attempt.tree)
         if refused := self._refused(task, paths, files):
-            self._put(verified, refused)
-            return AttemptVerdict(CheckVerdict(False, _protected_text(refused)), tuple(refused))
+            why = _protected_text(refused, self._put(refused))
+            return AttemptVerdict(CheckVerdict(False, why), tuple(refused))
         if hidden := self._hidden(files):
             return AttemptVerdict(CheckVerdict(False, _hidden_text(hidden)), tuple(hidden))
         touched = files.touched(self._commands, paths)
+        if not_kept := self._not_kept(touched):
+            problems = self._put(list(not_kept))
+            return AttemptVerdict(CheckVerdict(False, _not_kept_text(not_kept, problems)), touched)
         owned_files = owned(task, touched)
         not_owned = [path for path in touched if path not in owned_files]
-        with_verified = self._check_with(verified, attempt.tree, not_owned)
-        own = checked(self._check())
-        own_runs = repeated(own.runs, self._failing, self._repeat)
-        if with_verified and not self._failing(own_runs):  # else it failed, whatever it changed
-            with_verified = self._repeat_with(verified, attempt.tree, not_owned, with_verified)
+        try:
+            with_verified = self._check_with(attempt.tree, not_owned)
+            own = checked(self._check())
+            own_runs = repeated(own.runs, self._failing, self._repeat)
+            if with_verified and not self._failing(own_runs):  # else it failed, whatever it changed
+                with_verified = self._repeat_with(attempt.tree, not_owned, with_verified)
+        except _NotPut as error:
+            return AttemptVerdict(CheckVerdict(False, _not_put_text(error.problems)), touched)
         verdict = judge(
             own_runs,
             baseline=self._memory.baseline,
@@ -94,10 +106,10 @@ class Judgement:
             softened_tests=[line for path in touched for line in files.softened(path)],
             before=self._memory.verified,
         )
-        self._put(verified, verdict.softened)
-        if own.other_failures:
-            why = "\n\n".join(text for text in (verdict.why, own.other_failures) if text)
-            verdict = verdict._replace(passed=False, why=why)
+        not_put = self._put(verdict.softened)
+        if own.other_failures or not_put:
+            texts = (verdict.why, own.other_failures, _not_put_text(not_put) if not_put else "")
+            verdict = verdict._replace(passed=False, why="\n\n".join(text for text in texts if text))
         return AttemptVerdict(verdict, touched, own_runs)
 
     def _failing(self, runs: Sequence[CheckRun]) -> set[str]:
@@ -118,32 +130,41 @@ class Judgement:
         new = [path for path in self._trees.ignored() if path not in self._memory.ignored]
         return [path for path in files.touched(self._commands, new) if not path.endswith("/")]
 
-    def _check_with(self, verified: str, own: str, paths: Sequence[str]) -> tuple[CheckRun, ...] | None:
-        """The checks with these files as in the verified tree; None if there are none."""
-        if not paths:
+    def _not_kept(self, touched: Sequence[str]) -> dict[str, str]:
+        """Files of the checks that no tree can have: nobody could check with and without them; and why."""
+        not_kept = self._trees.not_kept if self._trees is not None else {}
+        return {path: not_kept[path] for path in touched if path in not_kept}
+
+    def _check_with(self, own: str, paths: Sequence[str]) -> tuple[CheckRun, ...] | None:
+        """The checks with these files as in the verified tree; None if there are none. Raises _NotPut."""
+        if not paths or self._put_back is None:
             return None
         self._watch(CheckFilesChanged(tuple(map(file_name, paths))))
-        self._put(verified, paths)
-        try:
-            return checked(self._check()).runs
-        finally:
-            self._put(own, paths)
+        return self._with_verified(own, paths, lambda: checked(self._check()).runs)
 
-    def _repeat_with(
-        self, verified: str, own: str, paths: Sequence[str], runs: tuple[CheckRun, ...]
-    ) -> tuple[CheckRun, ...]:
+    def _repeat_with(self, own: str, paths: Sequence[str], runs: tuple[CheckRun, ...]) -> tuple[CheckRun, ...]:
         """The runs with these files as in the verified tree, after those that failed were repeated."""
         if not self._failing(runs):
             return runs
-        self._put(verified, paths)
-        try:
-            return repeated(runs, self._failing, self._repeat)
-        finally:
-            self._put(own, paths)
+        return self._with_verified(own, paths, lambda: repeated(runs, self._failing, self._repeat))
 
-    def _put(self, tree: str, paths: Sequence[str]) -> None:
-        if self._trees is not None and paths:
-            self._trees.put(tree, paths)
+    def _with_verified(
+        self, own: str, paths: Sequence[str], check: Callable[[], tuple[CheckRun, ...]]
+    ) -> tuple[CheckRun, ...]:
+        """What `check` gives while these files are as in the verified tree. Raises _NotPut."""
+        assert self._put_back is not None
+        not_put = self._put_back.verified(paths)
+        try:
+            runs = check() if not not_put else ()
+        finally:
+            not_put += self._put_back.own(own, paths)
+        if not_put:
+            raise _NotPut(not_put)
+        return runs
+
+    def _put(self, paths: Sequence[str]) -> list[str]:
+        """Put these files back for good; gives why one could not be put."""
+        return self._put_back.verified(paths) if self._put_back is not None else []
 
 
 def checked(fired: Fired) -> CheckedWork:
@@ -190,9 +211,33 @@ def _hidden_text(paths: Sequence[str]) -> str:
     return f"files that the checks run or read are hidden from git: {named}; remove them, or let git see them"
 
 
-def _protected_text(paths: Sequence[str]) -> str:
+def _not_kept_text(not_kept: Mapping[str, str], problems: Sequence[str]) -> str:
+    named = ", ".join(f"`{path}` ({why})" for path, why in list(not_kept.items())[:MAX_NAMED])
+    text = f"files that the checks run or read cannot be judged: {named}; leave them as they were"
+    return f"{text}\n{_not_put_text(problems)}" if problems else f"{text}; they were put back"
+
+
+def _protected_text(paths: Sequence[str], not_put: Sequence[str]) -> str:
     named = ", ".join(f"`{path}`" for path in paths[:MAX_NAMED])
-    return f"{PROTECTED}{named}; only a task whose `Files:` names them may change them"
+    put = "" if not not_put else "; not all of them could be put back"
+    text = f"{PROTECTED}{named}{put}; only a task whose `Files:` names them may change them"
+    return f"{text}\n{_not_put_text(not_put)}" if not_put else text
+
+
+class _NotPut(Exception):
+    """A file of the checks could not be made what it must be: `problems` says which, and why."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
+def _not_put_text(problems: Sequence[str]) -> str:
+    return (
+        "files that the checks run or read could not be put back, so the attempt counts as failed: "
+        + "; ".join(problems[:MAX_NAMED])
+        + "; make them writable for the user of the run"
+    )
 
 
 class _FilesOfTrees:
