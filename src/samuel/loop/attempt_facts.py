@@ -33,6 +33,7 @@ class AttemptFacts:
     lost_tests: tuple[str, ...] = ()
     verified: Verified = ""
     ref: str = ""
+    notes: tuple[str, ...] = ()  # what was put back of the repository
 
     def record(
         self, run: Run, task: Task | None, outcome: IterationOutcome, why: str, ended_at: float, new_tasks: int
@@ -60,6 +61,7 @@ class AttemptFacts:
             verified=self.verified,
             ref=self.ref,
             log=self.log,
+            notes=self.notes,
             new_tasks=new_tasks,
             lane=self.lane,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from samuel.loop.attempts import AttemptChanges
 from samuel.loop.availability import TROUBLE
 from samuel.loop.checks.judgement import Judgement, checked
 from samuel.loop.contexts import Contexts
-from samuel.loop.evidence import Evidence
+from samuel.loop.evidence import WORKERS, Evidence
 from samuel.loop.limits import WITHOUT_TASK, reason_without_task
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted
 from samuel.loop.run import MAX_FAILURE, Run, Settlement, TaskCells
@@ -131,6 +132,14 @@ class Iteration:
     def refused(self, outcome: IterationOutcome, why: str) -> Settlement:
         """The settlement of an attempt that was done, and whose result cannot be taken."""
         return self._settlements.failed(outcome, why)
+
+    @property
+    def agent_ran(self) -> bool:
+        return self._facts.agent_ran
+
+    def stopped(self, stopped: RunStopped) -> Settlement:
+        """The settlement of an attempt that ends the run, since its repository is gone: nothing can be kept."""
+        return replace(self._settlements.failed(stopped.outcome, stopped.why), tree="")
 
     def dry_run(self) -> dict[str, Any]:
         """The same steps without the agent; every handler is told that it is a dry run."""
@@ -264,12 +273,17 @@ class Iteration:
     def _run_checks(self) -> Fired:
         """Fire quality.check on the work tree as it is."""
         task = self._task.plain() if self._task else {}
-        with self._evidence.window(self.run, "check"):
+        with self._evidence.window(self.run, "check"), self._repository_window():
             fired = self._steps.ask(self.run, QualityCheck(commands=self._commands, task=task))
         self._checks_ran = any(
             call.handler.origin is not Origin.BUILT_IN and call.would is None for call in fired.calls
         )
         return fired
+
+    def _repository_window(self) -> AbstractContextManager[None]:
+        if self._steps.dry_run:
+            return nullcontext()
+        return self._files.repository.open(self.run, WORKERS["check"], self._files.work_tree)
 
     @property
     def _commands(self) -> list[str]:

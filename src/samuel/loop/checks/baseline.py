@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from samuel.events import QualityCheck
 from samuel.loop.checks.judgement import CheckedWork, checked
 from samuel.loop.checks.verdict import failing_commands
-from samuel.loop.evidence import Evidence
+from samuel.loop.evidence import WORKERS, Evidence
 from samuel.loop.reports import BaselineChecked
 from samuel.loop.run import Run
 from samuel.loop.run_files import RunFiles
@@ -33,7 +33,9 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     run = replace(run, tree=files.attempts.state)
     before, any_handler = replace(run, iteration=0), True
     try:
-        with Evidence(place, files.tasks, steps.state_files).window(before, "check"):
+        evidence = Evidence(place, files.tasks, steps.state_files)
+        window = files.repository.open(before, WORKERS["check"], files.work_tree)
+        with evidence.window(before, "check"), window:
             fired = steps.ask(before, QualityCheck(commands=commands))
         work, any_handler = checked(fired), any(call.would is None for call in fired.calls)
     except RunStopped:

@@ -74,6 +74,7 @@ def _lines(report: RunReport, tails: bool) -> Iterator[str]:
         yield f"- ⚠️ not guarded, which was accepted: {escaped(text, 500)}"
     yield ""
     yield from _waiting(report)
+    yield from _repository(report)
     yield from _table(report)
     if run.baseline:
         yield "## Checks before the first agent"
@@ -98,6 +99,16 @@ def _waiting(report: RunReport) -> Iterator[str]:
             yield f"    - options: {', '.join(code_span(option) for option in item.options)}"
         for command in item.commands:
             yield f"    - {code_span(command.command)} {command.effect}"
+    yield ""
+
+
+def _repository(report: RunReport) -> Iterator[str]:
+    if not report.repository:
+        return
+    yield "## What happened to the repository"
+    yield ""
+    for note in report.repository:
+        yield f"- {escaped(note, 1000)}"
     yield ""
 
 
