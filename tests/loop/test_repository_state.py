@@ -135,7 +135,7 @@ COMMANDS = {
     "git replace": ("git replace HEAD HEAD~1", "the agent made `refs/replace/"),
     "refs of Samuel": ("git for-each-ref --format='delete %(refname)' refs/samuel | git update-ref --stdin",
                        "the agent removed `refs/samuel/run-"),
-    "a forged ref": ("git update-ref refs/samuel/run-x/landed/1 HEAD", "made `refs/samuel/run-x/landed/1`"),
+    "a forged ref": ("git update-ref refs/samuel/$SAMUEL_RUN_ID/landed/1 HEAD", "/landed/1`: it is removed"),
     "rm -rf .git/refs": ("git pack-refs --all; rm -rf .git/refs", ""),
     "a merge": ("git stash -q; git merge -q --no-commit other || :", "the agent left a merge under way"),
     "a cherry-pick": ("git stash -q; git cherry-pick other || :", "the agent left a cherry-pick under way"),

@@ -67,6 +67,10 @@ def part(name: str) -> str:
     return f"{text[: _LONGEST - 40].rsplit('%', 1)[0]}%-{digest}"
 
 
+def run_prefix(run: str) -> str:
+    return f"{PREFIX}/{part(run)}/"
+
+
 def attempt_ref(run: str, task: str, attempt: int) -> str:
     return f"{PREFIX}/{part(run)}/{part(task)}/{attempt}"
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.kept_refs import PREFIX, KeptRefs, agent_ref
+from samuel.process.git.kept_refs import PREFIX, KeptRefs, agent_ref, run_prefix
 
 HEADS = "refs/heads/"
 STASH = "refs/stash"
@@ -110,7 +110,7 @@ class RefState:
         self, run: str, iteration: int, who: str, head: HeadState, now: Mapping[str, str]
     ) -> list[str]:
         names = {name for name in {*self._refs, *now} if self._refs.get(name) != now.get(name)}
-        names = {name for name in names if not name.startswith(MIRRORS)}
+        names = {name for name in names if not self._is_of_others(name, run, now)}
         if self._goes_on(self._head.commit, now.get(self._head.branch, "")):
             names.discard(self._head.branch)
         if not names:
@@ -133,6 +133,11 @@ class RefState:
         for name in sorted(names - back - in_the_way - operations):
             notes.append(f"{who} made {_named(name)}, which stays: {_removal(name)} removes it")
         return [note for note in notes if note]
+
+    def _is_of_others(self, name: str, run: str, now: Mapping[str, str]) -> bool:
+        """Whether others may change the ref meanwhile: a fetch, or a run of another methodology its own."""
+        of_a_run = name.startswith(f"{PREFIX}/") and not name.startswith(run_prefix(run)) and name in now
+        return name.startswith(MIRRORS) or of_a_run
 
     def _change(self, args: Sequence[str], what: str, result: str, held: str) -> list[str]:
         try:
