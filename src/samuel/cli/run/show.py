@@ -17,6 +17,7 @@ from samuel.errors import SamuelError, UsageError
 from samuel.loop.attempt_record import AttemptRecord, CheckRecord
 from samuel.loop.history import RunHistory, shortest_prefix
 from samuel.loop.report.markdown import check_words
+from samuel.loop.report.model import repository_notes
 from samuel.loop.report.words import CostSummary, block, line, moment, plural, span, status_words
 from samuel.process import environment
 from samuel.process.git.git import Git, GitFailed
@@ -57,6 +58,7 @@ def _show_run(here: CommandContext, runs: RunsOfProject, history: RunHistory) ->
         ("ended", ended),
         ("cost", cost_of(history).words),
         *_guarded(history),
+        *(("repository", line(note)) for note in repository_notes(history.attempts)),
         ("logs", f"{runs.state_name}/{LOGS}/{run.run_id}/iteration-NNNN.log"),
     ]
     columns = ("#", "task", "outcome", "took", "cost", "why")
@@ -106,6 +108,10 @@ def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) 
 
 
 def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
+    if attempt.commit_error:
+        yield "no commit", line(attempt.commit_error)
+    for note in attempt.notes:
+        yield "repository", line(note)
     if attempt.changed_files:
         added = sum(file.added or 0 for file in attempt.changed_files)
         removed = sum(file.removed or 0 for file in attempt.changed_files)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -15,8 +15,11 @@ from samuel.cli.run.run_fields import run_fields
 from samuel.cli.run.words import FINISH
 from samuel.clock import SystemClock
 from samuel.errors import SamuelError
-from samuel.loop.history import History
+from samuel.events.endings import ExitReason
+from samuel.loop.history import History, RunHistory
+from samuel.loop.lost_commits import LostCommit, lost_commits
 from samuel.loop.own_branch import OwnBranch, commit_of
+from samuel.loop.report.model import repository_notes
 from samuel.loop.report.words import CostSummary, line, moment, plural, span, status_words
 from samuel.loop.run import Run, own_branch_of
 from samuel.process import environment
@@ -25,6 +28,7 @@ from samuel.process.live import is_live
 from samuel.tasks.task import Task, Tasks
 
 COLUMNS = ("status", "tasks")
+MOST_NOTES = 10  # about the repository
 REASON = 200  # characters of why a task is blocked; the whole of it is in `--json`
 
 
@@ -52,8 +56,10 @@ def status(here: CommandContext) -> int:
     blocks: list[str | OutputTable] = [OutputTable(COLUMNS, [(word, str(count)) for word, count in words.items()])]
     if run:
         live = not run.over and is_live(user.live, run.run_id)
-        seconds = _seconds(run, History.of(directory, user.record(directory)), live)
+        recorded = _recorded(run, History.of(directory, user.record(directory)))
+        seconds = _seconds(run, recorded, live)
         data |= {"started_at": run.started_at, "seconds": seconds, "running": live}
+        data |= {"exit_message": run.exit_message, "repository": _repository(recorded)}
         blocks += ["", *_run_lines(run, live, seconds)]
         if run.lanes is not UNSET:
             data |= lanes_data(run, run.lanes)
@@ -63,7 +69,10 @@ def status(here: CommandContext) -> int:
             blocks.append(f"branch      {branch.name}, from {branch.origin}")
             if not live:
                 blocks.append(f"            {FINISH}")
-    blocks += _attention(tasks)
+        blocks += _repository_lines(_repository(recorded))
+    lost = lost_commits(Git(here.root, environment.clean()), tasks)
+    data["lost_commits"] = [{"id": task.id, "commit": task.commit_sha, "ref": ref} for task, ref in lost]
+    blocks += _attention(tasks, lost)
     return here.out.answer(data, *blocks)
 
 
@@ -85,12 +94,27 @@ def _run_lines(run: Run, live: bool, seconds: float | None) -> Iterable[str]:
         else ""
     )
     yield f"began       {moment(run.started_at)}{took}"
+    if run.exit_reason is ExitReason.ERROR and run.exit_message:
+        yield f"why         {line(run.exit_message)}"
     yield f"iterations  {run.iterations_run}"
     if run.iterations_run:
         yield f"cost        {CostSummary.of([run.usage]).words}"
 
 
-def _attention(tasks: Tasks) -> list[str]:
+def _repository(recorded: RunHistory | None) -> list[str]:
+    """What agents did to the repository in the last run, and commits that failed."""
+    attempts = recorded.attempts if recorded else ()
+    return [*(attempt.commit_error for attempt in attempts if attempt.commit_error), *repository_notes(attempts)]
+
+
+def _repository_lines(notes: Sequence[str]) -> list[str]:
+    lines = [f"repository  {line(note)}" for note in notes[:MOST_NOTES]]
+    if (more := len(notes) - MOST_NOTES) > 0:
+        lines.append(f"repository  and {more} more: `samuel run show`")
+    return ["", *lines] if lines else []
+
+
+def _attention(tasks: Tasks, lost: Sequence[LostCommit]) -> list[str]:
     """What waits for a person, each with the command for it."""
     lines = [
         f"waiting     {task.id} {line(task.title, 60)}: {line(task.reason, REASON)}"
@@ -101,6 +125,7 @@ def _attention(tasks: Tasks) -> list[str]:
     lines += [
         f"blocked     {task.id} {line(task.title, 60)}: {line(task.last_failure, REASON)}" for task in blocked
     ]
+    lines += [f"lost        {commit.task.id} {line(commit.task.title, 60)}: {commit.words}" for commit in lost]
     if unverified := _unverified(tasks):
         names = ", ".join(task.id for task in unverified)
         lines.append(f"unverified  {plural(len(unverified), 'task')} that no check looked at: {names}")
@@ -109,13 +134,18 @@ def _attention(tasks: Tasks) -> list[str]:
     return ["", *lines] if lines else []
 
 
-def _seconds(run: Run, history: History, live: bool) -> float | None:
+def _recorded(run: Run, history: History) -> RunHistory | None:
+    try:
+        return history.load(run.run_id)
+    except SamuelError:
+        return None
+
+
+def _seconds(run: Run, recorded: RunHistory | None, live: bool) -> float | None:
     """How long the run took, or has taken; None if nobody recorded it."""
     if live:
         return SystemClock.now() - run.started_at
-    try:
-        recorded = history.load(run.run_id)
-    except SamuelError:
+    if recorded is None:
         return None
     ends = [recorded.run.ended_at or 0.0, *(attempt.ended_at for attempt in recorded.attempts)]
     return max(ends) - run.started_at if max(ends) else None
