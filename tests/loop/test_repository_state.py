@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,6 +57,7 @@ def person(loop: LoopProject) -> LoopProject:
     loop.configure("max_task_attempts = 1")
     loop.agent(f"""cp "$1" "seen-$SAMUEL_ITERATION.md"\n. "{root.parent}/script"\n""")
     loop.tasks("1")
+    (root / ".gitignore").write_text("seen-*\nenv-*\n/.samuel/\n")
     for number in (1, 2, 3):
         (root / f"old-{number}.txt").write_text(f"old {number}\n")
         git(root, "add", "-A")
@@ -165,3 +167,146 @@ def test_a_failed_attempt_leaves_the_repository_as_it_was(person: LoopProject, n
     )
     assert words in notes_of(person)
     assert words or not notes_of(person)
+
+
+def script(loop: LoopProject, text: str) -> None:
+    (loop.root.parent / "script").write_text(text)
+
+
+CLAIM = 'echo x > "work-$SAMUEL_TASK_ID.txt"; samuel run done "$SAMUEL_TASK_ID"\n'
+
+
+class TestIndex:
+    def test_a_file_that_a_failed_attempt_removed_with_git_is_not_in_the_next_commit_of_a_person(
+        self, person: LoopProject
+    ) -> None:
+        script(person, "git rm -q old-1.txt; exit 3\n")
+        person.run(2)
+        git(person.root, "commit", "-q", "-m", "mine")
+        assert git(person.root, "show", "--format=", "--name-status") == "A\tstaged.txt\n"
+        assert git(person.root, "status", "--short") == ""
+
+    def test_the_commit_of_a_task_has_its_work_and_what_a_person_staged_stays_staged(
+        self, person: LoopProject
+    ) -> None:
+        commit_tasks(person)
+        script(person, f"git rm -q old-1.txt; echo y >> old-2.txt; {CLAIM} git add -A; git mv old-3.txt new.txt\n")
+        person.run(2)
+        assert git(person.root, "show", "--format=", "--name-status", "--no-renames").split() == [
+            *("A", "new.txt", "D", "old-1.txt", "M", "old-2.txt", "D", "old-3.txt", "A", "work-1.txt")
+        ]
+        assert git(person.root, "status", "--short") == "A  staged.txt\n"
+
+    @pytest.mark.parametrize("commit", [True, False])
+    def test_commits_of_an_agent_on_top_of_the_branch_stay_and_the_index_fits_them(
+        self, person: LoopProject, commit: bool
+    ) -> None:
+        if commit:
+            commit_tasks(person)
+        paths = "old-1.txt work-1.txt"
+        script(person, f"git rm -q old-1.txt; {CLAIM} git add work-1.txt; {GIT} commit -qm agent -- {paths}\n")
+        person.run(2)
+        assert git(person.root, "log", "-1", "--format=%s") == "agent\n"
+        assert git(person.root, "status", "--short") == "A  staged.txt\n"
+        assert notes_of(person) == ""
+
+    def test_flags_that_a_person_set_stay(self, person: LoopProject) -> None:
+        git(person.root, "update-index", "--skip-worktree", "old-1.txt")
+        before = repository(person.root)
+        script(person, "git update-index --no-skip-worktree old-1.txt; git add -A; exit 3\n")
+        person.run(2)
+        assert repository(person.root) == before
+        assert any(line.startswith("S ") for line in before.index)
+
+    def test_files_that_a_sparse_checkout_removed_are_there_again(self, person: LoopProject) -> None:
+        script(person, f"git sparse-checkout set --no-cone /old-2.txt /agent.sh /samuel.toml; {CLAIM}")
+        person.run(2)
+        assert person.statuses() == {"1": "completed"}
+        assert (person.root / "old-1.txt").read_text() == "old 1\n"
+        assert git(person.root, "status", "--short") == "A  staged.txt\n?? work-1.txt\n"
+
+    def test_what_a_check_does_to_the_index_is_put_back(self, person: LoopProject) -> None:
+        before = repository(person.root)
+        person.configure('quality_checks = ["git add -A && git tag -f checked"]')
+        script(person, CLAIM)
+        person.run(2)
+        assert person.statuses() == {"1": "completed"}
+        assert repository(person.root).index == before.index
+        assert "a check made the tag `checked`, which stays" in notes_of(person)
+
+
+class TestNight:
+    """An agent that rewrites history costs nothing but what it did itself."""
+
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            "git reset -q --hard HEAD~2",
+            f"{GIT} commit -q --amend -m other",
+            "git switch -q other",
+            "git branch -q -m trunk",
+            "git checkout -q --detach HEAD~3",
+            "git update-ref refs/heads/main HEAD~2",
+            "git stash -q -u",
+        ],
+    )
+    def test_work_that_landed_before_stays_and_the_night_goes_on(self, person: LoopProject, damage: str) -> None:
+        git(person.root, "reset", "-q", "--hard")
+        commit_tasks(person)
+        person.tasks("1", "2", "3")
+        script(person, f'if [ "$SAMUEL_TASK_ID" = 2 ]; then {damage}; fi\n{CLAIM}')
+        run = person.run(5)
+        assert (run.exit_reason, person.statuses()) == ("queue_empty", dict.fromkeys("123", "completed"))
+        subjects = git(person.root, "log", "--format=%s", "main").split("\n")
+        assert subjects[:5] == ["3 Task 3", "2 Task 2", "1 Task 1", "settings", "old 3"]
+        assert (person.root / ".git/HEAD").read_text() == "ref: refs/heads/main\n"
+        assert git(person.root, "show", "--format=", "--name-only", "HEAD~1") == "work-2.txt\n"
+        assert git(person.root, "status", "--short") == ""
+
+    def test_commits_on_another_branch_are_work_like_any_other(self, person: LoopProject) -> None:
+        commit_tasks(person)
+        script(person, f"git switch -qc mine; {CLAIM} git add work-1.txt; {GIT} commit -qm agent -- work-1.txt\n")
+        person.run(2)
+        assert git(person.root, "log", "-1", "--format=%s", "main") == "1 Task 1\n"
+        assert git(person.root, "show", "main:work-1.txt") == "x\n"
+        assert "the agent switched to the branch `mine`: HEAD is on the branch `main` again" in notes_of(person)
+
+    def test_what_an_agent_had_in_a_ref_that_was_put_back_is_kept(self, person: LoopProject) -> None:
+        script(person, f"echo x > new.txt; git add new.txt; {GIT} commit -q --amend -m amended; exit 3\n")
+        run = person.run(2)
+        ref = f"refs/samuel/{run.run_id}/agent/1/heads/main"
+        main = git(person.root, "rev-parse", "main")[:12]
+        assert f"it is at {main} again; what it had is in `{ref}`" in notes_of(person)
+        assert git(person.root, "log", "-1", "--format=%s", ref) == "amended\n"
+
+
+def commit_tasks(loop: LoopProject) -> None:
+    """Let the run commit; the settings are committed, whatever else is staged."""
+    loop.configure("commit = true\nmax_task_attempts = 1")
+    git(loop.root, "commit", "-q", "-m", "settings", "--", "samuel.toml")
+
+
+DRIVER = """
+import os, sys
+from pathlib import Path
+from samuel.app import App, Overrides
+from samuel.loop.stop import Stop
+Path("../pid").write_text(str(os.getpid()))
+with App(".", overrides=Overrides(trust_everything=True)) as app:
+    print(app.loop(Stop()).run(3, ["mine"]).exit_reason)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", ["git rm -q old-1.txt", "git switch -q other", "git reset -q --hard HEAD~2"])
+def test_a_run_that_was_killed_puts_the_repository_back_when_it_resumes(person: LoopProject, damage: str) -> None:
+    git(person.root, "reset", "-q", "--hard")
+    before = repository(person.root)
+    script(person, f"if mkdir ../killed; then {damage}; kill -9 $(cat ../pid); sleep 60; fi; exit 3\n")
+    for returncode in (-9, 0):
+        command = [sys.executable, "-c", DRIVER]
+        driver = subprocess.run(command, cwd=person.root, capture_output=True, text=True, check=False)
+        assert driver.returncode == returncode, driver.stderr
+    assert driver.stdout == "tasks_blocked\n"
+    assert repository(person.root) == before
+    assert git(person.root, "status", "--short") == ""

@@ -91,10 +91,11 @@ class RepositoryWindow:
         origin = _origin(git, changes.left, [state.commit, *state.refs.values()]) if state.commit else ""
         if origin:
             paths = _as_in(trees, origin, tree, trees.differing(origin, trees.refs.tree_of(state.commit)))
+        paths = {path for path in paths if not work.attempts.is_persons(path)}
         prefix = os.fsdecode(git.location().prefix)
         inside = (path.removeprefix(prefix) for path in changes.skipped if path.startswith(prefix))
         paths |= {path for path in inside if not os.path.lexists(git.root / path)}
-        paths = {path for path in paths & trees.differing(start, tree) if not work.attempts.is_persons(path)}
+        paths &= trees.differing(start, tree)
         if not paths:
             return
         for problem in trees.put(start, paths):
