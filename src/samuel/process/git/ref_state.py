@@ -97,8 +97,8 @@ class RefState:
         return bool(branch) and not self._goes_on(self._head.commit, now.get(branch, ""))
 
     def _put_back_head(self, run: str, iteration: int, who: str, head: HeadState) -> str:
-        where = f"switched to {_named(head.branch)}" if head.branch else f"moved HEAD to {head.commit[:12]}"
-        target = f"on {_named(self._head.branch)}" if self._head.branch else f"at {self._head.commit[:12]}"
+        where = f"switched to {named_ref(head.branch)}" if head.branch else f"moved HEAD to {head.commit[:12]}"
+        target = f"on {named_ref(self._head.branch)}" if self._head.branch else f"at {self._head.commit[:12]}"
         held = self._keep(run, iteration, "HEAD", head.commit)
         if self._head.branch:
             self._write("symbolic-ref", "-m", MESSAGE, "HEAD", self._head.branch)
@@ -123,15 +123,15 @@ class RefState:
         for name in sorted(in_the_way | operations):
             held = self._keep(run, iteration, name, now[name])
             args = ["update-ref", "--no-deref", "-d", name]
-            notes += self._change(args, f"{who} made {_named(name)}", "removed", held)
+            notes += self._change(args, f"{who} made {named_ref(name)}", "removed", held)
         for name in sorted(back):
             old, new = self._refs[name], now.get(name, "")
             held = self._keep(run, iteration, name, new) if new and not self._goes_on(new, old) else ""
-            what = f"moved {_named(name)} to {new[:12]}" if new else f"removed {_named(name)}"
+            what = f"moved {named_ref(name)} to {new[:12]}" if new else f"removed {named_ref(name)}"
             args = ["update-ref", "--no-deref", "-m", MESSAGE, name, old]
             notes += self._change(args, f"{who} {what}", f"at {old[:12]} again", held)
         for name in sorted(names - back - in_the_way - operations):
-            notes.append(f"{who} made {_named(name)}, which stays: {_removal(name)} removes it")
+            notes.append(f"{who} made {named_ref(name)}, which stays: {_removal(name)} removes it")
         return [note for note in notes if note]
 
     def _is_of_others(self, name: str, run: str, now: Mapping[str, str]) -> bool:
@@ -189,7 +189,8 @@ def _conflicts(name: str, others: Iterable[str]) -> bool:
     return any(name.startswith(f"{other}/") or other.startswith(f"{name}/") for other in others)
 
 
-def _named(ref: str) -> str:
+def named_ref(ref: str) -> str:
+    """A ref as a person calls it."""
     for prefix, kind in _KINDS.items():
         if ref.startswith(prefix):
             return f"the {kind} `{ref.removeprefix(prefix)}`"
