@@ -28,6 +28,7 @@ COMMANDS = {
     "git stash": ("echo x >> old.txt; git stash -q", "`refs/stash` was made"),
     "git update-ref": ("git update-ref refs/heads/main HEAD~1", "the branch `main`: an agent moved it to"),
     "git update-ref -d": ("git update-ref -d refs/heads/main", "the branch `main`: an agent removed it"),
+    "no HEAD": ('rm "$(git rev-parse --git-dir)/HEAD"', ""),
     "core.bare": ("git config core.bare true", "which are as before: `core.bare`"),
     "git config": ("git config alias.x status", "settings were changed, which stay: `alias.x`"),
     "info/exclude": (
