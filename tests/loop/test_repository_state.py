@@ -142,7 +142,7 @@ COMMANDS = {
     "a merge": ("git stash -q; git merge -q --no-commit other || :", "the agent left a merge under way"),
     "a cherry-pick": ("git stash -q; git cherry-pick other || :", "the agent left a cherry-pick under way"),
     "a revert": ("git stash -q; git revert --no-commit HEAD~1", "the agent left a revert under way"),
-    "a bisection": ("git bisect start -q HEAD HEAD~2 > /dev/null", "the agent left a bisection under way"),
+    "a bisection": ("git bisect start -q HEAD HEAD~2 > /dev/null", "the agent left a bisect under way"),
     "index.lock": ("touch .git/index.lock", "the agent left `.git/index.lock`, and no git was at work: removed"),
     "the lock of a branch": ("touch .git/refs/heads/main.lock", "the agent left `.git/refs/heads/main.lock`"),
     "git gc": ("git commit -q --amend --no-edit; git reflog expire --expire=now --all; git gc -q --prune=now",

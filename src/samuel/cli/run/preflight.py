@@ -172,9 +172,9 @@ def _name_what_is_in_the_way(here: CommandContext, app: App, tasks: Tasks) -> No
     place = app.workplace
     if not place.git.is_repository:
         return
-    for name, words in under_way(place.git).items():
+    for name, command in under_way(place.git).items():
         commits = "; while it is, the run cannot commit" if place.settings.commit else ""
-        here.out.tell(f"note: {words} is under way (`{name}` in the git directory), and is left so{commits}")
+        here.out.tell(f"note: a {command} is under way (`{name}` in the git directory), and is left so{commits}")
     if os.path.lexists(lock := place.git.index_file.with_name("index.lock")):
         here.out.tell(f"note: `{lock}` exists; remove it if no git is at work, else nothing can be committed")
     lost = lost_commits(place.git, tasks)

@@ -33,14 +33,14 @@ INDEX = "index"
 SPLIT = "sharedindex."  # what a split index begins with
 STASHES = "logs/refs/stash"  # without it git has the last stash only
 OPERATIONS: Mapping[str, str] = {
-    "MERGE_HEAD": "a merge",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "BISECT_LOG": "a bisection",
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "BISECT_LOG": "bisect",
 }
-"""What git has under way, by the file or directory that says so."""
+"""The command that waits to be continued, by the file or directory that says so."""
 OF_OPERATIONS = (
     *("MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH", "AUTO_MERGE", "SQUASH_MSG", "REBASE_HEAD"),
     *("sequencer", "BISECT_START", "BISECT_NAMES", "BISECT_TERMS", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK"),
@@ -236,9 +236,9 @@ class SavedRepository:
                 notes.append(f"{who} changed `.git/{name}`, which cannot be put back: {_why(error)}")
                 continue
             if name in OPERATIONS and name in state.files:
-                notes.append(f"{who} ended {OPERATIONS[name]} of yours: `.git/{name}` is there again")
+                notes.append(f"{who} ended a {OPERATIONS[name]} of yours: `.git/{name}` is there again")
             elif name in OPERATIONS:
-                notes.append(f"{who} left {OPERATIONS[name]} under way: `.git/{name}` was removed")
+                notes.append(f"{who} left a {OPERATIONS[name]} under way: `.git/{name}` was removed")
             elif name not in OF_OPERATIONS:
                 notes.append(f"{who} changed `.git/{name}`: it is as before")
         return notes
@@ -324,6 +324,6 @@ def _why(error: Exception) -> str:
 
 
 def under_way(git: Git) -> dict[str, str]:
-    """What git has under way in this work tree, in words, by the file or directory that says so."""
+    """The commands that wait to be continued in this work tree, by the file or directory that says so."""
     directory = git.location().directory
-    return {name: words for name, words in OPERATIONS.items() if os.path.lexists(directory / name)}
+    return {name: command for name, command in OPERATIONS.items() if os.path.lexists(directory / name)}
