@@ -71,8 +71,8 @@ def _content(random: Random) -> str:
 
 def _write(random: Random) -> str:
     path = f"./{_path(random)}"
-    made = shlex.quote(os.path.dirname(path))
-    return f"mkdir -p {made}; {_content(random)} > {shlex.quote(path)}"
+    directory = shlex.quote(os.path.dirname(path))
+    return f"mkdir -p {directory}; {_content(random)} > {shlex.quote(path)}"
 
 
 def _append(random: Random) -> str:
@@ -239,6 +239,8 @@ def files_of(commit: str, git: Callable[..., bytes]) -> Files:
     files: Files = {}
     for line in git("ls-tree", "-r", "-z", commit).split(b"\0")[:-1]:
         facts, _, name = line.partition(b"\t")
+        if name.startswith(os.fsencode(f"{IGNORED}/")):  # an agent may have removed the rules
+            continue
         mode, _, blob = facts.decode().split()
         kind = {"100755": "executable", "120000": "link"}.get(mode, "file")
         files[os.fsdecode(name)] = LeftFile(git("cat-file", "blob", blob), kind)
