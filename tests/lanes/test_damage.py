@@ -11,7 +11,6 @@ ONCE = 'if mkdir "{outside}/once" 2>/dev/null; then {damage}; fi\n'
 DAMAGES = {
     "git clean -x": ("git clean -fdxq", "git clean -x"),
     "the whole lane": ('rm -rf "$PWD"; exit 0', "the work tree is gone"),
-    "HEAD": ('rm "$(git rev-parse --git-dir)/HEAD"', "the work tree is gone"),
 }
 
 

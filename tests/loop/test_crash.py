@@ -302,7 +302,7 @@ def check_work_tree(root: Path) -> None:
 
 
 def check_refs(root: Path, first: RunHistory, second: RunHistory) -> None:
-    """Every attempt that was not completed is kept, with all that it changed.
+    """Every attempt that was not completed is kept, with all that it changed, and so is each commit of a task.
 
     A run that was killed before it was first saved may leave the refs of the run itself.
     """
@@ -316,7 +316,14 @@ def check_refs(root: Path, first: RunHistory, second: RunHistory) -> None:
         for entry in first.attempts
         if entry.outcome in ("quality_failed", "asked")
     ]
-    assert own == sorted([*attempt_refs, *(f"{run}/{name}" for run in runs for name in ("person", "verified"))])
+    landed = [
+        f"{run}/landed/{entry.task_id}"
+        for run, history in zip(runs, (first, second), strict=True)
+        for entry in history.attempts
+        if entry.commit
+    ]
+    of_runs = [f"{run}/{name}" for run in runs for name in ("before", "person", "verified")]
+    assert own == sorted([*attempt_refs, *landed, *of_runs])
     for number in ("1", "2"):
         ref = f"{runs[0]}/3/{number}"
         changed = git(root, "diff", "--name-status", f"{ref}^", ref)

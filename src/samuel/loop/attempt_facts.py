@@ -37,6 +37,7 @@ class AttemptFacts:
     remarks: tuple[str, ...] = ()
     verified: Verified = ""
     ref: str = ""
+    notes: tuple[str, ...] = ()  # what was put back of the repository
 
     def record(
         self, run: Run, task: Task | None, outcome: IterationOutcome, why: str, ended_at: float, new_tasks: int
@@ -67,6 +68,7 @@ class AttemptFacts:
             decided=self.decided,
             ref=self.ref,
             log=self.log,
+            notes=self.notes,
             new_tasks=new_tasks,
             lane=self.lane,
         )

@@ -77,9 +77,13 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     decided: str = ""
     """`skipped` or `blocked`, if the agent gave its task this status; the outcome is `incomplete` then."""
     commit: str = ""
+    commit_error: str = ""
+    """Why its work has no commit, though it should."""
     ref: str = ""
     """The ref that keeps a failed attempt."""
     log: str = ""
+    notes: tuple[str, ...] = ()
+    """What its agent and its checks did to the repository, and what was done about it."""
     denials: tuple[str, ...] = ()
     coverage: Coverage | None = None
     """How many tool calls of its agent were judged by hooks; None if none were to judge them."""

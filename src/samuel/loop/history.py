@@ -247,6 +247,7 @@ def _shortened_attempt(attempt: AttemptRecord, room: _Room) -> AttemptRecord:
         attempt,
         title=_text(attempt.title, room),
         why=_text(attempt.why, room),
+        commit_error=_text(attempt.commit_error, room),
         ending=replace(attempt.ending, reason=_text(attempt.ending.reason, room)),
         checks=tuple(_shortened_check(check, room) for check in attempt.checks[: room.items]),
         changed_files=tuple(
@@ -256,6 +257,7 @@ def _shortened_attempt(attempt: AttemptRecord, room: _Room) -> AttemptRecord:
         lost_tests=_texts(attempt.lost_tests, room),
         still_red=_texts(attempt.still_red, room),
         remarks=_texts(attempt.remarks, room),
+        notes=_texts(attempt.notes, room),
         denials=_texts(attempt.denials, room),
         coverage=attempt.coverage and _shortened_coverage(attempt.coverage, room),
         would_denials=_texts(attempt.would_denials, room),

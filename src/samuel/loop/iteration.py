@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from samuel.loop.checks.files import ProtectedFiles
 from samuel.loop.checks.judgement import Judgement, checked
 from samuel.loop.checks.put_back import PutBack
 from samuel.loop.contexts import Contexts
-from samuel.loop.evidence import Evidence
+from samuel.loop.evidence import WORKERS, Evidence
 from samuel.loop.iteration_state import state_of_task
 from samuel.loop.limits import WITHOUT_TASK, reason_without_task
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted, LostTests
@@ -134,6 +135,14 @@ class Iteration:
     def refused(self, outcome: IterationOutcome, why: str) -> Settlement:
         """The settlement of an attempt that was done, and whose result cannot be taken."""
         return self._settlements.failed(outcome, why)
+
+    @property
+    def agent_ran(self) -> bool:
+        return self._facts.agent_ran
+
+    def stopped(self, stopped: RunStopped) -> Settlement:
+        """The settlement of an attempt that ends the run, since its repository is gone: nothing can be kept."""
+        return replace(self._settlements.failed(stopped.outcome, stopped.why), tree="")
 
     def dry_run(self) -> dict[str, Any]:
         """The same steps without the agent; every handler is told that it is a dry run."""
@@ -295,7 +304,7 @@ class Iteration:
         """Fire quality.check on the work tree as it is."""
         task = self._task.plain() if self._task else {}
         self._place.repeat_check.forget()
-        with self._evidence.window(self.run, "check"):
+        with self._evidence.window(self.run, "check"), self._repository_window():
             fired = self._steps.ask(self.run, QualityCheck(commands=self._commands, task=task))
         self._checks_ran = any(
             call.handler.origin is not Origin.BUILT_IN and call.would is None for call in fired.calls
@@ -303,8 +312,13 @@ class Iteration:
         return fired
 
     def _repeat_check(self, command: str) -> CheckRun | None:
-        with self._evidence.window(self.run, "check"):
+        with self._evidence.window(self.run, "check"), self._repository_window():
             return self._place.repeat_check(command)
+
+    def _repository_window(self) -> AbstractContextManager[None]:
+        if self._steps.dry_run:
+            return nullcontext()
+        return self._files.repository.open(self.run, WORKERS["check"], self._files.work_tree)
 
     @property
     def _commands(self) -> list[str]:

@@ -188,6 +188,9 @@ class Loop:
         try:
             settlement = iteration.work()
         except RunStopped as stopped:
+            if stopped.exit_reason is ExitReason.ERROR and iteration.agent_ran:
+                run = self._recover(self._file.save(replace(iteration.run, settlement=iteration.stopped(stopped))))
+                return self._note_end(run, stopped.exit_reason, stopped.why), stopped.exit_reason
             self._place.watch(IterationFailed(stopped.outcome, stopped.why))
             run = self._release_task(iteration.run, self._files.tasks)
             run = self._announce(run, Settlement(stopped.outcome, failed=False))
@@ -210,6 +213,7 @@ class Loop:
             last_run = self._on_own_branch(last_run, last_run.own_branch or None, resumed=True)
             self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
             self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
+            self._files.repository.resume(last_run, self._files.work_tree)
             if last_run.settlement is None:  # else its attempt was looked at, and may be half put away
                 self._files.attempts.resume()
             resumed = replace(last_run, max_iterations=max_iterations, agents=list(agents))
@@ -396,7 +400,8 @@ class Loop:
         try:
             self._files.attempts.observe()
         except SamuelError as error:
-            self._place.warn(f"what the last attempt changed is not known: {error.message}")
+            if self._place.git.index_file.parent.is_dir():  # else the repository is gone, which is said already
+                self._place.warn(f"what the last attempt changed is not known: {error.message}")
         return replace(run, tree=self._files.attempts.state)
 
     def _excluded_from_commits(self, person: Sequence[str]) -> list[str]:

@@ -17,17 +17,9 @@ from samuel.printable import shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git
 from samuel.process.git.kept_refs import PREFIX, KeptRefs, part
+from samuel.process.git.repository_state import under_way
 
 OWN = "samuel"  # the branches of runs are below it
-_UNDER_WAY = {
-    "MERGE_HEAD": "merge",
-    "CHERRY_PICK_HEAD": "cherry-pick",
-    "REVERT_HEAD": "revert",
-    "rebase-merge": "rebase",
-    "rebase-apply": "rebase",
-    "BISECT_LOG": "bisect",
-}
-"""What git leaves in its directory while a command waits to be continued: it would go on at another branch."""
 
 
 class OwnBranch(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,10 +54,9 @@ def refuse_name_clash(git: Git, branch: str, more: str = "") -> None:
 
 def refuse_under_way(git: Git) -> None:
     """Raise SamuelError if a merge, a rebase or the like waits to be continued: then HEAD must not move."""
-    for name, command in _UNDER_WAY.items():
-        if (git.location().directory / name).exists():
-            end = "`git bisect reset`" if command == "bisect" else f"`git {command} --continue` or `--abort`"
-            raise SamuelError(f"a {command} is under way, so no other branch can be checked out", f"end it: {end}")
+    for command in under_way(git).values():
+        end = "`git bisect reset`" if command == "bisect" else f"`git {command} --continue` or `--abort`"
+        raise SamuelError(f"a {command} is under way, so no other branch can be checked out", f"end it: {end}")
 
 
 def commit_of(git: Git, branch: str) -> str:

@@ -9,6 +9,7 @@ from samuel.loop.attempts import Attempts, TreeState
 from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.protect import Protected
+from samuel.loop.repository_window import RepositoryWindow, WorkTree
 from samuel.loop.stop import Stop
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectFiles
@@ -24,6 +25,11 @@ class RunFiles(NamedTuple):
     """None without a git repository."""
     attempts: Attempts
     checks: CheckMemory
+    repository: RepositoryWindow
+
+    @property
+    def work_tree(self) -> WorkTree:
+        return WorkTree(self.trees, self.attempts)
 
     @classmethod
     def pinned(cls, place: Workplace, stop: Stop) -> RunFiles:
@@ -38,6 +44,7 @@ class RunFiles(NamedTuple):
             trees,
             Attempts(None, ""),
             CheckMemory(private_directory(place), "", place.disk),
+            RepositoryWindow(place, private_directory(place)),
         )
 
     def of_run(self, place: Workplace, run_id: str, state: TreeState) -> RunFiles:

@@ -42,7 +42,9 @@ class RunHistoryWriter:
         """Record an iteration."""
         if settlement.record is None:
             return None
-        record = replace(settlement.record, commit=applied.commit, ref=applied.ref)
+        record = replace(
+            settlement.record, commit=applied.commit, ref=applied.ref, commit_error=applied.commit_error
+        )
         with self._optional():
             self.history.add(record)
         return record

@@ -6,6 +6,7 @@ Idempotent: applying the same settlement again changes nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as sandboxes
 from samuel.process.git.commit import commit_paths, forget
 from samuel.process.git.git import GitFailed
+from samuel.process.git.kept_refs import landed_ref
 from samuel.tasks.task import Task
 from samuel.trust.commands import commit_hooks
 
@@ -32,20 +34,23 @@ class AppliedSettlement(NamedTuple):
     commit: str = ""
     ref: str = ""
     """Where a failed attempt is kept."""
+    commit_error: str = ""
+    """Why the work has no commit, though it should."""
 
 
 def apply(place: Workplace, files: RunFiles, run: Run) -> AppliedSettlement:
     """Carry out the settlement that the run saved. The state of the attempts changes with it."""
     settlement = run.settlement
     assert settlement is not None
-    row, sha = settlement.row, ""
+    row, sha, commit_error = settlement.row, "", ""
     marked = SourceMarks(place).write(settlement.task_id) if row.status == "completed" else ()
     if settlement.commit is not None:
         with sealed_for_commit(place, files.tasks, run):
             own = [path for path in marked if not files.attempts.is_persons(path) and path not in run.dirty]
-            sha = _commit(place, run, settlement, own)
+            sha, commit_error = _commit(place, run, settlement, own)
         if sha:
             row = replace(row, commit_sha=sha)  # else the sha that the agent gave for its own commit stays
+            _hold(files, run, settlement.task_id, sha)
     ref = _settle_tree(place, files, settlement, marked)
     if settlement.task_id:
 
@@ -53,7 +58,7 @@ def apply(place: Workplace, files: RunFiles, run: Run) -> AppliedSettlement:
             return [row.applied_to(task) if task.id == settlement.task_id else task for task in tasks]
 
         files.tasks.change(settled)
-    return AppliedSettlement(sha, ref)
+    return AppliedSettlement(sha, ref, commit_error)
 
 
 def _settle_tree(place: Workplace, files: RunFiles, settlement: Settlement, marked: Sequence[str]) -> str:
@@ -78,13 +83,21 @@ def _settle_tree(place: Workplace, files: RunFiles, settlement: Settlement, mark
     return ""
 
 
-def _commit(place: Workplace, run: Run, settlement: Settlement, marked: Sequence[str]) -> str:
-    """Commit the work on a task; the sha, or "" for none. What fails costs a warning, not the task."""
+def _commit(place: Workplace, run: Run, settlement: Settlement, marked: Sequence[str]) -> tuple[str, str]:
+    """Commit the work on a task; the sha, or "" and why there is none. What fails does not cost the task."""
     try:
-        return commit_task(place, run, settlement, marked)
+        return commit_task(place, run, settlement, marked), ""
     except SamuelError as error:
-        place.warn(f"the commit of task {settlement.task_id} failed: {error.message}")
-        return ""
+        why = f"the commit of task {settlement.task_id} failed: {error.message}"
+        place.warn(why)
+        return "", why
+
+
+def _hold(files: RunFiles, run: Run, task_id: str, sha: str) -> None:
+    """Let a ref hold the commit of a completed task, whatever becomes of the branch."""
+    if files.trees is not None:
+        with suppress(GitFailed):
+            files.trees.refs.set_ref(landed_ref(run.run_id, task_id), sha)
 
 
 def commit_task(

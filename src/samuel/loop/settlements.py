@@ -172,6 +172,7 @@ class Settlements:
         **decision: Any,
     ) -> Settlement:
         now = self._place.clock.now()
+        self._facts.notes += self._files.repository.take_notes()
         if not self._facts.agent_ran:  # then nothing changed
             decision.pop("tree", None)
         return Settlement(

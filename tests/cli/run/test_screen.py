@@ -147,9 +147,7 @@ def test_without_its_repository_a_run_ends_with_an_error(samuel, workshop, git):
     assert ran.code == 1
     assert steady(ran.out).endswith(
         "  aborted: the git repository `PROJECT/.git` cannot be used: it is not there any more\n"
-        "  warning: what the last attempt changed is not known: `git ls-files` in `PROJECT` failed: "
-        "fatal: not a git repository: 'PROJECT/.git'\n"
-        "ended: error after 0 iterations; 2 pending\n"
+        "ended: error after 1 iteration; 2 pending\n"
         "  report: .samuel/run/reports/RUN/report.html\n"
     )
     assert ran.err.splitlines()[-2:] == [

@@ -23,15 +23,19 @@ from samuel.hooks.handler import Origin
 from samuel.loop.accept_unguarded import accepting_unguarded
 from samuel.loop.checks.detect import project_files
 from samuel.loop.checks.files import disk_reader, without_tests, without_tests_warning
+from samuel.loop.lost_commits import lost_commits
 from samuel.loop.reports import Watch
 from samuel.loop.run_file import RunFile
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.git import GitFailed
 from samuel.process.git.landing import OLDEST
+from samuel.process.git.repository_state import under_way
 from samuel.process.git.transport import remote_of
 from samuel.process.git.worktrees import version
 from samuel.tasks.task import Tasks
 from samuel.trust.commands import task_checks, texts
+
+MOST_LOST = 3  # tasks that are named because their commit is gone
 
 
 def make_ready(
@@ -97,6 +101,7 @@ def make_ready(
             remote_of(place.git, app.config.fleet.remote)
         if place.settings.commit or in_lanes:
             _refuse_without_identity(app)
+        _name_what_is_in_the_way(here, app, tasks)
         if dirty := [] if in_lanes or _is_resumed(app) else ProjectFiles(place.root, place.git).dirty():
             files = f"{len(dirty)} files" if len(dirty) > 1 else f"`{dirty[0]}`"
             here.out.tell(f"note: the work tree is dirty ({files}); the run does not commit what you changed")
@@ -172,6 +177,23 @@ def _refuse_without_identity(app: App) -> None:
         raise SamuelError(
             "`commit = true` needs a name and an e-mail address that git can commit with", hint
         ) from None
+
+
+def _name_what_is_in_the_way(here: CommandContext, app: App, tasks: Tasks) -> None:
+    """Say what git has under way, which the run leaves, and which completed tasks lost their commit."""
+    place = app.workplace
+    if not place.git.is_repository:
+        return
+    for name, command in under_way(place.git).items():
+        commits = "; while it is, the run cannot commit" if place.settings.commit else ""
+        here.out.tell(f"note: a {command} is under way (`{name}` in the git directory), and is left so{commits}")
+    if os.path.lexists(lock := place.git.index_file.with_name("index.lock")):
+        here.out.tell(f"note: `{lock}` exists; remove it if no git is at work, else nothing can be committed")
+    lost = lost_commits(place.git, tasks)
+    for commit in lost[:MOST_LOST]:
+        here.out.tell(f"note: task {commit.task.id} is completed, but {commit.words}")
+    if (more := len(lost) - MOST_LOST) > 0:
+        here.out.tell(f"note: and {more} more completed tasks; `samuel run status` lists them")
 
 
 def _settings(

@@ -19,6 +19,7 @@ from samuel.loop.attempt_record import AttemptRecord, CheckRecord
 from samuel.loop.history import RunHistory, shortest_prefix
 from samuel.loop.report.diffs import COMMIT, REF, patch, work_of
 from samuel.loop.report.markdown import check_words
+from samuel.loop.report.model import repository_notes
 from samuel.loop.report.way_out import way_out_lines
 from samuel.loop.report.words import (
     CostSummary,
@@ -69,6 +70,7 @@ def _show_run(here: CommandContext, runs: RunsOfProject, history: RunHistory) ->
         ("ended", ended),
         ("cost", cost_of(history).words),
         *_guarded(history),
+        *(("repository", line(note)) for note in repository_notes(history.attempts)),
         ("logs", f"{runs.state_name}/{LOGS}/{run.run_id}/iteration-NNNN.log"),
     ]
     columns = ("#", "task", "outcome", "took", "cost", "why")
@@ -133,6 +135,10 @@ def _words(runs: RunsOfProject, attempt: AttemptRecord | None) -> str:
 
 
 def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
+    if attempt.commit_error:
+        yield "no commit", line(attempt.commit_error)
+    for note in attempt.notes:
+        yield "repository", line(note)
     if attempt.changed_files:
         added = sum(file.added or 0 for file in attempt.changed_files)
         removed = sum(file.removed or 0 for file in attempt.changed_files)

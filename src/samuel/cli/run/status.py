@@ -16,9 +16,12 @@ from samuel.cli.run.run_fields import run_fields
 from samuel.cli.run.words import FINISH
 from samuel.clock import SystemClock
 from samuel.errors import SamuelError
+from samuel.events.endings import ExitReason
 from samuel.loop.history import History, RunHistory
+from samuel.loop.lost_commits import LostCommit, lost_commits
 from samuel.loop.own_branch import OwnBranch, commit_of
 from samuel.loop.report.lost_tests import lost_tests, lost_tests_words
+from samuel.loop.report.model import repository_notes
 from samuel.loop.report.way_out import way_out_lines
 from samuel.loop.report.words import CostSummary, details, headline, line, moment, plural, span, status_words
 from samuel.loop.run import Run, own_branch_of
@@ -30,6 +33,7 @@ from samuel.tasks.answering import answer_command
 from samuel.tasks.task import Task, Tasks
 
 COLUMNS = ("status", "tasks")
+MOST_NOTES = 10  # about the repository
 REASON = 200  # characters of why a task is blocked; the whole of it is in `--json`
 OUTPUT, OUTPUT_LINES = 2000, 10  # characters and lines of the output below it
 
@@ -66,6 +70,7 @@ def status(here: CommandContext) -> int:
         lost = lost_tests(history.attempts if history else ())
         data["lost_tests"] = [{"id": id, "tests": list(tests)} for id, tests in lost.items()]
         data |= {"started_at": run.started_at, "seconds": seconds, "running": live, **hold_data(run)}
+        data |= {"exit_message": run.exit_message, "repository": _repository(history)}
         blocks += ["", *_run_lines(run, live, seconds, now)]
         if run.lanes is not UNSET:
             data |= lanes_data(run.lanes)
@@ -76,7 +81,10 @@ def status(here: CommandContext) -> int:
             if not live:
                 blocks.append(f"            {FINISH}")
         blocks += hold_lines(run, now)
-    blocks += _attention(tasks, lost)
+        blocks += _repository_lines(_repository(history))
+    commits = lost_commits(Git(here.root, environment.clean()), tasks)
+    data["lost_commits"] = [{"id": task.id, "commit": task.commit_sha, "ref": ref} for task, ref in commits]
+    blocks += _attention(tasks, lost, commits)
     return here.out.answer(data, *blocks)
 
 
@@ -100,12 +108,27 @@ def _run_lines(run: Run, live: bool, seconds: float | None, now: float) -> Itera
         else ""
     )
     yield f"began       {moment(run.started_at)}{took}"
+    if run.exit_reason is ExitReason.ERROR and run.exit_message:
+        yield f"why         {line(run.exit_message)}"
     yield f"iterations  {run.iterations_run}"
     if run.iterations_run:
         yield f"cost        {CostSummary.of([run.usage]).words}"
 
 
-def _attention(tasks: Tasks, lost: Mapping[str, Sequence[str]]) -> list[str]:
+def _repository(recorded: RunHistory | None) -> list[str]:
+    """What agents did to the repository in the last run, and commits that failed."""
+    attempts = recorded.attempts if recorded else ()
+    return [*(attempt.commit_error for attempt in attempts if attempt.commit_error), *repository_notes(attempts)]
+
+
+def _repository_lines(notes: Sequence[str]) -> list[str]:
+    lines = [f"repository  {line(note)}" for note in notes[:MOST_NOTES]]
+    if (more := len(notes) - MOST_NOTES) > 0:
+        lines.append(f"repository  and {more} more: `samuel run show`")
+    return ["", *lines] if lines else []
+
+
+def _attention(tasks: Tasks, lost: Mapping[str, Sequence[str]], commits: Sequence[LostCommit]) -> list[str]:
     """What waits for a person, each with the command for it."""
     lines = [
         f"LOST TESTS  {id}: {line(lost_tests_words(tests), REASON)} (`samuel run show {shell_word(id)} --diff`)"
@@ -119,6 +142,7 @@ def _attention(tasks: Tasks, lost: Mapping[str, Sequence[str]]) -> list[str]:
     for task in blocked:
         lines.append(_why("blocked", task, task.last_failure))
         lines += (f"{'':<12}{line(text)}" for text in way_out_lines(task.id, task.last_failure))
+    lines += [f"lost        {commit.task.id} {line(commit.task.title, 60)}: {commit.words}" for commit in commits]
     if unverified := _unverified(tasks):
         names = ", ".join(task.id for task in unverified)
         lines.append(f"unverified  {plural(len(unverified), 'task')} that no check shows to be done: {names}")

@@ -12,7 +12,7 @@ from samuel.loop.checks.judgement import CheckedWork, checked
 from samuel.loop.checks.repeat import repeated
 from samuel.loop.checks.verdict import cannot_run, failing_commands
 from samuel.loop.checks.withheld import withheld_hint, withheld_variables
-from samuel.loop.evidence import Evidence
+from samuel.loop.evidence import WORKERS, Evidence
 from samuel.loop.reports import BaselineChecked
 from samuel.loop.run import Run
 from samuel.loop.run_files import RunFiles
@@ -43,7 +43,9 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     before, any_handler = replace(run, iteration=0), True
     place.repeat_check.forget()
     try:
-        with Evidence(place, files.tasks, steps.state_files).window(before, "check"):
+        evidence = Evidence(place, files.tasks, steps.state_files)
+        window = files.repository.open(before, WORKERS["check"], files.work_tree)
+        with evidence.window(before, "check"), window:
             fired = steps.ask(before, QualityCheck(commands=commands))
             work, any_handler = checked(fired), any(call.would is None for call in fired.calls)
             work = work._replace(runs=repeated(work.runs, failing_commands, place.repeat_check))

@@ -16,10 +16,9 @@ from samuel.loop.reports import BranchChosen
 from samuel.loop.run import LandingRecord, LanesState
 from samuel.loop.stop import RunStopped
 from samuel.loop.workplace import Workplace
-from samuel.printable import shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.kept_refs import PREFIX, part
+from samuel.process.git.kept_refs import PREFIX, agent_ref, part
 from samuel.process.git.landing import LandingRefs, RefChange
 from samuel.process.git.own_index import OwnIndex
 
@@ -47,6 +46,8 @@ class Branch:
         self._lanes = directory.parent
         own = OwnIndex(place.git, directory)
         self.refs = LandingRefs(place.git, own, shared.run.run_id)
+        self.notes: list[str] = []
+        """What agents did to the branch, for the record of an attempt."""
         self._tip = ""  # what it was when it was last looked at, or moved; "" to look again
 
     @property
@@ -58,9 +59,9 @@ class Branch:
         return f"refs/heads/{self.name}"
 
     def tip(self) -> str:
-        """Where the branch is now. A commit that a person made meanwhile is built upon.
+        """Where the branch is now. A commit that a person made meanwhile is built upon; an agent's is taken back.
 
-        Raises RunStopped if it was moved in another way.
+        Raises RunStopped if a person moved it in another way than by a commit.
         """
         lanes = self._shared.lanes
         if self._tip and self._tip == lanes.tip:
@@ -71,18 +72,38 @@ class Branch:
         if now == lanes.tip:
             return now
         if not now or not self.refs.is_ancestor(lanes.tip, now):
-            where = f"is at {now[:12]} now, which does not have {lanes.tip[:12]}" if now else "is gone"
-            why = f"the branch `{self.name}` {where}: somebody moved it in another way than by a commit"
-            raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR)
+            if now and self._is_where_the_person_is(now):
+                why = (
+                    f"the branch `{self.name}` is at {now[:12]} now, which does not have {lanes.tip[:12]}: "
+                    "somebody moved it in another way than by a commit"
+                )
+                raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR)
+            return self._take_back(now, "removed it" if not now else f"moved it to {now[:12]}")
         if lane := self._lane_that_has(now):
-            why = (
-                f"the branch `{self.name}` is at {now[:12]} now, a commit of lane {lane} "
-                "that no check has passed on: an agent moved it; "
-                f"`git update-ref {shell_word(self._ref)} {lanes.tip}` takes that back"
-            )
-            raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR)
+            what = f"moved it to {now[:12]}, a commit of lane {lane} that no check has passed on"
+            return self._take_back(now, what)
         self._shared.set_lanes(tip=now)
         return now
+
+    def _is_where_the_person_is(self, commit: str) -> bool:
+        """Whether the last move of the user's own HEAD was to this commit: then the user moved the branch."""
+        with suppress(GitFailed):  # there may be no reflog
+            last = self._git.run("log", "--walk-reflogs", "--format=%H", "--max-count=1", "HEAD")
+            return last.decode().strip() == commit
+        return False
+
+    def _take_back(self, now: str, what: str) -> str:
+        """Put the branch back to where Samuel had it, after an agent moved it; what it had stays in a ref."""
+        run, tip, held = self._shared.run, self._shared.lanes.tip, ""
+        if now:
+            ref = agent_ref(run.run_id, run.iterations_run, f"{self._ref}/{now[:12]}")
+            self.refs.hold(ref, now)
+            held = f"; what it had is in `{ref}`"
+        self.refs.change([RefChange(self._ref, tip, now)], "samuel: put back")
+        self._tip = tip
+        self.notes.append(f"the branch `{self.name}`: an agent {what}; it is at {tip[:12]} again{held}")
+        self._place.warn(self.notes[-1])
+        return tip
 
     def _lane_that_has(self, commit: str) -> str:
         """The lane whose work a commit is that the branch has, and that nobody landed; "" if it is a person's.

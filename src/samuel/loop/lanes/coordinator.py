@@ -37,6 +37,7 @@ from samuel.loop.lanes.recovery import resume
 from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.lanes.settling import Settled
 from samuel.loop.lanes.shared_limits import may_start
+from samuel.loop.lanes.shared_refs import SharedRefs
 from samuel.loop.lanes.starting import AttemptStarter
 from samuel.loop.lanes.threads import (
     AttemptEnded,
@@ -58,7 +59,7 @@ from samuel.loop.reports import (
     RunRefused,
     WaitStarted,
 )
-from samuel.loop.run import LanesState, Run
+from samuel.loop.run import AttemptResult, LanesState, Run
 from samuel.loop.source_marks import SourceMarks
 from samuel.loop.steps import Steps
 from samuel.loop.stop import RunStopped, Stop
@@ -125,6 +126,7 @@ class LaneLoop(Loop):
         self._shared = SharedRun(run, self._file.save)
         self._branch = Branch(self._place, self._shared, self._options.directory / "merges")
         self._branch.sweep(self._options.directory)
+        self._shared_refs = SharedRefs(self._place, self._shared, self._options.directory / "merges")
         self._ledger = TaskLedger(
             self._place, self._files, self._shared, self._history, self._spending, self._fire_after_iteration
         )
@@ -337,6 +339,7 @@ class LaneLoop(Loop):
     def _attempt_ended(self, message: AttemptEnded) -> None:
         result = message.result
         assert result is not None
+        result = self._with_notes(result)
         if self._fleet is not None:
             self._fleet.worked(self._shared.record(message.task).place)
         self._landing.passed[message.task] = message.runs
@@ -347,6 +350,17 @@ class LaneLoop(Loop):
         if result.settlement.outcome is IterationOutcome.QUALITY_FAILED and self._landing.suspects(record):
             return  # whether its base is at fault is checked first
         self._ledger.settle([Settled(record, result.settlement)])
+
+    def _with_notes(self, result: AttemptResult) -> AttemptResult:
+        """The result with what happened to the repository meanwhile in its record."""
+        for note in (shared_notes := self._shared_refs.look()):
+            self._place.warn(note)
+        notes, self._branch.notes = (*self._branch.notes, *shared_notes), []
+        record = result.settlement.record
+        if not notes or record is None:
+            return result
+        record = replace(record, notes=(*record.notes, *notes))
+        return replace(result, settlement=replace(result.settlement, record=record))
 
     def _failed(self, message: Message, error: BaseException) -> None:
         """A thread could not go on: its task is pending again, and the run ends."""

@@ -20,6 +20,7 @@ from samuel.loop.path_set import saved_name
 from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.protect import Protected
 from samuel.loop.reports import Watch
+from samuel.loop.repository_window import RepositoryWindow
 from samuel.loop.run_files import RunFiles
 from samuel.loop.source_marks import SourceMarks
 from samuel.loop.steps import Steps
@@ -78,6 +79,7 @@ class Lane:
         self._opening: tuple[OpenLane, Watch] | None = None
         self._ignored: tuple[str, ...] = ()
         self._trees: Trees | None = None
+        self._window: RepositoryWindow | None = None
         self._is_looked_at = False
         self._is_sparse = worktrees.is_sparse(project.git)
 
@@ -95,6 +97,11 @@ class Lane:
     def trees(self) -> Trees:
         assert self._trees is not None, "the lane is not open"
         return self._trees
+
+    @property
+    def repository(self) -> RepositoryWindow:
+        assert self._window is not None, "the lane is not open"
+        return self._window
 
     def make(self, commit: str) -> None:
         """Make the work tree if there is none, and remove the locks that a killed git left in it."""
@@ -136,6 +143,7 @@ class Lane:
         os.makedirs(self.place.state, exist_ok=True)
         atomic.write_text(self._mark_of_state, "*\n", durable=False)
         self._trees = Trees(self.place.git, self._private / "trees", self.place.disk)
+        self._window = RepositoryWindow(self.place, self._private)
 
     def close(self) -> None:
         if self._tools is not None:
@@ -190,6 +198,7 @@ class Lane:
             self.trees,
             Attempts(self.trees, run_id, state, self.number),
             checks.in_lane(self._ignored),
+            self.repository,
         )
 
     def _as_in(self, tree: str, start: str) -> str:

@@ -76,6 +76,7 @@ def _lines(report: RunReport, tails: bool) -> Iterator[str]:
         yield f"- ⚠️ not guarded, which was accepted: {escaped(text, 500)}"
     yield ""
     yield from _waiting(report, tails)
+    yield from _repository(report)
     yield from _table(report)
     if run.baseline:
         yield "## Checks before the first agent"
@@ -104,6 +105,16 @@ def _waiting(report: RunReport, tails: bool) -> Iterator[str]:
             yield ""
             yield from code_block(details(item.why), indent="    ")
             yield ""
+    yield ""
+
+
+def _repository(report: RunReport) -> Iterator[str]:
+    if not report.repository:
+        return
+    yield "## What happened to the repository"
+    yield ""
+    for note in report.repository:
+        yield f"- {escaped(note, 1000)}"
     yield ""
 
 

@@ -122,6 +122,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     coverage: Coverage | None
     """How many tool calls of all agents were judged by hooks; None if none were to judge them."""
     waiting: tuple[WaitingItem, ...]
+    repository: tuple[str, ...]
+    """What agents and checks did to the repository, and what was done about it."""
     tasks: tuple[TaskReport, ...]
     """With at least one attempt in this run."""
     other_tasks: tuple[TaskReport, ...]
@@ -166,6 +168,7 @@ def build_report(
         cost=CostSummary.of(record.usage for record in records if ran_an_agent(record)),
         coverage=total_coverage(record.coverage for record in records),
         waiting=tuple(_waiting(run, reports, rows)),
+        repository=tuple(repository_notes(records)),
         tasks=tuple(sorted((task for task in reports if task.attempts), key=_first_iteration)),
         other_tasks=tuple(task for task in reports if not task.attempts),
         discoveries=discoveries,
@@ -225,8 +228,8 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
     files = last.changed_files if last else ()
     commit = (completed.commit if completed else "") or (row.commit_sha if row else "")
     lost = completed.lost_tests if completed else _each_once(record.lost_tests for record in records)
-    notes = []
-    if completed and commits and files and not commit:
+    notes = [record.commit_error for record in records if record.commit_error]
+    if completed and commits and files and not commit and not notes:
         notes.append("completed without a commit, although other tasks of this run have one")
     return TaskReport(
         id=id,
@@ -358,7 +361,9 @@ _AFTER: Mapping[ExitReason, tuple[NextCommand, ...]] = {
     ExitReason.CONSECUTIVE_FAILURES: (_START,),
     ExitReason.MAX_ITERATIONS: (_START,),
     ExitReason.INTERRUPTED: (_START,),
-    ExitReason.ERROR: (_START,),
+    ExitReason.ERROR: (
+        NextCommand("samuel run start", "goes on with the tasks that are left, once this is fixed"),
+    ),
     ExitReason.STRICT_FAILURE: (NextCommand("samuel hooks log", "shows which hook failed"), _START),
 }
 
@@ -369,6 +374,13 @@ def _after(run: RunRecord, reason: ExitReason) -> tuple[NextCommand, ...]:
     return (
         commands[:1] if reason is ExitReason.BASELINE_FAILED and any(map(cannot_run, run.baseline)) else commands
     )
+
+
+def repository_notes(records: Iterable[AttemptRecord]) -> Iterable[str]:
+    """What is noted of the repository in these attempts, each with its iteration and task."""
+    for record in records:
+        subject = f"iteration {record.iteration}" + (f", task {record.task_id}" if record.task_id else "")
+        yield from (f"{subject}: {note}" for note in record.notes)
 
 
 def _each_once(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:

@@ -267,7 +267,8 @@ class Git:
         done = self.finished(args, off, timeout, stdin=stdin, env=env, cwd=cwd, own=own)
         if done.ended == "exited" and done.returncode == 0:
             return done.stdout
-        problem = done.why or done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
+        stderr = re.sub("^fatal: ", "", done.stderr.decode(errors="replace").strip(), flags=re.MULTILINE)
+        problem = done.why or stderr or f"exit code {done.returncode}"
         if done.ended == "timed_out":
             problem = f"stopped after {timeout:g}s"
         where = f"`git {safe(args[0])}` in `{safe(str(self._root))}`"

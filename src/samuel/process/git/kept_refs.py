@@ -1,6 +1,8 @@
 """Refs of Samuel's own: `refs/samuel/<run>/<task>/<attempt>` for attempts, `refs/samuel/<run>/verified` for a run,
 and `refs/samuel/<run>/person` for the work tree with what a person had not committed. A run with lanes also has
-`refs/samuel/<run>/work/<task>/<attempt>` for what is ready to land, and `refs/samuel/<run>/landed/<task>`.
+`refs/samuel/<run>/work/<task>/<attempt>` for what is ready to land. `refs/samuel/<run>/landed/<task>` is the
+commit of a completed task, `refs/samuel/<run>/before` has the branches and stashes as of the start of the last
+attempt, and `refs/samuel/<run>/agent/<iteration>/...` what an agent had in HEAD and in refs that were put back.
 
 Each is a commit, so `git log`, `git show` and `git gc` know what to do with it. The parent of an attempt is the
 commit of the verified tree that it began with: `git show` prints just what the attempt changed.
@@ -28,6 +30,8 @@ VERIFIED = "verified"
 PERSON = "person"
 WORK = "work"
 LANDED = "landed"
+BEFORE = "before"
+AGENT = "agent"
 NAME, EMAIL = "Samuel", "samuel@localhost"  # of commits where the owner has not told git who they are
 _LONGEST = 120  # characters of a name: a file system has at most 255 bytes, and `.lock` is added
 _FIELDS = "%(refname)%00%(objectname)%00%(tree)%00%(parent)%00%(committerdate:unix)"
@@ -55,12 +59,16 @@ def part(name: str) -> str:
         return "%"
     text = quote(name, safe="", errors="surrogateescape").replace("~", "%7E")
     text = re.sub(r"^\.|\.(?=\.)|\.$|\.(?=lock$)", "%2E", text)
-    if text in (VERIFIED, PERSON, WORK, LANDED, "@") or text.startswith("-"):
+    if text in (VERIFIED, PERSON, WORK, LANDED, BEFORE, AGENT, "@") or text.startswith("-"):
         text = f"%{ord(text[0]):02X}{text[1:]}"
     if len(text) <= _LONGEST:
         return text
     digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:32]
     return f"{text[: _LONGEST - 40].rsplit('%', 1)[0]}%-{digest}"
+
+
+def run_prefix(run: str) -> str:
+    return f"{PREFIX}/{part(run)}/"
 
 
 def attempt_ref(run: str, task: str, attempt: int) -> str:
@@ -73,6 +81,16 @@ def verified_ref(run: str) -> str:
 
 def person_ref(run: str) -> str:
     return f"{PREFIX}/{part(run)}/{PERSON}"
+
+
+def before_ref(run: str) -> str:
+    """The ref of what the branches and stashes of a person were before the last attempt."""
+    return f"{PREFIX}/{part(run)}/{BEFORE}"
+
+
+def agent_ref(run: str, iteration: int, name: str) -> str:
+    """The ref that keeps what an agent had in the ref `name`, which was put back."""
+    return f"{PREFIX}/{part(run)}/{AGENT}/{iteration}/{name.removeprefix('refs/')}"
 
 
 def work_prefix(run: str) -> str:
@@ -233,7 +251,7 @@ def _signed(name: str, email: str) -> dict[str, str]:
 def _entry(line: str) -> KeptRef | None:
     name, commit, tree, parents, at = line.split("\0")
     parts = name.removeprefix(f"{PREFIX}/").split("/")
-    is_attempt = len(parts) == 3 and parts[1] not in (WORK, LANDED)
+    is_attempt = len(parts) == 3 and parts[1] not in (WORK, LANDED, AGENT)
     attempt = parts[2] if is_attempt else "0" if parts[1:] in ([VERIFIED], [PERSON]) else ""
     if not attempt.isdecimal() or not tree:
         return None  # not one that Samuel made

@@ -136,12 +136,12 @@ def wait_for_others(directory: Path) -> None:
         time.sleep(0.02)
 
 
-def sweep_shared_locks(git: Git, names: Sequence[str]) -> list[str]:
-    """Remove locks that a killed git of ours may have left where people work too; those that stay are named.
+def sweep_shared_locks(git: Git, names: Sequence[str], directory: Path | None = None) -> list[str]:
+    """Remove locks that a git which was ended may have left where people work too; those that stay are named.
 
     A git of somebody else holds a lock for a moment, or while an editor is open: then it is left alone.
     """
-    directory = git.location().shared
+    directory = directory or git.location().shared
     until = time.monotonic() + PATIENCE
     while (left := [name for name in names if (directory / name).exists()]) and time.monotonic() < until:
         if not procfs.running_in("git", str(git.top)):

@@ -1,0 +1,98 @@
+"""What changes in a repository while several agents work: refs and settings that all work trees share.
+
+The person may be at work in the same repository, so it cannot be told who changed a ref. What Samuel itself made
+is put back, and so are settings that decide what git sees. All else is named, and kept where `git gc` sees it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from samuel.loop.lanes.run_state import SharedRun
+from samuel.loop.workplace import Workplace
+from samuel.process.git import worktrees
+from samuel.process.git.git import GitFailed
+from samuel.process.git.kept_refs import PREFIX, KeptRefs, agent_ref, run_prefix
+from samuel.process.git.ref_state import HEADS, MIRRORS, OF_OPERATIONS, named_ref, read_refs
+from samuel.process.git.saved_files import SavedFiles
+from samuel.process.git.settings_state import put_back_settings, setting_changes
+
+CONFIG = "config"
+HIDING = ("info/exclude", "info/attributes", "info/grafts")
+MOST_NAMED = 5
+
+
+class SharedRefs:
+    """The refs and settings of the repository of a run with lanes, as they were when they were last looked at."""
+
+    def __init__(self, place: Workplace, shared: SharedRun, directory: Path) -> None:
+        """`directory` is Samuel's own, beside the lanes."""
+        self._git = place.git
+        self._shared = shared
+        self._lanes = directory.parent
+        self._refs = read_refs(place.git)
+        self._files = SavedFiles(place.git.location(), directory / "shared")
+        self._signatures = self._files.save((CONFIG, *HIDING), {})
+        self._run_refs = KeptRefs(place.git)
+
+    def look(self) -> tuple[str, ...]:
+        """What changed since the last look, and what was done about it."""
+        try:
+            notes = [*self._look_at_settings(), *self._look_at_refs()]
+        except (GitFailed, OSError) as error:
+            return (f"what agents did to the refs and settings of the repository is not known: {error}",)
+        return tuple(notes)
+
+    def _look_at_refs(self) -> list[str]:
+        before, now = self._refs, read_refs(self._git)
+        own, notes = run_prefix(self._shared.run.run_id), []
+        gone = [name for name in before if name.startswith(own) and name not in now]
+        for name in gone:
+            self._run_refs.set_ref(name, before[name])
+        if gone:
+            notes.append(f"refs of this run were removed, and are there again: {_listed(gone)}")
+        others = {name for name in {*before, *now} if before.get(name) != now.get(name)} - self._of_persons()
+        silent = (f"{PREFIX}/", MIRRORS, *OF_OPERATIONS)
+        for name in sorted(name for name in others if not name.startswith(silent)):
+            notes.append(self._named(name, before.get(name, ""), now.get(name, "")))
+        self._refs = {**now, **{name: before[name] for name in gone}}
+        return notes
+
+    def _named(self, name: str, old: str, new: str) -> str:
+        if not old:
+            return f"while agents worked, {named_ref(name)} was made, at {new[:12]}; it stays"
+        ref = agent_ref(self._shared.run.run_id, self._shared.run.iterations_run, f"{name}/{old[:12]}")
+        self._run_refs.set_ref(ref, old)
+        what = f"was moved from {old[:12]} to {new[:12]}" if new else f"was removed; it was at {old[:12]}"
+        return f"while agents worked, {named_ref(name)} {what}; `git update-ref {name} {old[:12]}` takes that back"
+
+    def _of_persons(self) -> set[str]:
+        """The branch that work lands on, and those that are checked out outside of lanes."""
+        entries = [entry for entry in worktrees.entries(self._git) if entry.path.parent != self._lanes]
+        return {f"{HEADS}{name}" for name in (self._shared.lanes.branch, *(entry.branch for entry in entries))}
+
+    def _look_at_settings(self) -> list[str]:
+        notes: list[str] = []
+        for name in self._files.changed((CONFIG, *HIDING), self._signatures):
+            if name != CONFIG:
+                self._files.put_back(name)
+                notes.append(f"while agents worked, `.git/{name}` was changed: it is as before")
+                continue
+            copy, file = self._files.copy_of(name), self._files.path(name)
+            try:
+                changes = setting_changes(self._git, copy, file)
+            except GitFailed:
+                self._files.put_back(name)
+                notes.append(f"while agents worked, `.git/{name}` was broken: it is as before")
+                continue
+            put_back_settings(self._git, copy, file, changes.back)
+            for keys, word in ((changes.back, "are as before"), (changes.staying, "stay")):
+                if keys:
+                    notes.append(f"while agents worked, settings were changed, which {word}: {_listed(keys)}")
+        self._signatures = self._files.save((CONFIG, *HIDING), self._signatures)
+        return notes
+
+
+def _listed(names: list[str] | tuple[str, ...]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(f"`{name}`" for name in names[:MOST_NAMED]) + more

@@ -1,0 +1,108 @@
+"""What happened to the repository in a run: on the screen, in `run status`, in `run show` and in the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.run.conftest import CONFIG, GOOD, Workshop, steady
+
+COMMITTING = CONFIG.replace('pause = "0s"', 'pause = "0s"\ncommit = true')
+LOCK = "the agent left `.git/index.lock`, and no git was at work: removed"
+
+
+@pytest.fixture
+def committed(workshop: Workshop, git) -> Workshop:
+    """A project with a history, whose runs commit."""
+    git(workshop.root, "config", "user.name", "t")
+    git(workshop.root, "config", "user.email", "t@example.org")
+    for number in (1, 2):
+        (workshop.root / f"old-{number}").write_text("old\n")
+        git(workshop.root, "add", "-A")
+        git(workshop.root, "commit", "-q", "-m", f"old {number}")
+    workshop.configure(COMMITTING)
+    return workshop
+
+
+def report_of(root: Path) -> str:
+    (report,) = root.glob(".samuel/run/reports/*/report.md")
+    return report.read_text()
+
+
+@pytest.mark.slow
+def test_a_lock_that_an_agent_left_is_removed_and_named_everywhere(samuel, committed, git):
+    committed.agent(GOOD + 'test "$SAMUEL_TASK_ID" = 2 || touch .git/index.lock\n')
+    ran = samuel("run", "start", "--yes")
+    assert (ran.code, committed.statuses) == (0, ["completed", "completed"])
+    assert f"  warning: {LOCK}\n" in ran.out
+    assert [line.split(" ", 1)[1] for line in git(committed.root, "log", "--oneline").splitlines()][:2] == [
+        "2 Two",
+        "1 One",
+    ]
+    note = f"iteration 1, task 1: {LOCK}"
+    assert f"repository  {note}\n" in samuel("run", "status").out
+    assert samuel("run", "status", "--json").json["data"]["repository"] == [note]
+    assert f"repository  {LOCK}\n" in samuel("run", "show", "1").out
+    assert "## What happened to the repository\n" in report_of(committed.root)
+    (page,) = committed.root.glob(".samuel/run/reports/*/report.html")
+    assert "What happened to the repository" in page.read_text()
+
+
+@pytest.mark.slow
+def test_a_merge_that_a_person_has_under_way_is_named_before_and_the_failed_commits_after(samuel, committed, git):
+    git(committed.root, "switch", "-q", "-c", "other", "HEAD~1")
+    (committed.root / "other").write_text("x\n")
+    git(committed.root, "add", "-A")
+    git(committed.root, "commit", "-q", "-m", "other")
+    git(committed.root, "switch", "-q", "main")
+    git(committed.root, "merge", "-q", "--no-commit", "--no-ff", "other")
+    ran = samuel("run", "start", "--yes")
+    assert (
+        "note: a merge is under way (`MERGE_HEAD` in the git directory), and is left so; "
+        "while it is, the run cannot commit\n"
+    ) in ran.err + ran.out
+    assert (committed.root / ".git/MERGE_HEAD").exists()
+    failed = "the commit of task 1 failed: "
+    assert f"  warning: {failed}" in ran.out
+    assert f"repository  {failed}" in samuel("run", "status").out
+    assert samuel("run", "status", "--json").json["data"]["repository"][0].startswith(failed)
+    assert f"no commit  {failed}" in samuel("run", "show", "1").out.replace("no commit   ", "no commit  ")
+    waits = report_of(committed.root).partition("## Waits for you")[2].partition("##")[0]
+    assert "the commit of task 1 failed" in waits
+
+
+@pytest.mark.slow
+def test_a_completed_task_whose_commit_left_the_branch_is_named_with_the_ref_that_has_it(samuel, committed, git):
+    samuel("run", "start", "--yes", "--iterations", "1")
+    commit = git(committed.root, "rev-parse", "HEAD").strip()
+    git(committed.root, "reset", "-q", "--hard", "HEAD~1")
+    words = (
+        f"its commit {commit[:12]} is not in HEAD any more; `refs/samuel/RUN/landed/1` has it, "
+        f"`git cherry-pick {commit[:12]}` takes it over"
+    )
+    assert f"lost        1 One: {words}\n" in steady(samuel("run", "status").out)
+    (lost,) = samuel("run", "status", "--json").json["data"]["lost_commits"]
+    assert (lost["id"], lost["commit"], steady(lost["ref"])) == ("1", commit, "refs/samuel/RUN/landed/1")
+    ran = samuel("run", "start", "--yes")
+    assert f"note: task 1 is completed, but {words}\n" in steady(ran.err + ran.out)
+    git(committed.root, "cherry-pick", commit)
+    git(committed.root, "branch", "samuel/run-1", commit)
+    assert "lost " not in samuel("run", "status").out, "the branch of a run has it"
+
+
+@pytest.mark.slow
+def test_an_attempt_that_removed_the_repository_is_in_status_history_and_report(samuel, committed):
+    committed.agent(GOOD + "rm -rf .git\n")
+    ran = samuel("run", "start", "--yes")
+    assert ran.code == 1
+    assert "fatal:" not in ran.out + ran.err
+    restore = "restore it before the next run"
+    assert restore in ran.err
+    status = samuel("run", "status").out
+    assert "iterations  1\n" in status
+    assert restore in status
+    assert "aborted" in samuel("run", "show").out
+    assert samuel("run", "history", "--json").json["data"][0]["iterations"] == 1
+    waits = report_of(committed.root).partition("## Waits for you")[2].partition("\n## ")[0]
+    assert restore in waits
+    assert "once this is fixed" in waits

@@ -1,0 +1,79 @@
+"""What agents in lanes do to the repository that they share with the person: it ends as before, or it is said."""
+
+from __future__ import annotations
+
+import pytest
+from tests.lanes.project import LaneProject
+from tests.length import sample
+
+WORK = 'echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"\n'
+
+# What the agent of task 1 does before it works, and what the run says of it; "" for nothing.
+COMMANDS = {
+    "git add": ("echo x > new.txt; git add new.txt; rm new.txt; git rm -q --cached old.txt", ""),
+    "assume-unchanged": ("git update-index --assume-unchanged check.sh", "`check.sh (assume-unchanged)`"),
+    "skip-worktree": ("git update-index --skip-worktree check.sh", "`check.sh (skip-worktree)`"),
+    "sparse checkout": ("git sparse-checkout set --no-cone /old.txt", "(skip-worktree)`"),
+    "git switch": ("git switch -q other", "the agent switched to the branch `other`: HEAD is at"),
+    "git switch -c": ("git switch -q -c new; git commit -q --allow-empty -m x", "the branch `new` was made"),
+    "git reset --hard": ("git reset -q --hard HEAD~1", "the agent moved HEAD to"),
+    "an orphan branch": ("git checkout -q --orphan lone", "the agent switched to the branch `lone`"),
+    "a merge": ("git merge -q --no-commit other || :", "the agent left a merge under way"),
+    "a rebase": ("git rebase -q other || :", "the agent left a rebase under way"),
+    "index.lock": ('touch "$(git rev-parse --git-dir)/index.lock"', "the agent left `.git/index.lock`"),
+    "git branch -D": ("git branch -q -D other", "the branch `other` was removed; it was at"),
+    "git branch -f": ("git branch -q -f other HEAD", "the branch `other` was moved from"),
+    "git tag -d": ("git tag -d v1 >/dev/null", "the tag `v1` was removed"),
+    "git tag": ("git tag v2", "the tag `v2` was made"),
+    "git stash": ("echo x >> old.txt; git stash -q", "`refs/stash` was made"),
+    "git update-ref": ("git update-ref refs/heads/main HEAD~1", "the branch `main`: an agent moved it to"),
+    "git update-ref -d": ("git update-ref -d refs/heads/main", "the branch `main`: an agent removed it"),
+    "no HEAD": ('rm "$(git rev-parse --git-dir)/HEAD"', ""),
+    "core.bare": ("git config core.bare true", "which are as before: `core.bare`"),
+    "git config": ("git config alias.x status", "settings were changed, which stay: `alias.x`"),
+    "info/exclude": (
+        'echo "*.log" >> "$(git rev-parse --git-common-dir)/info/exclude"',
+        "`.git/info/exclude` was",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sample(list(COMMANDS), every=3))
+def test_what_an_agent_does_to_the_repository_from_a_lane_is_as_before_or_said(
+    lanes: LaneProject, name: str
+) -> None:
+    script, words = COMMANDS[name]
+    lanes.prepare(3, files={"old.txt": "old\n"})
+    lanes.write("old.txt", "newer\n")
+    lanes.git("commit", "-q", "-am", "newer")
+    lanes.git("tag", "-f", "begin")
+    lanes.git("tag", "v1")
+    lanes.git("switch", "-q", "-c", "other", "HEAD~1")
+    lanes.write("old.txt", "other\n")
+    lanes.git("commit", "-q", "-am", "other")
+    lanes.git("switch", "-q", "main")
+    before = refs(lanes)
+    lanes.task("1", f"{script}\n{WORK}")
+    ran = lanes.start(lanes=2)
+
+    lanes.assert_sound(3)
+    lanes.assert_green()
+    assert lanes.git("status", "--short") == ""
+    assert words in ran.out
+    after = {**refs(lanes), "refs/heads/main": before["refs/heads/main"]}
+    assert all(f"`{ref.split('/', 2)[-1]}` was " in ran.out or ref in ran.out for ref in changed(before, after))
+    landed = set(lanes.git("show", "--format=", "--name-only", "begin..main").split())
+    conflicts = {"old.txt"} if name in ("a merge", "a rebase") else set()  # the files of a conflict are its work
+    assert landed == {"work-1.txt", "work-2.txt", "work-3.txt", *conflicts}
+    if words:
+        assert any(words in note for note in lanes.samuel("run", "status", "--json").data["repository"])
+
+
+def refs(lanes: LaneProject) -> dict[str, str]:
+    rows = lanes.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+    return dict(row.split(" ") for row in rows if not row.startswith("refs/samuel/"))
+
+
+def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
+    return {ref for ref in {*before, *after} if before.get(ref) != after.get(ref)}
