@@ -741,3 +741,18 @@ class TestNoGuard:
     ) -> None:
         yaml.file("h.yaml", f"id: h\nevent_type: PreAbilityCall\n{handler}")
         assert yaml.guard().denied
+
+    def test_a_hook_of_the_project_around_denies_only_if_it_is_a_guard_or_once_denied(self, yaml: Yaml) -> None:
+        inner = SamuelProject(yaml.project.root / "sub")
+        inner.user = yaml.project.user
+        yaml.hook(event="PreAbilityCall", answer='{"decision": "deny", "reason": "no"}')
+        yaml.hook("other", event="PreAbilityCall")
+        yaml.project.trust()
+        assert "no" in inner.fire("PreAbilityCall", ability_id="a").reason
+        for name in ("h", "other"):
+            (yaml.project.root / f"scripts/hooks/{name}.sh").chmod(0o644)
+        yaml.project.trust()
+        assert "`h` not_started" in inner.fire("PreAbilityCall", ability_id="a").reason
+        (yaml.project.root / ".system/hooks/h.yaml").unlink()
+        yaml.project.trust()
+        assert inner.fire("PreAbilityCall", ability_id="a").ok

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from samuel.events import EventType
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.hooks.guards import is_guard
-from samuel.hooks.handler import Origin, Role
+from samuel.hooks.guards import can_become_guard, is_guard
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
 from samuel.hooks.order import Chain, ChainStep
 
 if TYPE_CHECKING:
@@ -32,8 +32,15 @@ def guard_steps(app: App, kind: EventType) -> list[ChainStep]:
     return [
         replace(step, handler=replace(step.handler, role=Role.GUARD))
         for step in steps
-        if is_guard(step.handler, kind)
+        if _may_deny(app, step.handler, kind)
     ]
+
+
+def _may_deny(app: App, handler: Handler, kind: EventType) -> bool:
+    """True for a guard, and for a handler without a role that can be called or that once denied."""
+    if not can_become_guard(handler, kind):
+        return is_guard(handler, kind)
+    return handler.status is HandlerStatus.ACTIVE or app.handler_state.once_denied(handler)
 
 
 def ask_guards(app: App, fired: Fired, ask: AskUser | None) -> Fired:
@@ -47,6 +54,9 @@ def ask_guards(app: App, fired: Fired, ask: AskUser | None) -> Fired:
         theirs = dispatcher.fire(replace(fired.event, methodology="", recipe_name=fired.event.recipe_name))
     finally:
         dispatcher.close()
+    for call in theirs.calls:
+        if call.outcome is Outcome.DENIED:
+            app.handler_state.record_denial(call.handler)
     return _strictest(fired, theirs, str(app.paths.root))
 
 

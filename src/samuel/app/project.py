@@ -187,7 +187,7 @@ class App:
             clock=self.clock,
             project=self._project_fields(),
             ask=None if self.pinned_run else ask,  # nobody is there to ask while a run's agent works
-            host=HandlerHost(HandlerState(self.user.state, self.trust_key), background),
+            host=HandlerHost(self.handler_state, background),
         )
 
     def _configure(self, overrides: Overrides) -> None:
@@ -206,6 +206,7 @@ class App:
     def _pin_trust(self, trust_everything: bool | None) -> None:
         self.trust = trust_of_project(self.user.state, self.paths.root)
         self.trust_key = self.trust.key
+        self.handler_state = HandlerState(self.user.state, self.trust_key)
         if trust_everything is None:
             trust_everything = self.pinned_run.trusts_everything if self.pinned_run else self._trusts_everything()
         everything = trust_everything

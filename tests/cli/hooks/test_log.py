@@ -59,6 +59,7 @@ def test_hooks_log_prints_calls_as_json(samuel, journal):
             "result": None,
             "stderr": "",
             "would": None,
+            "background": False,
             "slow": "note",
         }
     ]
