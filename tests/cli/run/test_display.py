@@ -501,7 +501,7 @@ def test_no_command_that_a_run_offers_runs_the_id_of_a_task() -> None:
     lines = [
         display.line(report)
         for report in (
-            RunEnded(ExitReason.WAITING, 1, {}, {}, tasks, branch=NASTY),
+            RunEnded(ExitReason.WAITING, 1, {}, {}, tasks),
             QuestionAsked(NASTY, "which?", NASTY),
             LandingParked(NASTY, "why"),
             WorkPutAway(NASTY, NASTY, ("a",)),
@@ -513,7 +513,7 @@ def test_no_command_that_a_run_offers_runs_the_id_of_a_task() -> None:
     commands = [command.command for item in report.waiting for command in item.commands]
     offered = [line for line in "\n".join([*lines, stuck(tasks), *commands]).splitlines() if "samuel run" in line]
     offered += [line for line in "\n".join(lines).splitlines() if "git " in line]
-    assert len(offered) >= 12
+    assert len(offered) >= 11
     for line in offered:
         arguments = re.split(r"\b(?:samuel run|git) ", line, maxsplit=1)[1]
         assert word in arguments, line
