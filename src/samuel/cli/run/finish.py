@@ -8,6 +8,7 @@ from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import run_file, state_directory
 from samuel.errors import UsageError
 from samuel.loop.finish_branch import branch_to_finish, discard, merge, propose
+from samuel.printable import shell_word
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.process.live import is_live
@@ -52,5 +53,5 @@ def finish(here: CommandContext, how: str | None, remote: str) -> int:
             text = url or f"pushed {branch.name} to {remote}; open the pull request there"
             return here.out.answer({**data, "url": url}, text)
     commit = discard(git, branch)
-    text = f"removed {branch.name}; `git branch NAME {commit[:12]}` brings it back"
+    text = f"removed {branch.name}; `git branch NAME {shell_word(commit[:12])}` brings it back"
     return here.out.answer({**data, "commit": commit}, text)
