@@ -39,9 +39,9 @@ class Project:
         file = self.loop.root / name
         return file.read_text() if file.exists() else None
 
-    def fail(self, tree: AttemptTree, *changed: str) -> None:
-        """End an attempt that changed these files and failed."""
-        tree.observe(changed)
+    def fail(self, tree: AttemptTree) -> None:
+        """End an attempt that failed."""
+        tree.observe()
         self.files.attempts.keep("1", 1)
 
     @property
@@ -75,7 +75,7 @@ def test_what_the_agent_changed_is_listed_with_its_lines(project: Project) -> No
     assert (tree.changed_files, tree.changes) == ((), None)
     project.write("code.txt", "code\nmore\n")
     project.write("new.txt", "new\n")
-    tree.observe(["code.txt", "new.txt"])
+    tree.observe()
     assert [(file.path, file.added, file.removed) for file in tree.changed_files] == [
         ("code.txt", 1, 0),
         ("new.txt", 1, 0),
@@ -86,16 +86,16 @@ def test_what_the_agent_changed_is_listed_with_its_lines(project: Project) -> No
 
 def test_an_agent_that_changed_nothing_has_no_changes(project: Project) -> None:
     tree = project.attempt()
-    tree.observe([])
+    tree.observe()
     assert (tree.changed_files, tree.has_changes([])) == ((), False)
 
 
 def test_the_changes_of_an_earlier_attempt_count(project: Project) -> None:
     first = project.attempt()
     project.write("new.txt", "new\n")
-    project.fail(first, "new.txt")
+    project.fail(first)
     second = project.attempt()
-    second.observe([])
+    second.observe()
     assert [file.path for file in second.changed_files] == ["new.txt"]
     assert second.has_changes([])
 
@@ -103,7 +103,7 @@ def test_the_changes_of_an_earlier_attempt_count(project: Project) -> None:
 def test_a_change_of_a_persons_file_is_named_and_not_counted(project: Project) -> None:
     tree = project.attempt()
     project.write("mine.txt", "changed by the agent\n")
-    tree.observe(["mine.txt"])
+    tree.observe()
     assert tree.changed_files == ()
     assert project.warnings == [
         "the agent changed what you had changed before the run; that is left as it is: `mine.txt`; "
@@ -114,9 +114,9 @@ def test_a_change_of_a_persons_file_is_named_and_not_counted(project: Project) -
 def test_what_the_checks_wrote_is_the_attempts(project: Project) -> None:
     tree = project.attempt()
     project.write("new.txt", "new\n")
-    tree.observe(["new.txt"])
+    tree.observe()
     project.write("formatted.txt", "by a check\n")
-    tree.observe_checks(["formatted.txt"])
+    tree.observe_checks()
     project.files.attempts.put_away("1", 1)
     assert (project.text("new.txt"), project.text("formatted.txt")) == (None, None)
     assert project.text("mine.txt") == "changed by a person\n"
@@ -126,7 +126,7 @@ def test_a_retry_goes_on_but_with_the_files_of_the_checks_as_they_were(project: 
     first = project.attempt(TASK, "sh check.sh")
     project.write("code.txt", "half\n")
     project.write("check.sh", "weaker\n")
-    project.fail(first, "code.txt", "check.sh")
+    project.fail(first)
     project.attempt(TASK, "sh check.sh")
     assert (project.text("code.txt"), project.text("check.sh")) == ("half\n", "true\n")
 
@@ -135,7 +135,7 @@ def test_a_retry_keeps_the_files_of_the_checks_that_its_task_names(project: Proj
     task = Task(id="1", title="One", files_to_modify=("check.sh",))
     first = project.attempt(task, "sh check.sh")
     project.write("check.sh", "stricter\n")
-    project.fail(first, "check.sh")
+    project.fail(first)
     project.attempt(task, "sh check.sh")
     assert project.text("check.sh") == "stricter\n"
 
@@ -145,7 +145,7 @@ def test_a_retry_begins_with_protected_files_as_they_were(project: Project) -> N
     first = project.attempt()
     project.write("code.txt", "changed\n")
     project.write("new.txt", "new\n")
-    project.fail(first, "code.txt", "new.txt")
+    project.fail(first)
     project.attempt()
     assert (project.text("code.txt"), project.text("new.txt")) == ("code\n", "new\n")
 
@@ -155,7 +155,7 @@ def test_a_fresh_retry_starts_without_the_changes_and_can_read_them(project: Pro
     first = project.attempt()
     assert first.last_changes() is None
     project.write("code.txt", "half\n")
-    project.fail(first, "code.txt")
+    project.fail(first)
     second = project.attempt()
     assert project.text("code.txt") == "code\n"
     last = second.last_changes()
@@ -167,14 +167,14 @@ def test_a_fresh_retry_starts_without_the_changes_and_can_read_them(project: Pro
 def test_a_retry_that_goes_on_has_nothing_to_read(project: Project) -> None:
     first = project.attempt()
     project.write("code.txt", "half\n")
-    project.fail(first, "code.txt")
+    project.fail(first)
     assert project.attempt().last_changes() is None
 
 
 def test_another_task_begins_without_what_the_first_one_left(project: Project) -> None:
     first = project.attempt()
     project.write("code.txt", "half\n")
-    project.fail(first, "code.txt")
+    project.fail(first)
     project.attempt(Task(id="2", title="Two"))
     assert project.text("code.txt") == "code\n"
     project.attempt()

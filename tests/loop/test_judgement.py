@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from collections.abc import Callable
@@ -13,11 +14,14 @@ import pytest
 from samuel.dispatch.record import Fired
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
-from samuel.loop.attempts import AttemptChanges, Attempts
+from samuel.files.atomic import Disk
+from samuel.loop.attempts import AttemptChanges, Attempts, TreeState
 from samuel.loop.checks.judgement import AttemptVerdict, Judgement, checked
 from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.checks.put_back import PutBack
 from samuel.process.git.git import Git
 from samuel.process.git.trees import Trees
+from samuel.process.git.work_file import LARGEST
 from samuel.tasks.task import Task
 
 Plain = Callable[..., str]
@@ -26,17 +30,30 @@ FILES = {"check.sh": "cat code.txt; grep -q right code.txt\n", "code.txt": "righ
 TASK = Task(id="1", title="One")
 
 
+class FillingDisk(Disk):
+    """A disk on which nothing can be written once `full` is set."""
+
+    full = False
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        if self.full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().write(fd, data)
+
+
 class Judged:
     """A project with an attempt under way; `runs` has the content of check.sh at each run of the checks."""
 
     def __init__(self, root: Path, own: Path) -> None:
         self.root = root
-        self.trees = Trees(Git(root, {"PATH": os.environ["PATH"]}), own)
+        self.disk = FillingDisk()
+        self.trees = Trees(Git(root, {"PATH": os.environ["PATH"]}), own, self.disk)
         self.memory = CheckMemory(own, "run-1")
         self.attempts = Attempts(self.trees, "run-1")
         self.attempts.begin()
         self.attempts.start("1")
         self.runs: list[str] = []
+        self.before_check: Callable[[], None] = lambda: None
 
     def write(self, **files: str) -> None:
         for name, text in files.items():
@@ -46,12 +63,14 @@ class Judged:
         return (self.root / name).read_text()
 
     def check(self) -> Fired:
+        self.before_check()
         self.runs.append(self.text("check.sh") if (self.root / "check.sh").exists() else "")
         done = subprocess.run(COMMAND, shell=True, cwd=self.root, capture_output=True, text=True)
         return fired([CheckRun(command=COMMAND, passed=done.returncode == 0, exit_code=done.returncode)])
 
     def judge(self, task: Task = TASK, protect: tuple[str, ...] = ()) -> AttemptVerdict:
-        judgement = Judgement(self.trees, self.memory, [COMMAND], protect, self.check)
+        put_back = PutBack(self.trees, self.attempts, lambda: None)
+        judgement = Judgement(self.trees, put_back, self.memory, [COMMAND], protect, self.check)
         return judgement.judge(task, self.attempts.observe(), self.attempts.state.verified)
 
 
@@ -146,6 +165,88 @@ def test_a_protected_file_is_changed_by_a_task_that_names_it(judged: Judged) -> 
     assert judged.text("locked/api.txt") == "2\n"
 
 
+NOT_PUT = (
+    "files that the checks run or read could not be put back, so the attempt counts as failed: "
+    "`check.sh`: No space left on device; make them writable for the user of the run"
+)
+
+
+def test_work_whose_changed_check_cannot_be_put_back_is_not_checked_and_fails(judged: Judged) -> None:
+    judged.write(code_txt="wrong\n", check_sh="true\n")
+    judged.disk.full = True
+    verdict = judged.judge()
+    assert (verdict.checks.passed, verdict.checks.why, judged.runs) == (False, NOT_PUT, [])
+    assert verdict.check_files == ("check.sh",)
+
+
+def test_work_whose_check_cannot_be_made_its_own_again_fails(judged: Judged) -> None:
+    judged.write(code_txt="right and more\n", check_sh=FILES["check.sh"] + "grep -q more code.txt\n")
+    judged.before_check = lambda: setattr(judged.disk, "full", True)
+    verdict = judged.judge()
+    assert (verdict.checks.passed, verdict.checks.why, len(judged.runs)) == (False, NOT_PUT, 1)
+
+
+def test_protected_file_that_cannot_be_put_back_is_said(judged: Judged) -> None:
+    judged.write(locked__api_txt="2\n")
+    judged.disk.full = True
+    why = judged.judge(protect=("locked/",)).checks.why
+    assert "were changed, and not all could be put back: `locked/api.txt`" in why
+    assert "`locked/api.txt`: No space left on device" in why
+
+
+def test_check_that_is_too_large_to_be_kept_is_refused_and_put_back(judged: Judged) -> None:
+    judged.write(code_txt="wrong\n", check_sh="true\nexit\n")
+    os.truncate(judged.root / "check.sh", LARGEST + 1)
+    verdict = judged.judge()
+    assert (verdict.checks.passed, verdict.checks.why, judged.runs) == (
+        False,
+        "files that the checks run or read cannot be judged: `check.sh` (it is larger than 256 MiB); "
+        "leave them as they were; they were put back",
+        [],
+    )
+    assert judged.text("check.sh") == FILES["check.sh"]
+
+
+def test_protected_file_that_is_too_large_to_be_kept_is_refused(judged: Judged) -> None:
+    os.truncate(judged.root / "locked/api.txt", LARGEST + 1)
+    verdict = judged.judge(protect=("locked/",))
+    assert (verdict.checks.passed, verdict.check_files) == (False, ("locked/api.txt",))
+    assert judged.text("locked/api.txt") == "1\n"
+
+
+def test_ref_of_an_attempt_has_the_checks_that_were_put_back(judged: Judged) -> None:
+    judged.write(code_txt="wrong\n", check_sh="true\n")
+    judged.judge()
+    judged.attempts.observe()
+    ref = judged.attempts.keep("1", 1)
+    kept_attempt = judged.trees.refs.find(ref)
+    assert kept_attempt is not None
+    assert judged.trees.content(kept_attempt.tree, "check.sh") == b"true\n"
+    assert judged.trees.content(kept_attempt.tree, "code.txt") == b"wrong\n"
+    judged.attempts.start("1")  # the next attempt goes on without them
+    assert (judged.text("check.sh"), judged.text("code.txt")) == (FILES["check.sh"], "wrong\n")
+
+
+def test_kill_while_the_checks_run_with_verified_files_does_not_lose_those_of_the_attempt(judged: Judged) -> None:
+    saved_states: list[TreeState] = []
+
+    def killed() -> None:
+        saved_states.append(judged.attempts.state)
+        assert judged.text("check.sh") == FILES["check.sh"]
+        raise KeyboardInterrupt
+
+    judged.write(code_txt="wrong\n", check_sh="true\n", new_sh="new\n")
+    judged.before_check = killed
+    with pytest.raises(KeyboardInterrupt):
+        judged.judge()
+    judged.write(check_sh=FILES["check.sh"])  # as a kill leaves it
+    again = Attempts(judged.trees, "run-1", saved_states[0])
+    again.resume()
+    tree = again.state.attempts["1"].tree
+    assert judged.trees.content(tree, "check.sh") == b"true\n"
+    assert judged.trees.content(tree, "new.sh") == b"new\n"
+
+
 def test_a_failure_that_the_baseline_had_is_accepted(judged: Judged) -> None:
     judged.memory.set_baseline((CheckRun(command=COMMAND, passed=False, exit_code=1),))
     judged.write(code_txt="wrong\n")
@@ -161,7 +262,7 @@ def test_without_git_the_work_is_judged_once_and_nothing_is_put_back(tmp_path: P
         calls.append("check")
         return fired([CheckRun(command=COMMAND, passed=True, exit_code=0)])
 
-    judgement = Judgement(None, CheckMemory(tmp_path, "run-1"), [COMMAND], (), check)
+    judgement = Judgement(None, None, CheckMemory(tmp_path, "run-1"), [COMMAND], (), check)
     assert judgement.judge(TASK, AttemptChanges(), "").checks.passed
     assert calls == ["check"]
 
@@ -187,6 +288,7 @@ class TestChecked:
         green = fired(
             [CheckRun(command=COMMAND, passed=True, exit_code=0)], [{"source": "x", "message": "no docs"}]
         )
-        judgement = Judgement(judged.trees, judged.memory, [COMMAND], (), lambda: green)
+        put_back = PutBack(judged.trees, judged.attempts, lambda: None)
+        judgement = Judgement(judged.trees, put_back, judged.memory, [COMMAND], (), lambda: green)
         verdict = judgement.judge(TASK, judged.attempts.observe(), judged.attempts.state.verified)
         assert (verdict.checks.passed, verdict.checks.why) == (False, "no docs")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,9 +14,9 @@ import pytest
 from samuel.files.atomic import Disk
 from samuel.process.git.git import Git, GitFailed
 from samuel.process.git.kept_refs import KeptRefs, attempt_ref, part, verified_ref
-from samuel.process.git.own_index import LARGEST
 from samuel.process.git.tree_output import TreeChange
 from samuel.process.git.trees import Trees
+from samuel.process.git.work_file import LARGEST, NOT_KEPT
 
 Plain = Callable[..., str]
 FILES = {"a.txt": "one\n", "sub/b.txt": "two\n", "sub/deep/c.txt": "three\n"}
@@ -41,6 +43,13 @@ def trees(root: Path, here: dict[str, str], tmp_path: Path) -> Trees:
     return Trees(Git(root, here), tmp_path / "state/trees")
 
 
+def modes_count_for_nothing() -> bool:
+    """Whether permission bits do not keep this process from anything, as is usual for root."""
+    with tempfile.NamedTemporaryFile() as file:
+        os.chmod(file.name, 0)
+        return os.access(file.name, os.R_OK)
+
+
 def write(root: Path, files: dict[str, str]) -> None:
     for name, content in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -63,6 +72,11 @@ def listing(root: Path) -> dict[str, str]:
                 else executable + path.read_bytes().decode("latin-1")
             )
     return files
+
+
+def make_large(path: Path) -> None:
+    with open(path, "ab") as file:
+        file.truncate(LARGEST + 1)
 
 
 def status(changes: list[TreeChange]) -> dict[str, str]:
@@ -348,13 +362,31 @@ class TestSnapshot:
         assert trees.put(before, ["a.txt"]) == []
         assert (root / "a.txt").read_text() == "one\n"
 
-    def test_very_large_files_are_left_alone(self, root: Path, trees: Trees) -> None:
+    def test_file_that_is_too_large_is_a_change_with_a_note_in_its_place(self, root: Path, trees: Trees) -> None:
         before = trees.snapshot()
         for name in ("data.bin", "a.txt"):
-            with open(root / name, "ab") as file:
-                file.truncate(LARGEST + 1)
-        assert trees.snapshot() == before
-        assert trees.snapshot(["data.bin", "a.txt"]) == before
+            make_large(root / name)
+        after = trees.snapshot()
+        assert status(trees.changes(before, after)) == {"a.txt": "M", "data.bin": "A"}
+        assert trees.not_kept == dict.fromkeys(("a.txt", "data.bin"), "it is larger than 256 MiB")
+        content = trees.content(after, "a.txt")
+        assert content is not None
+        assert content.startswith(NOT_KEPT)
+        assert trees.snapshot() == after
+        assert trees.snapshot(["data.bin", "a.txt"]) == after
+        with open(root / "data.bin", "r+b") as file:
+            file.write(b"changed")
+        assert trees.differing(after, trees.snapshot()) == {"data.bin"}
+        assert trees.put(before, ["a.txt", "data.bin"]) == []
+        assert (trees.snapshot(), dict(trees.not_kept)) == (before, {})
+
+    def test_note_is_never_written_in_the_place_of_its_file(self, root: Path, trees: Trees) -> None:
+        make_large(root / "a.txt")
+        before = trees.snapshot()
+        assert trees.put(before, ["a.txt"]) == []  # it is as it was
+        (root / "a.txt").write_text("small\n")
+        assert trees.put(before, ["a.txt"]) == ["`a.txt`: it was not kept: it is larger than 256 MiB"]
+        assert (root / "a.txt").read_text() == "small\n"
 
     def test_diff_is_a_patch_and_has_a_limit(self, root: Path, trees: Trees) -> None:
         before = trees.snapshot()
@@ -455,6 +487,63 @@ class TestPut:
         assert os.stat(root / "sub").st_mode & 0o777 == 0o555
         (root / "sub").chmod(0o755)
         assert listing(root) == FILES
+
+    @pytest.mark.skipif(modes_count_for_nothing(), reason="this user may read and write everything")
+    @pytest.mark.parametrize("mode", [0o111, 0o000, 0o555])
+    def test_directory_and_file_that_their_owner_may_not_read_are_put_all_the_same(
+        self, root: Path, trees: Trees, mode: int
+    ) -> None:
+        before = trees.snapshot()
+        write(root, {"sub/b.txt": "x"})
+        (root / "sub/b.txt").chmod(0o000)
+        (root / "sub").chmod(mode)
+        after = trees.snapshot()
+        assert trees.differing(before, after) >= {"sub/b.txt"}
+        assert trees.put(before, trees.differing(before, after)) == []
+        (root / "sub").chmod(0o755)
+        assert listing(root) == FILES
+
+    @pytest.mark.skipif(modes_count_for_nothing(), reason="this user may read everything")
+    def test_file_that_cannot_be_read_is_a_change_with_a_note_in_its_place(self, root: Path, trees: Trees) -> None:
+        before = trees.snapshot()
+        (root / "a.txt").chmod(0o000)
+        assert status(trees.changes(before, trees.snapshot())) == {"a.txt": "M"}
+        assert trees.not_kept == {"a.txt": "it cannot be read"}
+
+    def test_what_was_not_written_is_a_problem(self, root: Path, here: dict[str, str], tmp_path: Path) -> None:
+        class Lossy(Disk):
+            """Says that it has written all, and keeps the first byte."""
+
+            def write(self, fd: int, data: bytes | memoryview) -> int:
+                super().write(fd, data[:1])
+                return len(data)
+
+        trees = Trees(Git(root, here), tmp_path / "state/trees", Lossy())
+        before = trees.snapshot()
+        write(root, {"a.txt": "changed\n"})
+        assert trees.put(before, ["a.txt", "sub/b.txt"]) == ["`a.txt`: it is not what was written there"]
+
+    def test_full_disk_is_a_problem(self, root: Path, here: dict[str, str], tmp_path: Path) -> None:
+        class Full(Disk):
+            def write(self, fd: int, data: bytes | memoryview) -> int:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        trees = Trees(Git(root, here), tmp_path / "state/trees", Full())
+        before = trees.snapshot()
+        write(root, {"a.txt": "changed\n"})
+        assert trees.put(before, ["a.txt"]) == ["`a.txt`: No space left on device"]
+        assert trees.snapshot() != before
+
+    def test_change_in_the_same_second_that_keeps_size_and_times_is_seen(self, root: Path, trees: Trees) -> None:
+        before = trees.snapshot()
+        for content in (b"ONE\n", b"oNe\n"):
+            times = os.stat(root / "a.txt")
+            with open(root / "a.txt", "r+b") as file:
+                file.write(content)
+            os.utime(root / "a.txt", ns=(times.st_atime_ns, times.st_mtime_ns))
+            after = trees.snapshot()
+            assert trees.differing(before, after) == {"a.txt"}
+            before = after
 
     def test_content_that_git_lost_is_a_problem_and_the_rest_is_put(
         self, root: Path, trees: Trees, git: Plain

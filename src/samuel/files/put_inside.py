@@ -33,7 +33,9 @@ def put_file(root: Path, path: str, content: bytes, *, executable: bool, disk: D
         if not same:
             with _writable(directory):
                 _clear(root, directory, name, mode)
-                atomic.write_at(directory, name, content, durable=False, disk=disk)
+                # A file that its owner may not read is made readable: nobody could check it.
+                own = stat.S_IMODE(mode) | stat.S_IRUSR | stat.S_IWUSR if stat.S_ISREG(mode) else None
+                atomic.write_at(directory, name, content, own, durable=False, disk=disk)
         # After the content: repeated after a kill in between, only this is left to do.
         return _set_executable(directory, name, executable) or not same
 
@@ -71,6 +73,15 @@ def remove_path(root: Path, path: str, disk: Disk = DISK) -> bool:
     return mode != 0
 
 
+def move_aside(root: Path, path: str) -> None:
+    """Move the file at root/path to `.samuel/run/aside`, if it is there."""
+    names = path.split("/")
+    with _directories(root, names[:-1], make=False) as directories:
+        if len(directories) == len(names) and _mode(directories[-1], names[-1]):
+            with _writable(directories[-1]):
+                _move(root, directories[-1], names[-1])
+
+
 class _NotEmpty(Exception):
     pass
 
@@ -102,7 +113,7 @@ def _directories(root: Path, names: Sequence[str], *, make: bool) -> Iterator[li
                 with _writable(parent):
                     _make_directory(parent, name)
             try:
-                open_directories.append(os.open(name, _DIRECTORY, dir_fd=parent))
+                open_directories.append(_open_directory(parent, name))
             except OSError as error:
                 if make or error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
                     raise
@@ -111,6 +122,21 @@ def _directories(root: Path, names: Sequence[str], *, make: bool) -> Iterator[li
     finally:
         for directory in open_directories:
             os.close(directory)
+
+
+def _open_directory(parent: int, name: str) -> int:
+    """A directory, open; one that its owner may not read is made readable, since a file could not be put there."""
+    try:
+        return os.open(name, _DIRECTORY, dir_fd=parent)
+    except PermissionError:
+        if not hasattr(os, "O_PATH"):
+            raise
+        fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+        try:
+            os.chmod(f"/proc/self/fd/{fd}", stat.S_IMODE(os.fstat(fd).st_mode) | stat.S_IRWXU)
+        finally:
+            os.close(fd)
+        return os.open(name, _DIRECTORY, dir_fd=parent)
 
 
 def _make_directory(parent: int, name: str) -> None:
@@ -128,6 +154,11 @@ def _clear(root: Path, directory: int, name: str, mode: int) -> None:
     with suppress(OSError):
         _remove_empty(directory, name)
         return
+    _move(root, directory, name)
+
+
+def _move(root: Path, directory: int, name: str) -> None:
+    """Move an entry of an open directory to `.samuel/run/aside`."""
     place = inside.make_dirs_inside(root, HOME, "run", ASIDE, mode=0o755)
     try:
         names = set(os.listdir(place))

@@ -21,7 +21,6 @@ from samuel.loop.session import can_call_abilities, invocation_of, missing_promp
 from samuel.loop.steps import NOTHING_GENERATED, Steps
 from samuel.loop.stop import IterationEnded
 from samuel.loop.workplace import Workplace
-from samuel.loop.worktree import ProjectState
 from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
 from samuel.prompts.prompt_context import StateNames
@@ -61,13 +60,11 @@ class AgentTurn:
             raise IterationEnded(IterationOutcome.ABORTED, why)
         return invocation
 
-    def work(self, invocation: AgentInvoke, files_before: ProjectState) -> Mapping[str, Any]:
-        """Run the agent with the events around it; gives the answer of agent.invoke."""
+    def work(self, invocation: AgentInvoke, changed: Callable[[], list[str]]) -> Mapping[str, Any]:
+        """Run the agent with the events around it; gives the answer of agent.invoke.
 
-        def changed() -> list[str]:
-            self._facts.changed = self._files.project.changed(files_before)
-            return self._facts.changed
-
+        `changed` looks at the work tree and gives the files that the agent changed up to now.
+        """
         return session(
             invocation.prompt,
             fire=self._fire,

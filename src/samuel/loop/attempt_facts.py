@@ -31,6 +31,7 @@ class AttemptFacts:
     checks: list[CheckRecord] = field(default_factory=list)
     check_files: tuple[str, ...] = ()
     lost_tests: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     verified: Verified = ""
     ref: str = ""
     notes: tuple[str, ...] = ()  # what was put back of the repository
@@ -58,6 +59,7 @@ class AttemptFacts:
             changed_files=self.changed_files,
             check_files=self.check_files,
             lost_tests=self.lost_tests,
+            remarks=self.remarks,
             verified=self.verified,
             ref=self.ref,
             log=self.log,

@@ -65,6 +65,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Files that the checks run or read and that this attempt changed."""
     lost_tests: tuple[str, ...] = ()
     """Tests that ran before and were deleted, skipped or emptied by this attempt."""
+    remarks: tuple[str, ...] = ()
+    """What a person has to know about its files, a sentence each: large ones, and those outside of the project."""
     verified: str = ""
     commit: str = ""
     commit_error: str = ""

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from samuel.files.survey import Signature, signature_if_exists
 from samuel.loop.attempt_record import ChangedFile
 from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry, TreeState
 from samuel.loop.checks.files import CheckFiles, owned, protected
+from samuel.loop.file_remarks import OutsideFiles, file_remarks
 from samuel.loop.run_files import RunFiles
 from samuel.loop.source_marks import SourceMarks
 from samuel.loop.workplace import Workplace
+from samuel.loop.worktree import ProjectState
+from samuel.paths import VOLATILE_DIRS
 from samuel.printable import file_name
 from samuel.tasks.task import Task
 
@@ -33,6 +37,10 @@ class AttemptTree:
         self._task = task
         self._commands = commands
         self.changes: AttemptChanges | None = None  # None until the agent has ended
+        self.remarks: tuple[str, ...] = ()
+        self._is_observed = False
+        self._earlier: dict[str, Signature] = {}  # the files of earlier attempts, when this one began
+        self._outside = OutsideFiles(place.git, place.record) if place.git.is_repository else None
 
     @property
     def state(self) -> TreeState:
@@ -42,11 +50,18 @@ class AttemptTree:
         """Make the work tree what the attempt begins with; whether a file was written for that."""
         retry: Retry = "fresh" if self._place.settings.retry == "fresh" else "continue"
         name = self._task.id if self._task else DISCOVERY
-        changed = self._files.project.changed_since_last()
-        start = self._files.attempts.start(name, retry, self._is_protected, changed)
+        start = self._files.attempts.start(name, retry, self._is_protected)
         for problem in start.problems:
             self._place.warn(problem)
+        if self._outside is not None:
+            self._outside.begin()
+        if (trees := self._files.trees) is not None and start.tree != self.state.verified:
+            earlier = trees.differing(self.state.verified, start.tree)
+            self._earlier = {path: self._signature(path) for path in earlier}
         return bool(start.restored)
+
+    def _signature(self, path: str) -> Signature:
+        return signature_if_exists(self._place.root / path)
 
     def last_changes(self) -> LastChanges | None:
         """What the last attempt changed, if this one starts without it; None if it goes on with it."""
@@ -57,11 +72,26 @@ class AttemptTree:
         files = sorted(map(file_name, trees.differing(last.base, last.tree)))
         return LastChanges(tuple(files), trees.diff(last.base, last.tree)) if files else None
 
-    def observe(self, changed: Sequence[str]) -> None:
-        """Look at what the agent changed; `changed` is empty if nothing did."""
-        if self.changes is not None:
+    def changed(self, before: ProjectState) -> list[str]:
+        """The names of the files that the agent changed up to now; `before` tells where there is no git.
+
+        A file of an earlier attempt counts if it was written again. Raises RepositoryLost.
+        """
+        project, trees = self._files.project, self._files.trees
+        if trees is None or self._files.attempts.unavailable:
+            return project.changed(before)
+        self.changes = project.in_repository(self._files.attempts.observe)
+        again = {path for path, old in self._earlier.items() if self._signature(path) != old}
+        paths = {*self.changes.paths, *again.intersection(change.path for change in self.changes.changes)}
+        return [file_name(path) for path in sorted(paths) if not path.startswith(VOLATILE_DIRS)]
+
+    def observe(self) -> None:
+        """Look at what the agent changed, unless `changed` has, and say what of it is a person's."""
+        if self._is_observed:
             return
-        self.changes = self._files.attempts.observe(_paths(changed))
+        self._is_observed = True
+        if self.changes is None:
+            self.changes = self._files.attempts.observe()
         if self._place.lane is not None:
             self._take_back_marks(self.changes)
         if self.changes.person:
@@ -71,6 +101,19 @@ class AttemptTree:
             self._place.warn(
                 f"the agent changed what you had changed before the run; that {left}: {named}; {before}"
             )
+        self._remark()
+
+    def _remark(self) -> None:
+        """Say what a person has to know about the files of the attempt."""
+        assert self.changes is not None
+        outside = self._outside.changed() if self._outside is not None else []
+        self._files.attempts.note_outside(outside)
+        changed, trees = self.changes.paths, self._files.trees
+        not_kept = {path: trees.not_kept[path] for path in changed if path in trees.not_kept} if trees else {}
+        commit = self._place.settings.commit
+        self.remarks = file_remarks(self._place.root, changed, not_kept, outside, commit=commit)
+        for remark in self.remarks:
+            self._place.warn(remark)
 
     def _take_back_marks(self, changes: AttemptChanges) -> None:
         """Take back the boxes that the agent ticked in the source of the tasks.
@@ -83,14 +126,11 @@ class AttemptTree:
         if trees is not None and marked:
             for problem in trees.put(verified, marked):
                 self._place.warn(problem)
-            self.changes = self._files.attempts.observe(marked)
+            self.changes = self._files.attempts.observe(())
 
-    def observe_checks(self, changed: Sequence[str] | None) -> None:
-        """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored.
-
-        `changed` are paths, as they are; None if they are not known.
-        """
-        self._files.attempts.observe(changed)
+    def observe_checks(self) -> None:
+        """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored."""
+        self._files.attempts.observe()
 
     @property
     def changed_files(self) -> tuple[ChangedFile, ...]:
@@ -131,8 +171,3 @@ class AttemptTree:
         trees = self._files.trees
         content = trees.content(self.state.verified, path) if trees else None
         return (content or b"").decode("utf-8", "replace")
-
-
-def _paths(names: Sequence[str]) -> Sequence[str] | None:
-    """Printable names as paths; None (look at all files) if one of them stands for a name that is not UTF-8."""
-    return None if any("\\" in name for name in names) else names

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from samuel.loop.path_set import PathSet, path_of, saved_name
 from samuel.paths import VOLATILE_DIRS
+from samuel.printable import file_name
 from samuel.process.git.git import GitFailed
 from samuel.process.git.kept_refs import attempt_ref, person_ref, verified_ref
 from samuel.process.git.tree_output import TreeChange
@@ -35,9 +36,12 @@ class KeptAttempt(msgspec.Struct, frozen=True):
     """What the last attempt of a task left."""
 
     tree: str
+    """All of it, also the files that were put back for the checks."""
     base: str
     """The verified tree at that time."""
     ref: str = ""
+    put_back: tuple[str, ...] = ()
+    """The files that the next attempt begins with as they are in the verified tree."""
 
 
 class TreeState(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +55,11 @@ class TreeState(msgspec.Struct, frozen=True, kw_only=True):
     """The work tree that the attempt under way, or the last one, began with."""
     task: str = ""
     """The task of the attempt under way; "" when its result is saved: completed, kept or put away."""
+    put_back: tuple[str, ...] = ()
+    """The paths that are in the work tree as they are in the verified tree, and not as the attempt under way has
+    them: those of the checks, while they are judged and afterwards."""
+    outside: tuple[str, ...] = ()
+    """The paths beside the project that the attempt under way changed, from the top of the repository."""
     attempts: dict[str, KeptAttempt] = {}
     """By id of a task that is not completed: its last attempt."""
     owned: tuple[str, ...] = ()
@@ -176,22 +185,21 @@ class Attempts:
         task: str,
         retry: Retry = "continue",
         is_protected: Callable[[str], bool] = is_never_protected,
-        changed: Iterable[str] | None = None,
     ) -> AttemptStart:
         """Make the work tree what an attempt of the task must begin with.
 
         That is the verified tree; with "continue" and what the last attempt of the same task left, except for
-        protected paths and those that a completed task or a person changed since.
+        protected paths, those that were put back, and those that a completed task or a person changed since.
         """
         if self._trees is None or not self.state.verified:
             return AttemptStart()
-        tree = self._trees.snapshot(changed)
+        tree = self._trees.snapshot()
         # A start that was killed has written some of its target already.
         target = self._target(task, retry, is_protected)
         if appeared := self._take_in(tree, target):
             target = self._target(task, retry, is_protected)
         restored, problems, tree = self._put(tree, target)
-        self.state = replace(self.state, task=task, start=tree, left=tree)
+        self.state = replace(self.state, task=task, start=tree, left=tree, put_back=(), outside=())
         return AttemptStart(tree, restored, appeared, problems)
 
     def observe(self, changed: Iterable[str] | None = None) -> AttemptChanges:
@@ -208,10 +216,34 @@ class Attempts:
         persons = {path for path in paths if self.is_persons(path)}
         attempts = dict(state.attempts)
         if state.task:
-            attempts[state.task] = KeptAttempt(tree, state.verified)
+            last = attempts.get(state.task)
+            # Of this attempt: files are put back only after they were looked at.
+            whole = self._trees.combined(tree, last.tree, _paths(state.put_back)) if last else tree
+            attempts[state.task] = KeptAttempt(whole, state.verified, put_back=state.put_back)
         owned = _names({*_paths(state.owned), *(paths - persons)})
         self.state = replace(state, left=tree, owned=owned, attempts=attempts)
         return AttemptChanges(tree, tuple(changes), tuple(sorted(paths)), tuple(sorted(persons)))
+
+    def changed_names(self) -> list[str]:
+        """The paths that differ from the verified tree, as last observed; none whose name is not UTF-8."""
+        if self._trees is None or not self.state.verified:
+            return []
+        paths = self._trees.differing(self.state.verified, self.state.left)
+        return sorted(path for path in paths if path == file_name(path) and not self.is_persons(path))
+
+    def hold(self, paths: Iterable[str]) -> None:
+        """Let the attempt under way keep these paths, all that are put back now, as they were last observed.
+
+        To be saved before they are written: a kill must not lose what the attempt had there.
+        """
+        self.state = replace(self.state, put_back=_names(paths))
+
+    def note_outside(self, paths: Iterable[str]) -> None:
+        """Let the ref of the attempt under way also have these paths, which are beside the project.
+
+        They are from the top of the repository, and never written.
+        """
+        self.state = replace(self.state, outside=_names(paths))
 
     def keep(self, task: str, attempt: int) -> str:
         """Keep what the last attempt of the task left, as observed, in a ref; gives its name, "" for no change.
@@ -220,13 +252,16 @@ class Attempts:
         """
         self.state = replace(self.state, task="")
         kept_attempt = self.state.attempts.get(task)
-        if self._trees is None or kept_attempt is None or kept_attempt.tree == kept_attempt.base:
+        if self._trees is None or kept_attempt is None:
+            return ""
+        tree = self._trees.with_outside(kept_attempt.tree, _paths(self.state.outside))
+        if tree == kept_attempt.base:
             return ""
         ref = attempt_ref(self._run, task, attempt)
         parent = self._keep_verified()
         if kept_attempt.base != self.state.verified:
             parent = self._commit_of(kept_attempt.base)
-        self._trees.refs.keep(ref, kept_attempt.tree, parent, f"samuel: attempt {attempt} of task {task}\n")
+        self._trees.refs.keep(ref, tree, parent, f"samuel: attempt {attempt} of task {task}\n")
         attempts = {**self.state.attempts, task: replace(kept_attempt, ref=ref)}
         self.state = replace(self.state, attempts=attempts)
         return ref
@@ -269,6 +304,7 @@ class Attempts:
         try:
             elsewhere = PathSet(self._trees.differing(last.base, verified))
             own = self._trees.differing(last.base, last.tree)
+            own -= set(_paths(last.put_back))
             paths = {path for path in own if not elsewhere.touches(path) and not is_protected(path)}
             return self._trees.combined(verified, last.tree, paths)
         except GitFailed:

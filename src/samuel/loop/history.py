@@ -225,6 +225,7 @@ def _shortened_attempt(attempt: AttemptRecord, room: _Room) -> AttemptRecord:
         check_files=_texts(attempt.check_files, room),
         lost_tests=_texts(attempt.lost_tests, room),
         notes=_texts(attempt.notes, room),
+        remarks=_texts(attempt.remarks, room),
         denials=_texts(attempt.denials, room),
         coverage=attempt.coverage and _shortened_coverage(attempt.coverage, room),
         would_denials=_texts(attempt.would_denials, room),

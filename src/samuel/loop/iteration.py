@@ -37,6 +37,7 @@ from samuel.loop.attempt_tree import AttemptTree
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.availability import TROUBLE
 from samuel.loop.checks.judgement import Judgement, checked
+from samuel.loop.checks.put_back import PutBack
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import WORKERS, Evidence
 from samuel.loop.limits import WITHOUT_TASK, reason_without_task
@@ -115,7 +116,7 @@ class Iteration:
                 self._files_before = self._files.project.current_state()
                 generated = self._contexts()
         turn = self._turn()
-        answer = turn.work(turn.prepare(generated), self._files_before)
+        answer = turn.work(turn.prepare(generated), self._changed)
         self._observe()
         self._after_agent(answer)
         self._refuse_tampering()
@@ -211,20 +212,30 @@ class Iteration:
         """Make the work tree what the attempt begins with, and save that before an agent changes it."""
         self._tree = AttemptTree(self._place, self._files, self._task if self._own_task else None, self._commands)
         is_written = self._tree.start()
-        self.run = self._save(replace(self.run, tree=self._tree.state))
+        self._save_tree()
         return is_written
 
     def _contexts(self) -> StateNames:
         last = self._tree.last_changes() if self._tree else None
         return Contexts(self._place, self._steps, self.run, self._task, last).generate()
 
+    def _changed(self) -> list[str]:
+        """The files that the agent changed up to now."""
+        assert self._tree is not None
+        assert self._files_before is not None
+        self._facts.changed = self._tree.changed(self._files_before)
+        return self._facts.changed
+
     def _observe(self) -> None:
         """Look at what the agent changed, after it ended."""
         if self._tree is None or not self._steps.agent_started:
             return
-        self._tree.observe(self._facts.changed)
-        self._facts.changed_files = self._tree.changed_files
-        self.run = self._save(replace(self.run, tree=self._tree.state))
+        self._tree.observe()
+        self._facts.changed_files, self._facts.remarks = self._tree.changed_files, self._tree.remarks
+        self._save_tree()
+
+    def _save_tree(self) -> None:
+        self.run = self._save(replace(self.run, tree=self._files.attempts.state))
 
     def _turn(self) -> AgentTurn:
         task = self._task if self._own_task else None
@@ -254,8 +265,10 @@ class Iteration:
             return
         assert self._task is not None
         settings, files = self._place.settings, self._files
+        put_back = PutBack(files.trees, files.attempts, self._save_tree) if files.trees else None
         judgement = Judgement(
-            files.trees, files.checks, self._commands, settings.protect, self._run_checks, self._place.watch
+            *(files.trees, put_back, files.checks, self._commands, settings.protect),
+            *(self._run_checks, self._place.watch),
         )
         changes = self._tree.changes if self._tree else None
         verdict = judgement.judge(self._task, changes or AttemptChanges(), self.run.tree.verified)
@@ -263,8 +276,8 @@ class Iteration:
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
         facts.lost_tests = verdict.checks.lost_tests
         if self._tree is not None and self._commands:
-            self._tree.observe_checks(self._files.project.look_again() if self._files_before else ())
-            self.run = self._save(replace(self.run, tree=self._tree.state))
+            self._tree.observe_checks()
+            self._save_tree()
         if not verdict.checks.passed:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)
         facts.verified = "checks" if facts.checks or self._checks_ran else "none"

@@ -21,7 +21,7 @@ from samuel.loop.run_files import RunFiles
 from samuel.loop.source_marks import SourceMarks
 from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as sandboxes
-from samuel.process.git.commit import commit_paths
+from samuel.process.git.commit import commit_paths, forget
 from samuel.process.git.git import GitFailed
 from samuel.process.git.kept_refs import landed_ref
 from samuel.tasks.task import Task
@@ -43,7 +43,7 @@ def apply(place: Workplace, files: RunFiles, run: Run) -> AppliedSettlement:
     settlement = run.settlement
     assert settlement is not None
     row, sha, commit_error = settlement.row, "", ""
-    marked = SourceMarks(place).write(files, settlement.task_id) if row.status == "completed" else ()
+    marked = SourceMarks(place).write(settlement.task_id) if row.status == "completed" else ()
     if settlement.commit is not None:
         with sealed_for_commit(place, files.tasks, run):
             own = [path for path in marked if not files.attempts.is_persons(path) and path not in run.dirty]
@@ -73,7 +73,6 @@ def _settle_tree(place: Workplace, files: RunFiles, settlement: Settlement, mark
                 return attempts.keep(name, settlement.attempt)
             case "put_away":
                 put_away = attempts.put_away(name, settlement.attempt, ())
-                files.project.last_look = None
                 if put_away.ref:
                     place.watch(WorkPutAway(settlement.task_id, put_away.ref, put_away.restored))
                 for problem in put_away.problems:
@@ -115,6 +114,7 @@ def commit_task(
         if mark in body:
             return head
     to_commit = {*(settlement.commit or ()), *marked}
+    forget(place.git, to_commit)  # an agent can have told git that they did not change
     left = [entry for entry in place.git.status().entries if entry.path in to_commit]
     if not left:
         return ""  # the agent has committed everything itself

@@ -73,10 +73,11 @@ class Settlements:
         commit = None
         if self._place.settings.commit:
             # The tree that the checks passed on: earlier attempts are part of it, and so is what a formatter
-            # among the checks changed.
+            # among the checks changed. Git may have been told not to see some of it.
             person = {*self._run.dirty, *self._run.tree.person}
-            dirty = without_own_files(self._files.project.dirty(), self._place.own_files(self._run.agent))
-            commit = [path for path in dirty if path not in person]
+            changed = {*self._files.project.dirty(), *self._files.attempts.changed_names()}
+            paths = without_own_files(sorted(changed), self._place.own_files(self._run.agent))
+            commit = [path for path in paths if path not in person]
         return self._settle(
             IterationOutcome.COMPLETED, failed=False, task=task, row=row, commit=commit, tree="complete"
         )
@@ -111,8 +112,7 @@ class Settlements:
         if before is None or not self._facts.agent_ran:
             return
         with suppress(GitFailed):
-            look = self._files.project.last_look  # which every agent that ends is followed by
-            head = look.by_git.head if look and look.by_git else self._place.git.head()
+            head = self._place.git.head()
             if head and head != before:
                 since = f"{before}..{head}" if before else head
                 log = self._place.git.run("log", "--format=%h %s", f"--max-count={MAX_NAMED}", since)

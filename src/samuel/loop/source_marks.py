@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from samuel.errors import SamuelError
-from samuel.loop.run_files import RunFiles, private_directory
+from samuel.loop.run_files import private_directory
 from samuel.loop.workplace import Workplace
 from samuel.process.git.trees import Trees
 from samuel.tasks.formats.source import TaskSource
@@ -27,7 +27,7 @@ class SourceMarks:
         self._place = place
         self._file = OriginFile(private_directory(place), place.disk)
 
-    def write(self, files: RunFiles, task_id: str) -> tuple[str, ...]:
+    def write(self, task_id: str) -> tuple[str, ...]:
         """Mark the task as done in its source; the paths below the root that hold its mark."""
         try:
             result = write_back(self._file, self._place.root, (task_id,), self._place.disk)
@@ -36,8 +36,6 @@ class SourceMarks:
             return ()
         for problem in result.problems:
             self._place.warn(problem)
-        if result.marked:
-            files.project.last_look = None  # Samuel itself wrote since
         return tuple(path for path in map(self._below_root, result.files) if path)
 
     def only_marked(self, paths: Iterable[str], trees: Trees | None, verified: str) -> set[str]:

@@ -2,14 +2,18 @@
 
 An agent may do to the repository whatever git can do: make one, hide it behind another, drop the commit that it
 began with. Changes are detected all the same. Only a repository that is gone or broken is an error.
+
+What an attempt of a run changed is not asked here but of Samuel's own index (`Attempts.observe`): the one of the
+repository says what an agent lets it say.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from samuel.errors import SamuelError
 from samuel.files.survey import Signature, TooManyFiles, survey
@@ -17,6 +21,7 @@ from samuel.paths import VOLATILE_DIRS
 from samuel.printable import file_name
 from samuel.process.git.git import Git, GitFailed, WorkTreeState
 
+T = TypeVar("T")
 TICK_NS = 20_000_000  # the kernel stamps files with a clock that may be a tick behind
 
 
@@ -36,8 +41,6 @@ class ProjectFiles:
     def __init__(self, root: Path, git: Git) -> None:
         self._root = root
         self._git = git
-        self.last_look: ProjectState | None = None
-        """The files when they were last compared with an earlier state; None if Samuel itself wrote some since."""
 
     def current_state(self) -> ProjectState:
         """The files as they are now. Raises RepositoryLost."""
@@ -49,22 +52,13 @@ class ProjectFiles:
         except GitFailed as error:
             raise self._lost(error.message) from None
 
-    def changed_since_last(self) -> list[str] | None:
-        """The paths that changed since the last look; None if they are not known. Raises RepositoryLost."""
-        if self.last_look is None or self.last_look.by_git is None:
-            return None
+    def in_repository(self, look: Callable[[], T]) -> T:
+        """What `look` at the repository gives. Raises RepositoryLost if it cannot be used any more."""
         self._has_repository()
-        return sorted(self._changed_by_git(self.last_look.by_git, self.last_look.at_ns))
-
-    def look_again(self) -> list[str] | None:
-        """What `changed_since_last` gives; this look is then the last one."""
-        with self._git.one_moment():
-            look = self.current_state()  # first: what changes between the two is seen twice, not missed
-            paths = self.changed_since_last()
-        if paths is None:
-            return None
-        self.last_look = look
-        return [path for path in paths if not path.startswith(VOLATILE_DIRS)]
+        try:
+            return look()
+        except GitFailed as error:
+            raise self._lost(error.message) from None
 
     def changed(self, before: ProjectState) -> list[str]:
         """The paths that are not what they were, committed or not. Raises RepositoryLost."""
@@ -73,9 +67,7 @@ class ProjectFiles:
             now = self._survey()
             paths = {path for path in {*before.by_file, *now} if before.by_file.get(path) != now.get(path)}
         else:
-            with self._git.one_moment():
-                self.last_look = self.current_state()
-                paths = self._changed_by_git(before.by_git, before.at_ns)
+            paths = self._changed_by_git(before.by_git, before.at_ns)
         return [file_name(path) for path in sorted(paths) if not path.startswith(VOLATILE_DIRS)]
 
     def dirty(self) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 from samuel import paths
 from samuel.files.lock import held
 from samuel.loop.attempts import Attempts
+from samuel.loop.checks.put_back import PutBack
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.process.git.trees import Trees
@@ -50,6 +51,33 @@ def test_run_restore_puts_the_last_attempt_back(samuel, failed, git):
     assert (failed / "new/helper.py").read_text() == "helper 2\n"
     assert git(failed, "status", "--porcelain") == " M app.py\n?? new/\n"
     assert samuel("run", "restore", "2") == (0, "restored 0 files of attempt 2 of task `2`\n", "")
+
+
+def test_run_restore_has_the_tests_that_were_put_back(samuel, failed, git):
+    """An attempt renamed a function in the code and in its test, and was refused for the test."""
+    trees = Trees(
+        Git(failed, environment.clean()),
+        paths.User.from_environment().record(failed / ".samuel/run") / "trees",
+    )
+    (failed / "tests").mkdir()
+    (failed / "tests/test_app.py").write_text("clamp\n")
+    git(failed, "add", ".")
+    git(failed, "commit", "-q", "-m", "tests")
+    attempts = Attempts(trees, "run-2")
+    attempts.begin()
+    attempts.start("1")
+    (failed / "app.py").write_text("clip\n")
+    (failed / "tests/test_app.py").write_text("clip\n")
+    attempts.observe()
+    assert PutBack(trees, attempts, lambda: None).verified(["tests/test_app.py"]) == []
+    attempts.observe()
+    attempts.put_away("1", 1)
+    assert samuel("run", "restore", "1") == (
+        0,
+        "restored 2 files of attempt 1 of task `1`\n  app.py\n  tests/test_app.py\n",
+        "",
+    )
+    assert (failed / "tests/test_app.py").read_text() == "clip\n"
 
 
 def test_run_restore_json_has_the_ref_and_the_paths(samuel, failed):

@@ -29,7 +29,7 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
         files.checks.set_baseline((), ignored)
         return replace(run, baseline_done=True)
     # What a failed attempt of the run before left would count against the project, or be accepted as its fault.
-    files.attempts.start("")
+    not_put = files.attempts.start("").problems
     run = replace(run, tree=files.attempts.state)
     before, any_handler = replace(run, iteration=0), True
     try:
@@ -45,6 +45,7 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     files.checks.set_baseline(work.runs, ignored)
     files.attempts.accept_checks()
     failing = (*failing_commands(work.runs), *([work.other_failures] if work.other_failures else ()))
+    failing += tuple(f"not as it was verified: {problem}" for problem in not_put)
     accepted = place.settings.baseline == "accept"
     if failing or any_handler:  # without a handler nothing was checked: nobody may read that the checks pass
         place.watch(BaselineChecked(failing, accepted))

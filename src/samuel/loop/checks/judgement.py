@@ -15,6 +15,7 @@ from samuel.events.loop import CheckRun
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.checks.files import CheckFiles, owned, protected
 from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.checks.put_back import PutBack
 from samuel.loop.checks.softened_tests import softened_tests
 from samuel.loop.checks.verdict import CheckVerdict, check_runs, judge
 from samuel.loop.reports import CheckFilesChanged, Watch, ignore_reports
@@ -43,11 +44,15 @@ class AttemptVerdict(NamedTuple):
 
 
 class Judgement:
-    """Judges one attempt. `check` runs all checks on the work tree as it is."""
+    """Judges one attempt. `check` runs all checks on the work tree as it is.
+
+    `trees` and `put_back` are None without a git repository.
+    """
 
     def __init__(
         self,
         trees: Trees | None,
+        put_back: PutBack | None,
         memory: CheckMemory,
         commands: Sequence[str],
         protect: Sequence[str],
@@ -55,6 +60,7 @@ class Judgement:
         watch: Watch = ignore_reports,
     ) -> None:
         self._trees = trees
+        self._put_back = put_back
         self._memory = memory
         self._commands = commands
         self._protect = protect
@@ -66,16 +72,20 @@ class Judgement:
         # Also those that a person had changed before the run: an agent must not weaken uncommitted checks either.
         paths = [*(change.path for change in attempt.changes), *attempt.person]
         if refused := self._refused(task, paths):
-            self._put(verified, refused)
-            return AttemptVerdict(CheckVerdict(False, _protected_text(refused)), tuple(refused))
+            why = _protected_text(refused, self._put(refused))
+            return AttemptVerdict(CheckVerdict(False, why), tuple(refused))
         files = _FilesOfTrees(self._trees, verified, attempt.tree)
         if hidden := self._hidden(files):
             return AttemptVerdict(CheckVerdict(False, _hidden_text(hidden)), tuple(hidden))
         touched = files.touched(self._commands, paths)
+        if not_kept := self._not_kept(touched):
+            problems = self._put(list(not_kept))
+            return AttemptVerdict(CheckVerdict(False, _not_kept_text(not_kept, problems)), touched)
         owned_files = owned(task, touched)
-        with_verified = self._check_with(
-            verified, attempt.tree, [path for path in touched if path not in owned_files]
-        )
+        try:
+            with_verified = self._check_with(attempt.tree, [path for path in touched if path not in owned_files])
+        except _NotPut as error:
+            return AttemptVerdict(CheckVerdict(False, _not_put_text(error.problems)), touched)
         own = checked(self._check())
         verdict = judge(
             own.runs,
@@ -86,10 +96,10 @@ class Judgement:
             softened_tests=[line for path in touched for line in files.softened(path)],
             before=self._memory.verified,
         )
-        self._put(verified, verdict.softened)
-        if own.other_failures:
-            why = "\n\n".join(text for text in (verdict.why, own.other_failures) if text)
-            verdict = verdict._replace(passed=False, why=why)
+        not_put = self._put(verdict.softened)
+        if own.other_failures or not_put:
+            texts = (verdict.why, own.other_failures, _not_put_text(not_put) if not_put else "")
+            verdict = verdict._replace(passed=False, why="\n\n".join(text for text in texts if text))
         return AttemptVerdict(verdict, touched, own.runs)
 
     def _refused(self, task: Task, paths: Sequence[str]) -> list[str]:
@@ -107,20 +117,28 @@ class Judgement:
         new = [path for path in self._trees.ignored() if path not in self._memory.ignored]
         return [path for path in files.touched(self._commands, new) if not path.endswith("/")]
 
-    def _check_with(self, verified: str, own: str, paths: Sequence[str]) -> tuple[CheckRun, ...] | None:
-        """The checks with these files as in the verified tree; None if there are none."""
-        if not paths:
+    def _not_kept(self, touched: Sequence[str]) -> dict[str, str]:
+        """Files of the checks that no tree can have: nobody could check with and without them; and why."""
+        not_kept = self._trees.not_kept if self._trees is not None else {}
+        return {path: not_kept[path] for path in touched if path in not_kept}
+
+    def _check_with(self, own: str, paths: Sequence[str]) -> tuple[CheckRun, ...] | None:
+        """The checks with these files as in the verified tree; None if there are none. Raises _NotPut."""
+        if not paths or self._put_back is None:
             return None
         self._watch(CheckFilesChanged(tuple(map(file_name, paths))))
-        self._put(verified, paths)
+        not_put = self._put_back.verified(paths)
         try:
-            return checked(self._check()).runs
+            runs = checked(self._check()).runs if not not_put else ()
         finally:
-            self._put(own, paths)
+            not_put += self._put_back.own(own, paths)
+        if not_put:
+            raise _NotPut(not_put)
+        return runs
 
-    def _put(self, tree: str, paths: Sequence[str]) -> None:
-        if self._trees is not None and paths:
-            self._trees.put(tree, paths)
+    def _put(self, paths: Sequence[str]) -> list[str]:
+        """Put these files back for good; gives why one could not be put."""
+        return self._put_back.verified(paths) if self._put_back is not None else []
 
 
 def checked(fired: Fired) -> CheckedWork:
@@ -150,11 +168,35 @@ def _hidden_text(paths: Sequence[str]) -> str:
     return f"files that the checks run or read are hidden from git: {named}; remove them, or let git see them"
 
 
-def _protected_text(paths: Sequence[str]) -> str:
+def _not_kept_text(not_kept: Mapping[str, str], problems: Sequence[str]) -> str:
+    named = ", ".join(f"`{path}` ({why})" for path, why in list(not_kept.items())[:MAX_NAMED])
+    text = f"files that the checks run or read cannot be judged: {named}; leave them as they were"
+    return f"{text}\n{_not_put_text(problems)}" if problems else f"{text}; they were put back"
+
+
+def _protected_text(paths: Sequence[str], not_put: Sequence[str]) -> str:
     named = ", ".join(f"`{path}`" for path in paths[:MAX_NAMED])
-    return (
-        f"files that `protect` of samuel.toml names were changed, and put back: {named}; only a task whose "
+    put = "and not all could be put back" if not_put else "and put back"
+    text = (
+        f"files that `protect` of samuel.toml names were changed, {put}: {named}; only a task whose "
         "`Files:` names them may change them"
+    )
+    return f"{text}\n{_not_put_text(not_put)}" if not_put else text
+
+
+class _NotPut(Exception):
+    """A file of the checks could not be made what it must be: `problems` says which, and why."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
+def _not_put_text(problems: Sequence[str]) -> str:
+    return (
+        "files that the checks run or read could not be put back, so the attempt counts as failed: "
+        + "; ".join(problems[:MAX_NAMED])
+        + "; make them writable for the user of the run"
     )
 
 

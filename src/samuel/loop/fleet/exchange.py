@@ -100,7 +100,8 @@ class Exchange:
             refs.set_ref(ref, commit)
             tree = refs.tree_of(commit)
             # Not as the machine says: what a ref of the person's holds would be pushed for the next attempt.
-            line = replace(line, last=KeptAttempt(tree, refs.tree_of(f"{commit}~1") or tree, ref))
+            base = refs.tree_of(f"{commit}~1") or tree
+            line = replace(line, last=KeptAttempt(tree, base, ref, line.last.put_back))
         elif line.last is not None:  # it changed nothing
             tree = KeptRefs(self._git).tree_of(record.base)
             line = replace(line, last=KeptAttempt(tree, tree))

@@ -155,7 +155,7 @@ class LaneLoop(Loop):
             return
         marks = SourceMarks(self._place)
         done = [task.id for task in self._files.tasks.load() if task.status == "completed"]
-        marked = {path for task_id in done for path in marks.write(self._files, task_id)}
+        marked = {path for task_id in done for path in marks.write(task_id)}
         changed = {entry.path for entry in self._place.git.status().entries} if marked else set()
         for path in sorted(marked & changed):
             self._place.warn(f"`{path}` has the marks of the completed tasks; commit it")

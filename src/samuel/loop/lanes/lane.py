@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from samuel.errors import SamuelError
 from samuel.files import atomic
+from samuel.files.put_inside import move_aside
 from samuel.loop.attempts import Attempts, KeptAttempt, TreeState
 from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.lanes.rules import MirroredFiles
@@ -27,6 +28,7 @@ from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectFiles
 from samuel.paths import VOLATILE_DIRS, Project
 from samuel.process.git import worktrees
+from samuel.process.git.commit import forget
 from samuel.process.git.trees import Trees
 from samuel.prompts import background, progress
 from samuel.tasks.task import Tasks
@@ -78,6 +80,7 @@ class Lane:
         self._trees: Trees | None = None
         self._window: RepositoryWindow | None = None
         self._is_looked_at = False
+        self._is_sparse = worktrees.is_sparse(project.git)
 
     @property
     def place(self) -> Workplace:
@@ -155,7 +158,9 @@ class Lane:
         if not self.is_worktree():
             self.renew(commit)
         self.sweep_locks()
-        worktrees.reset(self.place.git, commit, self._own_paths)
+        for path in self.trees.not_kept:  # no ref has them, and git would remove them
+            move_aside(self.root, path)
+        worktrees.reset(self.place.git, commit, self._own_paths, is_sparse=self._is_sparse)
         if self._mirror() or self._own_paths or not self._is_looked_at:
             self._is_looked_at = True
             entries = self.place.git.status().entries
@@ -178,13 +183,11 @@ class Lane:
     ) -> RunFiles:
         """The files of an attempt that begins with the lane as it is now; `tree` is that of its commit."""
         project = ProjectFiles(self.root, self.place.git)
-        with self.place.git.one_moment():
-            project.last_look = project.current_state()
         # The own index knows the work tree as of the last snapshot; since then it became the commit, which takes a
         # third of the git calls that looking at every file does.
         last = self.trees.last
         changed = {*self.trees.differing(last, tree), *self._own_paths} if last else None
-        start = self.trees.snapshot(changed)
+        start = self._as_in(tree, self.trees.snapshot(changed))
         person = tuple(sorted(map(saved_name, self._own_paths)))
         state = TreeState(verified=start, left=start, start=start, attempts=last_attempts, person=person)
         return RunFiles(
@@ -196,6 +199,18 @@ class Lane:
             checks.in_lane(self._ignored),
             self.repository,
         )
+
+    def _as_in(self, tree: str, start: str) -> str:
+        """The work tree, made what it must be where git was told that it already is; `start` is what it is now.
+
+        What is left then is what filters wrote, such as those of LFS.
+        """
+        stale = self.trees.differing(start, tree) - set(self._own_paths)
+        if not stale:
+            return start
+        forget(self.place.git, stale)
+        worktrees.reset(self.place.git, "HEAD", self._own_paths, is_sparse=self._is_sparse)
+        return self.trees.snapshot(stale)
 
     def attempts(self, run_id: str, state: TreeState) -> Attempts:
         """The attempt that a killed run left in the lane."""

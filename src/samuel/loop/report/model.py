@@ -83,6 +83,7 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     removed: int
     check_files: tuple[str, ...]
     lost_tests: tuple[str, ...]
+    remarks: tuple[str, ...]
     denials: tuple[str, ...]
     would_denials: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -227,6 +228,7 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
         removed=sum(file.removed or 0 for file in files),
         check_files=_each_once(record.check_files for record in records),
         lost_tests=_each_once(record.lost_tests for record in records),
+        remarks=_each_once(record.remarks for record in records),
         denials=_each_once(record.denials for record in records),
         would_denials=_each_once(record.would_denials for record in records),
         notes=tuple(notes),

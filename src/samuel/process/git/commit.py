@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from samuel.printable import safe
@@ -49,6 +49,22 @@ def commit_paths(
     names = ("--pathspec-from-file=-", "--pathspec-file-nul")  # more than a command line may hold
     _write(git, ["commit", "--quiet", *verified, "-m", message, *names], paths, hooks, off)
     return git.head()
+
+
+def forget(git: Git, paths: Iterable[str]) -> None:
+    """Let git look at these files anew: without flags that hide a change, and whatever it knew of their times.
+
+    Raises GitFailed.
+    """
+    prefix = git.location().prefix
+    names = {prefix + os.fsencode(path) for path in paths}
+    if not names:
+        return
+    entries = git.run("ls-files", "--stage", "--full-name", "-z").split(b"\0")
+    tracked = [entry for entry in entries if b" 0\t" in entry and entry.partition(b"\t")[2] in names]
+    if tracked:
+        env = {**git.owner_environment, "GIT_TERMINAL_PROMPT": "0"}
+        git.call(["update-index", "-z", "--index-info"], _SETTINGS, stdin=b"\0".join(tracked) + b"\0", env=env)
 
 
 def _refuse_programs_below(git: Git, places: Sequence[Path], paths: Sequence[str]) -> list[str]:

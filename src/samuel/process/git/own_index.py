@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-import stat
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -23,15 +23,13 @@ from samuel.process.git import settings as git_settings
 from samuel.process.git.git import Git
 from samuel.process.git.settings import GitSetting
 from samuel.process.git.tree_output import GITLINK, TreeEntry
+from samuel.process.git.work_file import WorkFiles
 from samuel.process.spawn import Finished
 
 TIMEOUT = 600.0  # the first look reads every file
-LARGEST = (
-    256 * 1024 * 1024
-)  # of a file that is taken: a repository must not grow by every data set beside the code
 _ATTRIBUTES = "* -text -ident -filter !working-tree-encoding !diff !eol\n"
 _TEMPORARY = re.compile(r"\.samuel-[0-9a-f]{16}\.tmp")  # what a killed `atomic.write_at` leaves
-_PLATFORM = ("core.ignorecase", "core.precomposeunicode", "core.symlinks", "core.trustctime", "core.checkstat")
+_PLATFORM = ("core.ignorecase", "core.precomposeunicode", "core.symlinks")
 
 
 class OwnIndex:
@@ -41,6 +39,8 @@ class OwnIndex:
         self._git = git
         self._directory = directory
         self._swept = False
+        self.not_kept: dict[str, str] = {}
+        """The files that no tree has as they are, and why; a tree has a note in their place."""
 
     @property
     def index(self) -> Path:
@@ -79,6 +79,7 @@ class OwnIndex:
             with suppress(FileNotFoundError):
                 (self._directory / name).unlink()
         self._lay_out()
+        absent_before = set(self._absent()) if (self._directory / "absent").exists() else None
         entries, absent, paths = [], [], []
         for entry in _split(self._git.run("ls-files", "-s", "-t", "-z", "--full-name", ":/")):
             tag, _, line = entry.partition(" ")
@@ -86,7 +87,9 @@ class OwnIndex:
             if facts.endswith(" 0"):  # of a conflict, the work tree has what there is
                 entries.append(f"{facts}\t{name}")
             path = self._below(name)
-            if facts.startswith(GITLINK) or path is None or (tag == "S" and not self._exists(path)):
+            # Which files a sparse checkout leaves out, the index says only as long as no agent has written it.
+            skipped = tag == "S" and (absent_before is None or path in absent_before)
+            if facts.startswith(GITLINK) or path is None or (skipped and not self._exists(path)):
                 absent.append(name)
             else:
                 paths.append(path)
@@ -97,8 +100,8 @@ class OwnIndex:
         self._at_top("-z", "--index-info", names=entries, index=building)
         # What is not in this work tree (submodules, a sparse checkout, beside the project) stays as it is.
         self._at_top("-z", "--skip-worktree", "--stdin", names=absent, index=building)
-        skipped = [path for name in absent if (path := self._below(name)) is not None]
-        atomic.write_bytes(self._directory / "absent", _joined(skipped), 0o600, durable=False)
+        below = [path for name in absent if (path := self._below(name)) is not None]
+        self._write_names("absent", below)
         self.take(paths, index=building)
         self.take(self.differing(building), index=building)
         os.replace(building, self.index)
@@ -114,23 +117,60 @@ class OwnIndex:
     def take(self, paths: Iterable[str], index: Path | None = None) -> None:
         """Make the entries of these paths what is in the work tree now; a path that is not there loses its entry.
 
-        A directory, a pipe or what lies behind a link is no file of the project, so its path has no entry.
+        A directory, a pipe or what lies behind a link is no file of the project, so its path has no entry. A file
+        that cannot be read or is too large gets a note as its entry, which changes when the file does.
         """
-        links: dict[str, bool] = {}
-        present, gone, absent = [], [], set(self._absent())
+        files, absent, recent = WorkFiles(self._root), set(self._absent()), set(self._recent())
+        # Git compares times of changes by the second: a file that changes twice in one may look the same.
+        second = int(time.time()) - 1
+        entries: list[tuple[str, TreeEntry | None]] = []
+        present, doubtful, still_recent = [], [], set()
         for path in paths:
             if path.startswith(VOLATILE_DIRS) or ".git" in path.split("/"):
                 continue
-            kind = self._kind(path, links)
-            if kind == "file":
+            file = files.look(path)
+            self.not_kept.pop(path, None)
+            if path in recent:
+                recent.remove(path)
+                doubtful.append(path)
+            if file.kind == "file":
                 present.append(path)
-            elif kind == "gone" and path not in absent:
-                gone.append(path)
-        if gone:
-            self.set_entries([(path, None) for path in gone], index or self.index)
+                if file.changed_at >= second:
+                    still_recent.add(path)
+            elif file.kind == "not_kept":
+                self.not_kept[path] = file.why
+                entries.append((path, self._note(path, file.note)))
+            elif path not in absent:
+                entries.append((path, None))
+        if doubtful:
+            self._forget(doubtful, index)
+        if entries:
+            self.set_entries(entries, index or self.index)
         if present:
             options = ("--add", "--remove", "--replace", "--ignore-skip-worktree-entries", "-z", "--stdin")
             self.call("update-index", *options, stdin=_joined(present), index=index)
+        if doubtful or still_recent:
+            self._write_names("recent", recent | still_recent)
+
+    def take_outside(self, paths: Iterable[str], index: Path) -> None:
+        """The same for paths beside the project, from the top of the work tree; only those that can be kept."""
+        top = self._git.top
+        files = WorkFiles(top)
+        names = [path for path in paths if files.look(path).kind == "file" or not os.path.lexists(top / path)]
+        self._at_top("--add", "--remove", "--replace", "-z", "--stdin", names=names, index=index)
+
+    def _note(self, path: str, text: bytes) -> TreeEntry:
+        name = self.call("hash-object", "-w", "--stdin", stdin=text).decode().strip()
+        return TreeEntry(path, "100644", name, len(text))
+
+    def _forget(self, paths: Sequence[str], index: Path | None) -> None:
+        """Let git read these files again, whatever their times are."""
+        names = set(paths)
+        lines = _split(self.call("ls-files", "-s", "-z", index=index))
+        prefix = os.fsdecode(self._git.location().prefix)
+        entries = [line.split("\t", 1) for line in lines]
+        tracked = [f"{facts}\t{prefix}{name}" for facts, name in entries if name in names]
+        self.call("update-index", "-z", "--index-info", stdin=_joined(tracked), index=index)
 
     def set_entries(self, entries: Iterable[tuple[str, TreeEntry | None]], index: Path) -> None:
         """Give these paths in an index what a tree has there; None is nothing."""
@@ -150,13 +190,23 @@ class OwnIndex:
         changed = self.call(
             "diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all", index=index
         )
-        untracked = self.call("ls-files", "-z", "--others", "--exclude-standard", *own, index=index)
+        listing = ("ls-files", "-z", "--others", "--exclude-standard", *own)
+        untracked = self.call(*listing, index=index)
+        if os.path.lexists(self._root / ".git") and self._git.top != self._root.resolve():
+            # Another repository was made at the root of a project inside a larger one: git would pass over it.
+            untracked += self.call(f"--work-tree={self._root}", *listing, index=index)
         # Tracked in spite of the rules: `git add -f`.
         forced = self._git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
         indexed = set(_split(self.call("ls-files", "-z", index=index))) if forced else set()
         paths = [*_split(changed), *(path for path in _split(untracked) if not path.endswith("/"))]
         paths += [path for path in _split(forced) if path not in indexed and self._exists(path)]
+        paths += self._recent()
         return [path for path in [*paths, *self._appeared(index)] if not self._is_debris(path)]
+
+    def differing_from(self, tree: str) -> set[str]:
+        """The paths whose entry is not what the tree has."""
+        options = ("--cached", "-z", "--name-only", "--relative", "--ignore-submodules=all")
+        return set(_split(self.call("diff-index", *options, tree or self._git.empty_tree())))
 
     def _appeared(self, index: Path | None) -> list[str]:
         """Paths that the work tree did not have and that are there now; from here on they count."""
@@ -164,16 +214,25 @@ class OwnIndex:
         appeared = [path for path in absent if self._is_file(path)]
         if appeared:
             self.call("update-index", "-z", "--no-skip-worktree", "--stdin", stdin=_joined(appeared), index=index)
-            left = [path for path in absent if path not in set(appeared)]
-            atomic.write_bytes(self._directory / "absent", _joined(left), 0o600, durable=False)
+            self._write_names("absent", [path for path in absent if path not in set(appeared)])
         return appeared
 
     def _absent(self) -> list[str]:
         """The paths that are in the index and not, or not as files, in the work tree."""
+        return self._names("absent")
+
+    def _recent(self) -> list[str]:
+        """The paths that changed in the second in which they were taken."""
+        return self._names("recent")
+
+    def _names(self, file: str) -> list[str]:
         try:
-            return _split((self._directory / "absent").read_bytes())
+            return _split((self._directory / file).read_bytes())
         except FileNotFoundError:
             return []
+
+    def _write_names(self, file: str, names: Iterable[str]) -> None:
+        atomic.write_bytes(self._directory / file, _joined(sorted(names)), 0o600, durable=False)
 
     def _is_debris(self, path: str) -> bool:
         """Whether this is a file that a killed Samuel left; it is removed."""
@@ -210,6 +269,9 @@ class OwnIndex:
             "core.fileMode": git_settings.value_of(settings, "core.filemode") or "true",
             "core.autocrlf": "false",
             "core.safecrlf": "false",
+            # Of all that tells whether a file changed, only the time of its last change cannot be set at will.
+            "core.trustctime": "true",
+            "core.checkStat": "default",
             "core.untrackedCache": "false",
             "core.splitIndex": "false",
             "index.sparse": "false",
@@ -242,30 +304,6 @@ class OwnIndex:
     def _is_file(self, path: str) -> bool:
         file = self._root / path
         return os.path.islink(file) or os.path.isfile(file)
-
-    def _kind(self, path: str, links: dict[str, bool]) -> str:
-        """`file`, `gone`, or `other`: a file that cannot be read or is too large. Its entry stays as it is."""
-        parent = os.path.dirname(path)
-        if parent and self._behind_link(parent, links):
-            return "gone"
-        try:
-            status = os.lstat(self._root / path)
-        except OSError:
-            return "gone"
-        if stat.S_ISLNK(status.st_mode):
-            return "file"
-        if not stat.S_ISREG(status.st_mode):
-            return "gone"
-        usable = status.st_size <= LARGEST and os.access(self._root / path, os.R_OK)
-        return "file" if usable else "other"
-
-    def _behind_link(self, directory: str, links: dict[str, bool]) -> bool:
-        if directory not in links:
-            above = os.path.dirname(directory)
-            links[directory] = bool(above and self._behind_link(above, links)) or os.path.islink(
-                self._root / directory
-            )
-        return links[directory]
 
 
 def _split(output: bytes) -> list[str]:

@@ -7,12 +7,12 @@ through an index of Samuel's own, so the owner's index and settings neither chan
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from samuel.errors import SamuelError
 from samuel.files.atomic import DISK, Disk
-from samuel.files.put_inside import put_file, put_link, remove_path
+from samuel.files.put_inside import move_aside, put_file, put_link, remove_path
 from samuel.paths import VOLATILE_DIRS
 from samuel.printable import file_name
 from samuel.process.git.git import Git, GitFailed
@@ -28,6 +28,7 @@ from samuel.process.git.tree_output import (
     parse_changes,
     parse_entries,
 )
+from samuel.process.git.work_file import NOT_KEPT, WorkFiles
 
 DIFF_LIMIT = 1024 * 1024
 _BATCH = 64 * 1024 * 1024  # of file contents at a time
@@ -85,6 +86,11 @@ class Trees:
     def _write_tree(self, index: Path) -> str:
         options = ("--missing-ok",) if self._own.is_partial else ()
         return self._own.call("write-tree", *options, index=index).decode().strip()
+
+    @property
+    def not_kept(self) -> Mapping[str, str]:
+        """The files that no tree has as they are, by the last look at every file, and why."""
+        return self._own.not_kept
 
     def ignored(self) -> tuple[str, ...]:
         """The untracked paths that git ignores, and so no tree has; a directory stands for all that is in it."""
@@ -166,44 +172,69 @@ class Trees:
         finally:
             mixed.unlink(missing_ok=True)
 
+    def with_outside(self, tree: str, paths: Sequence[str]) -> str:
+        """The tree with these paths, which are beside the project and from the top, as the work tree has them."""
+        if not paths:
+            return tree
+        self._own.prepare()
+        mixed = self._own.index.with_name("mixed")
+        mixed.unlink(missing_ok=True)
+        self._own.call("read-tree", tree, index=mixed)
+        try:
+            self._own.take_outside(paths, index=mixed)
+            return self._write_tree(mixed)
+        finally:
+            mixed.unlink(missing_ok=True)
+
     def put(self, tree: str, paths: Iterable[str]) -> list[str]:
         """Make these paths in the work tree what they are in `tree`; gives why a path could not be made so.
 
-        A path that the tree does not have is removed. Idempotent: repeated after a kill, it finishes.
+        A path that the tree does not have is removed. What was written is read back and compared. Idempotent:
+        repeated after a kill, it finishes.
         """
         self._last = ""
         names = [path for path in sorted(set(paths)) if _is_writable(path)]
         entries = self.entries(tree, names)
-        problems = []
+        problems: dict[str, str] = {}
         for path in names:  # before anything is written: a file may have become a directory, or the reverse
             if path not in entries:
-                problems += self._attempt(path, None, b"")
+                problems |= self._attempt(path, None, b"")
         files = [entry for entry in entries.values() if entry.mode != GITLINK]
         for batch in _batches(files):
             for entry, content in zip(batch, self._blobs(batch), strict=True):
-                problems += self._attempt(entry.path, entry, content)
+                problems |= self._attempt(entry.path, entry, content)
         try:
+            # First as it has to be, without any time, so that git reads each file again.
+            self._own.set_entries([(name, entries.get(name)) for name in names], index=self._own.index)
             self._own.take(names)
         except GitFailed:
             self._own.rebuild()
-        return problems
+        for path in self._own.differing_from(tree) & set(names):
+            problems.setdefault(path, f"`{file_name(path)}`: it is not what was written there")
+        return [problems[path] for path in sorted(problems)]
 
-    def _attempt(self, path: str, entry: TreeEntry | None, content: bytes | None) -> list[str]:
+    def _attempt(self, path: str, entry: TreeEntry | None, content: bytes | None) -> dict[str, str]:
         root = self._git.root
+        is_note = content is not None and content.startswith(NOT_KEPT)
         try:
+            if not is_note and WorkFiles(root).look(path).kind == "not_kept":
+                move_aside(root, path)  # no tree has it, so nobody could have it back
             if entry is None:
                 remove_path(root, path, self._disk)
             elif content is None:
-                return [f"`{file_name(path)}`: git has lost its content"]
+                return {path: f"`{file_name(path)}`: git has lost its content"}
+            elif is_note:
+                is_same = WorkFiles(root).look(path).note == content
+                return {} if is_same else {path: f"`{file_name(path)}`: {_why_not_kept(content)}"}
             elif entry.mode == LINK:
                 put_link(root, path, content, self._disk)
             else:
                 put_file(root, path, content, executable=entry.mode == EXECUTABLE, disk=self._disk)
         except SamuelError as error:
-            return [f"`{file_name(path)}`: {error.message}"]
+            return {path: f"`{file_name(path)}`: {error.message}"}
         except OSError as error:
-            return [f"`{file_name(path)}`: {error.strerror}"]
-        return []
+            return {path: f"`{file_name(path)}`: {error.strerror}"}
+        return {}
 
     def _blobs(self, entries: Sequence[TreeEntry]) -> list[bytes | None]:
         names = "".join(f"{entry.object}\n" for entry in entries)
@@ -216,6 +247,10 @@ def bounded(patch: bytes, limit: int) -> bytes:
         return patch
     end = patch.rfind(b"\n", 0, limit) + 1
     return patch[:end] + b"[%d more bytes are not shown]\n" % (len(patch) - end)
+
+
+def _why_not_kept(note: bytes) -> str:
+    return "it was not kept: " + note.removeprefix(NOT_KEPT).partition(b"\n")[0].decode()
 
 
 def _is_writable(path: str) -> bool:

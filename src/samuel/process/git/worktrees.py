@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel.process import procfs
+from samuel.process.git.commit import forget
 from samuel.process.git.git import STATUS, Git, GitFailed, GitStatus
 from samuel.process.git.output import parse_status
+from samuel.process.git.settings import value_of
 
 TIMEOUT = 600.0  # of writing a whole tree
 PATIENCE = 2.0  # seconds that a git of somebody else may hold a lock
@@ -39,11 +41,13 @@ class WorktreeEntry(NamedTuple):
     """"" when detached."""
 
 
-def write(git: Git, *args: str, stdin: bytes = b"", timeout: float = TIMEOUT) -> bytes:
+def write(
+    git: Git, *args: str, stdin: bytes = b"", timeout: float = TIMEOUT, settings: Mapping[str, str] = SETTINGS
+) -> bytes:
     """What a git command printed that writes: with the owner's filters, without hooks. Raises GitFailed."""
     git.location()
     env = {**git.owner_environment, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    return git.call(list(args), SETTINGS, timeout, stdin=stdin, env=env)
+    return git.call(list(args), settings, timeout, stdin=stdin, env=env)
 
 
 def add(git: Git, path: Path, commit: str) -> None:
@@ -76,12 +80,32 @@ def entries(git: Git) -> list[WorktreeEntry]:
     return listed
 
 
-def reset(tree: Git, commit: str, leave: Sequence[str] = ()) -> None:
-    """Make the work tree the commit. Ignored files stay, and so do the untracked paths in `leave`."""
-    write(tree, "checkout", "--quiet", "--force", "--detach", commit)
+def reset(tree: Git, commit: str, leave: Sequence[str] = (), *, is_sparse: bool = False) -> None:
+    """Make the work tree the commit. Ignored files stay, and so do the untracked paths in `leave`.
+
+    `is_sparse`: the owner checks out a part of the repository only; an agent's sparse checkout does not count.
+    """
+    forget(tree, _flagged(tree, is_sparse=is_sparse))
+    settings = SETTINGS if is_sparse else {**SETTINGS, "core.sparseCheckout": "false"}
+    write(tree, "checkout", "--quiet", "--force", "--detach", commit, settings=settings)
     top = "/".join(".." for _ in range(tree.location().prefix.count(b"/"))) or "."
     excluded = [f"--exclude=/{path}" for path in leave] if top == "." else [f"--exclude={path}" for path in leave]
     write(tree, "clean", "-ffdq", *excluded, "--", top)
+
+
+def is_sparse(git: Git) -> bool:
+    """Whether the owner checks out a part of the repository only."""
+    return value_of(git.settings(), "core.sparsecheckout").lower() in ("true", "yes", "on", "1")
+
+
+def _flagged(tree: Git, *, is_sparse: bool) -> list[str]:
+    """The files whose changes git was told not to see, without those that a sparse checkout leaves out."""
+    flagged = []
+    for entry in tree.run("ls-files", "-v", "-z").split(b"\0")[:-1]:
+        tag, path = entry[:1], os.fsdecode(entry[2:])
+        if tag.islower() or (tag == b"S" and not (is_sparse and not os.path.lexists(tree.root / path))):
+            flagged.append(path)
+    return flagged
 
 
 def sweep_locks(directory: Path, names: Sequence[str]) -> list[str]:
