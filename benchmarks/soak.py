@@ -103,9 +103,9 @@ def soak(root: Path, pid: int, calls: int) -> tuple[list[Sample], list[str]]:
 def caller(root: Path) -> Callable[[bytes], tuple[int, list[tuple[int, bytes]]]]:
     """A function that makes one call, in the words of the client."""
     answer = subprocess.run([NATIVE, "--socket"], cwd=root, capture_output=True, check=True).stdout
-    path, version, installation, directory = answer.splitlines()
+    path, version, installation, directory, proof = answer.splitlines()
     variables = [name + b"=" + value for name, value in os.environb.items()]
-    header = wire.header((wire.EMIT, version, installation, directory), [b"PreAbilityCall"], variables)
+    header = wire.header((wire.EMIT, version, installation, directory, proof), [b"PreAbilityCall"], variables)
 
     def call(stdin: bytes) -> tuple[int, list[tuple[int, bytes]]]:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

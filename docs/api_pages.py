@@ -40,6 +40,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "warnings": "What a person should know: handlers that failed, were refused or were replaced.",
         "reason": "Why it was stopped; empty otherwise.",
         "context": "The [PromptContext](context.md) with the `data` of the handlers; empty if none was passed.",
+        "background": "The names of the handlers that were started [in the background](../how-to/background.md).",
     },
     "HandlerCall": {
         "handler": "The handler: its `name`, `event`, `origin`, `runtime`, `order` and more.",
@@ -53,6 +54,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "phase": "On `PreAbilityCall`: `rewrite` or `guard`.",
         "would": "What an [observed](../how-to/observe-a-guard.md) handler would have done: `verdict`, `reason` "
         "and `result`. None for others.",
+        "background": "True if [nobody waited](../how-to/background.md) for it.",
     },
 }
 

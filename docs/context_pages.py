@@ -9,6 +9,9 @@ from shapes import Shapes, description
 
 from samuel.prompts.prompt_context import PromptContext
 
+ANY_OF_RUN = ("`before:loop`", "`after:loop`")
+ITERATION = ("`before:iteration`", "`after:iteration`, `after:land`")
+
 
 def context_page() -> str:
     parts = [
@@ -21,7 +24,11 @@ def context_page() -> str:
         '`{{.Project.Name}}` are the same; in a handler it is `event.context["Project"]["Name"]`.\n',
         "A handler can read all of it and write one place: what it returns as `data` is merged into `Plugins` "
         "under its own name, for every later handler and for the prompt. The `data` of a handler that was not "
-        "ok is dropped.\n",
+        "ok is dropped. What a handler changes in `event.context` itself, nobody else sees.\n",
+        "Plugins should only read their own namespace in `Plugins`. Samuel does not enforce this: what a plugin "
+        "puts there can be read by every later handler and by the prompt's template, so it is no place for "
+        "secrets. A plugin that needs another one's data should say so in its documentation and work without "
+        "it.\n",
     ]
     top, inside = [], []
     for name in fields(PromptContext):
@@ -36,11 +43,34 @@ def context_page() -> str:
             inside += [f"## {name.name}\n", table(("name", "type", "what it is"), rows)]
         else:
             top.append((f"`{name.name}`", type_name(name), description(name.type)))
-    end = (
-        "`State.Task`, `State.Progress`, `State.Snapshot` and `State.Extras` are filled for `before:agent.invoke` "
-        "and its templates, and empty in every other event; `State.Skills` is always filled. The names from "
-        "`State.RunId` on are there only inside a run. "
-        "[A prompt of your own](../how-to/custom-prompt.md) shows them in use.\n"
+    end = "\n".join(
+        [
+            "### When each name of `State` is filled\n",
+            table(
+                ("names", "from", "until"),
+                [
+                    ("`Skills`", "always", ""),
+                    ("`RunId`, `Agent`, `ConsecutiveFailures`, `EmptyDiscoveries`, `Usage`", *ANY_OF_RUN),
+                    (
+                        "`TaskId`, `Attempt`, `LastFailure`, `Continues`, `NeedsChange`, `ClaimsByExit`, "
+                        "`Background`, `Documents`",
+                        *ITERATION,
+                    ),
+                    ("`LastDiff`, `LastFiles`", "`context.snapshot`", "`quality.check`"),
+                    ("`Snapshot`", "`context.progress`", "`quality.check`"),
+                    ("`Progress`", "`context.task`", "`quality.check`"),
+                    ("`Task`", "`context.extra`", "`quality.check`"),
+                    ("`Extras`", "`before:agent.invoke`", "`quality.check`"),
+                ],
+            ),
+            "So every event of an iteration knows its task. `before:iteration` and `iteration.gate` have the task "
+            "that is next; if the gate chooses a discovery, there is none from then on. `after:iteration` says "
+            "what the attempt was worked on with: `LastFailure` is about the attempt before it, and its own "
+            "failure is `task.last_failure` of the payload. In `before:loop`, in `after:loop` and in the "
+            "`quality.check` before the first agent there is no task: `TaskId` is empty and `Attempt` is 0. Where "
+            "several tasks land together, `quality.check` and `after:land` have the first of them.\n",
+            "[A prompt of your own](../how-to/custom-prompt.md) shows them in use.\n",
+        ]
     )
     return "\n".join([*parts, table(("name", "type", "what it is"), top), *inside, end])
 

@@ -133,6 +133,8 @@ def events_page() -> str:
         "A payload is one flat JSON object: these fields, and the event's own beside them. Samuel fills these "
         "in; a program that fires an event passes only the event's own. A handler ignores fields it does not "
         "know, and Samuel keeps result keys it does not know. `null` is the same as leaving a field out.\n",
+        "A Python handler reads them as attributes: `event.event`, `event.project_root`. The names that the "
+        "context of a YAML hook has for these two, `event_type` and `repository_root`, work there too.\n",
         "| field | type | default | what it is |\n| --- | --- | --- | --- |\n"
         "| `event` | string | **required** | The event's name, as in the table above. |\n"
         + shapes.table(fields(Event)).split("\n", 2)[2],

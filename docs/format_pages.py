@@ -36,8 +36,8 @@ DETAILS = {
     ),
     "prd.json": (
         "Recognised by `userStories`. `priority` 1 is first; `passes` is completed; `dependsOn`, `notes` "
-        "and `acceptanceCriteria` are read; `verificationCommands` become quality checks, if samuel.toml "
-        "has none, once you agreed to them."
+        "and `acceptanceCriteria` are read; `verificationCommands` become quality checks beside those of "
+        "samuel.toml, once you agreed to them; what is no command among them is named with its line."
     ),
     "task-master": (
         "Recognised by `.taskmaster/` or by tags of `tasks`; the old form without tags is read, too. "
@@ -79,8 +79,9 @@ def formats_page() -> str:
             for format in FORMATS
         ),
         "",
-        "Everywhere: a parent waits for its children; what is done in the source is completed in the list; text",
-        "around the tasks is in every prompt.",
+        "Everywhere: a parent waits for its children; in Markdown, a child that is written to wait for its parent",
+        "comes after it. What is done in the source is completed in the list; text around the tasks is in every",
+        "prompt.",
         "",
     ]
     for format in FORMATS:

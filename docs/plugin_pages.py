@@ -13,10 +13,10 @@ from pathlib import Path
 from page import MUST, NOTE, UNKNOWN, keys_by_table, keys_table, table
 
 from samuel.config import format_duration
+from samuel.config.model import RESERVED_NAMES
 from samuel.events.event import PROTOCOL
 from samuel.plugins import bindings, contents, manifest
 from samuel.plugins.model import FILE, KINDS
-from samuel.plugins.source import RESERVED
 from samuel.process.containers.engine import PIDS, SAFER
 from samuel.runtimes import oci, wasm
 from samuel.runtimes.wasm.codes import LARGEST, NoAnswer
@@ -44,7 +44,7 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
             MUST,
             "`name` or `org/name`: letters, digits, `-`, `_` and `.`, at most "
             f"{manifest.LONGEST_NAME} of them. Its handlers, its settings and its data are named by it. "
-            f"{' and '.join(f'`{name}`' for name in RESERVED)} are reserved.",
+            f"{' and '.join(f'`{name}`' for name in RESERVED_NAMES)} are reserved.",
         ),
         "version": ("version", MUST, "Like `1.2.0`."),
         "kind": ("string", MUST, " or ".join(f'`"{kind}"`' for kind in KINDS) + "."),
@@ -103,6 +103,11 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
             "boolean",
             "`false`",
             "`true`: it never runs in two [lanes](../how-to/lanes.md#hooks-in-several-lanes) at once.",
+        ),
+        "background": (
+            "boolean",
+            "`false`",
+            "`true`: [nobody waits for it](../how-to/background.md). Only for observers of what is over.",
         ),
     },
     "provides": {

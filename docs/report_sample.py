@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
@@ -67,6 +69,23 @@ TASKS = (
     ("13", "Reduce the start page to one query", "completed", "checks", ""),
     ("14", "Remove the old price importer", "completed", "checks", ""),
 )
+
+DIFF = """\
+diff --git a/shop/prices.py b/shop/prices.py
+index 5b1c2fd..c0a91e7 100644
+--- a/shop/prices.py
++++ b/shop/prices.py
+@@ -1,6 +1,9 @@
++from functools import lru_cache
++
+ from shop.database import rows
+
+
+-def price_list() -> dict[str, int]:
++@lru_cache(maxsize=1)
++def price_list(hour: int) -> dict[str, int]:
+     return {name: cents for name, cents in rows("prices")}
+"""
 
 
 def check(passed: bool = True, seconds: float = 2.4, **more: object) -> CheckRecord:
@@ -209,7 +228,9 @@ def sample_report() -> RunReport:
         )
         for id, title, status, verified, failure in TASKS
     ]
-    return build_report(RunHistory(run, tuple(attempts)), tasks, project="shop")
+    report = build_report(RunHistory(run, tuple(attempts)), tasks, project="shop")
+    with_diff = [replace(task, diff=DIFF) if task.id == "9" else task for task in report.tasks]
+    return replace(report, tasks=tuple(with_diff))
 
 
 def sample_page() -> str:

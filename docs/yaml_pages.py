@@ -56,6 +56,11 @@ KEYS = {
         "`false`",
         "`true`: it never runs in two [lanes](../how-to/lanes.md#hooks-in-several-lanes) at once.",
     ),
+    "background": (
+        "boolean",
+        "`false`",
+        "`true`: [nobody waits for it](../how-to/background.md). Only for observers of what is over.",
+    ),
     "effects": ("anything", "-", "A description for people and models. Samuel ignores it."),
 }
 

@@ -2,7 +2,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from samuel.nearest import LONGEST_NAME, MOST_HINTS, SpellingHints, did_you_mean, nearest_name
+from samuel.nearest import LONGEST_NAME, MOST_HINTS, SpellingHints, did_you_mean, nearest_name, nearest_path
 
 ROOT = Path(__file__).parents[1]
 
@@ -40,3 +40,12 @@ def test_lint_refuses_get_close_matches_elsewhere_in_the_package() -> None:
     done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True)
     assert done.returncode == 1
     assert "TID251" in done.stdout
+
+
+def test_nearest_path_is_the_shortest_that_a_name_is_part_of() -> None:
+    names = ["acme/tools/check", "acme/tools", "check-all", "acme/tools:check"]
+    assert nearest_path("TOOLS", names) == "acme/tools"
+    assert nearest_path("check", names) == "acme/tools/check"
+    assert nearest_path("tools:check", names) == "acme/tools/check"
+    assert nearest_path("acme/tulz", names) == "acme/tools"
+    assert nearest_path("zebra", names) == ""

@@ -34,7 +34,7 @@
 #endif
 #include "passed.h"
 
-#define PROTOCOL "samuel-emit 1"
+#define PROTOCOL "samuel-emit 2"
 #define REPLY_MS 2000                          /* for the server to take the call, and to be about to call handlers */
 #define LOOK_MS 50
 #define LARGEST_STDIN (16u * 1024 * 1024 + 1)  /* one byte more than the server takes: it says so */
@@ -43,6 +43,7 @@
 #define LONGEST_DEADLINE 1000000               /* seconds */
 #define NO_FAILURE 255
 #define ENDING ".sock"
+#define PROOF_FILE "/fd/63"
 #define DENY 2 /* what agents take for a refusal: without an answer nothing goes on */
 #define NO_MEMORY "error: `samuel-emit` has no memory left, so this is denied\n"
 #define NO_INPUT "error: `samuel-emit` cannot read its input, so this is denied\n"
@@ -54,6 +55,7 @@ static char **arguments; /* those after the program's name, without the server a
  * without it. These four words; NULL for the server of the project. */
 static char **run_server;
 static char directory[PATH_MAX], installation[PATH_MAX];
+static char proof[128]; /* that nothing confines this process, as src/samuel/serve/proof.py has it */
 
 typedef struct {
     char *data;
@@ -382,6 +384,13 @@ static int is_run_server(long peer) {
     if (peer <= 0 || strcmp(number_text(pid, (uint64_t)peer, 10, 1), run_server[1])) return 0;
     return start_time(pid, born, sizeof born) && !strcmp(born, run_server[2]);
 }
+
+static void read_proof(long server) {
+    char pid[24], link[64];
+    join(link, sizeof link, "/proc/", number_text(pid, (uint64_t)server, 10, 1), PROOF_FILE);
+    ssize_t size = readlink(link, proof, sizeof proof - 1);
+    proof[size > 0 ? size : 0] = '\0';
+}
 #endif
 
 /* The conversation */
@@ -407,6 +416,7 @@ static int connected(const char *path) {
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) return -1;
     uid_t user = peer.uid;
     if (run_server && !is_run_server(peer.pid)) return -1;
+    if (peer.pid > 0) read_proof(peer.pid);
 #endif
     return user == getuid() ? fd : -1; /* the directory belongs to this user; the server must, too */
 }
@@ -552,6 +562,7 @@ static void send_header(int fd) {
     add_field(&header, SAMUEL_VERSION);
     add_field(&header, installation);
     add_field(&header, directory);
+    add_field(&header, proof);
     add_field(&header, count);
     for (int i = 0; i < number; i++) add_field(&header, arguments[i]);
     for (char **variable = environ; *variable; variable++) add_field(&header, *variable);
@@ -560,9 +571,10 @@ static void send_header(int fd) {
 
 /* `--socket`: what a program that speaks the protocol itself has to know; nothing where there cannot be a server. */
 static void print_socket(const char *path) {
-    const char *const lines[] = {path, SAMUEL_VERSION, installation, directory};
+    connected(path); /* for the proof, if there is a server */
+    const char *const lines[] = {path, SAMUEL_VERSION, installation, directory, proof};
     Buffer text = {0};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         add_text(&text, lines[i]);
         add_text(&text, "\n");
     }

@@ -331,7 +331,7 @@ def _slow(root: Path) -> Iterator[Finding]:
     """Handlers that took long, by the 95th percentile of their latest calls."""
     durations: dict[tuple[str, str], list[float]] = defaultdict(list)
     for record in islice(newest_first(root, paths.Project(root).journal), RECENT):
-        if isinstance(record, CallRecord):
+        if isinstance(record, CallRecord) and not record.background:
             durations[record.event, record.handler].append(record.duration_ms)
     for (event, handler), taken in sorted(durations.items()):
         worst = percentile(taken, 95)

@@ -27,6 +27,25 @@ def did_you_mean(name: str, names: Iterable[str], otherwise: str = "", cutoff: f
     return hint(nearest_name(name, names, cutoff), otherwise)
 
 
+def nearest_path(name: str, names: Iterable[str]) -> str:
+    """The one of `names`, like `org/repo/hook` or `plugin:hook`, that `name` is short for or is most like, or "".
+
+    Upper and lower case are the same here, and the shorter of two that are equally likely is preferred.
+    """
+    shortest_first = sorted(names, key=lambda each: (len(each), each))
+    parts = _parts(name)
+    same = (each for each in shortest_first if _parts(each) == parts)
+    longer = (each for each in shortest_first if _parts(each)[-len(parts) :] == parts)
+    shorter = (each for each in shortest_first if parts[-len(_parts(each)) :] == _parts(each))
+    by_lower_case = {each.lower(): each for each in reversed(shortest_first)}
+    exact = next(same, "") or next(longer, "") or next(shorter, "")
+    return exact or by_lower_case.get(nearest_name(name.lower(), by_lower_case), "")
+
+
+def _parts(path: str) -> list[str]:
+    return path.lower().replace(":", "/").split("/")
+
+
 def hint(near: str, otherwise: str = "") -> str:
     """The hint with the name that was probably meant, or `otherwise` if there is none."""
     return f"did you mean `{safe(near, keep='')}`?" if near else otherwise

@@ -165,8 +165,8 @@ def _xdg_directory(variable: str) -> Path | None:
 def find_root(start: Path) -> Path:
     """The nearest directory at or above `start` with a samuel.toml, or the top of its git work tree.
 
-    The top of a git work tree ends the search: a project never reaches into the repository around it. Without any,
-    the nearest that has YAML hooks: a guard holds below it too. Or else `start`.
+    The top of a git work tree ends the search: a project never reaches into the repository around it, whose guards
+    are asked apart (`trust/enclosing.py`). Without any, the nearest that has YAML hooks. Or else `start`.
     """
     start = start.resolve()
     above = (start, *start.parents)

@@ -45,6 +45,17 @@ def replaced(text: str, keep: str, escape: Callable[[str], str]) -> str:
     )
 
 
+def shell_word(text: object) -> str:
+    """`text` as one word of a command line that a person may paste into a shell, quoted if need be.
+
+    Ids, names, paths and addresses come from agents and repositories: every command that a message offers has
+    them through this function.
+    """
+    from shlex import quote  # most commands, and all hook calls, offer none
+
+    return quote(str(text))
+
+
 def _escaped(character: str) -> str:
     code = ord(character)
     if code < 0x100:

@@ -11,6 +11,7 @@ from samuel.abilities.model import Ability, Level
 from samuel.abilities.registry import Registry, load
 from samuel.abilities.route import AbilityRouting, open_index, route
 from samuel.abilities.scope import in_scope
+from samuel.abilities.usage import AbilityUsage
 from samuel.events.session import SuggestedAbility
 
 
@@ -213,9 +214,22 @@ def test_the_score_stays_between_0_and_1_with_any_confidence(confidence: float |
 
 def test_of_two_equal_abilities_the_more_frequently_used_is_first() -> None:
     assert ids(ask("search logs")) == ["logs.a", "logs.b"]
-    assert ids(ask("search logs", usage={"logs.b": 3})) == ["logs.b", "logs.a"]
-    assert ids(ask("search logs", usage={"logs.b": 3, "logs.a": 40})) == ["logs.a", "logs.b"]
-    assert "used 3 times" in ask("search logs", usage={"logs.b": 3}).candidates[0].reasons[1]
+    assert ids(ask("search logs", usage={"logs.b": AbilityUsage(3)})) == ["logs.b", "logs.a"]
+    assert ids(ask("search logs", usage={"logs.b": AbilityUsage(3), "logs.a": AbilityUsage(40)})) == [
+        "logs.a",
+        "logs.b",
+    ]
+    assert "used 3 times" in ask("search logs", usage={"logs.b": AbilityUsage(3)}).candidates[0].reasons[1]
+
+
+def test_a_signal_of_a_hook_counts_like_frequent_use() -> None:
+    learned = {"logs.b": AbilityUsage(1, "frequent_usage", 0.7)}
+    best = ask("search logs", usage=learned).candidates[0]
+    assert (best.id, best.reasons[1].split(" ", 1)[1]) == (
+        "logs.b",
+        "preferred by a hook with weight 0.70: frequent_usage",
+    )
+    assert ids(ask("search logs", usage=learned | {"logs.a": AbilityUsage(1000)})) == ["logs.a", "logs.b"]
 
 
 def test_use_never_wins_over_a_clearly_better_match() -> None:
@@ -229,16 +243,17 @@ def test_use_never_wins_over_a_clearly_better_match() -> None:
     )
     text = "search the logs of the service for errors"
     assert ids(ask(text, registry))[0] == "logs.search"
-    assert ids(ask(text, registry, usage={"logs.rotate": 10**9}))[0] == "logs.search"
+    assert ids(ask(text, registry, usage={"logs.rotate": AbilityUsage(10**9)}))[0] == "logs.search"
 
 
 def test_frequent_use_alone_does_not_offer_an_ability() -> None:
-    assert ask("What will the weather be?", usage={"logs.a": 10**9}).candidates == ()
+    assert ask("What will the weather be?", usage={"logs.a": AbilityUsage(10**9)}).candidates == ()
 
 
 def test_the_same_question_has_the_same_answer(labelled: Path) -> None:
     registry = load(labelled / "project")
-    where = {"suggestions": [SuggestedAbility("db.backup", "x", 0.3)], "usage": {"db.migrate": 4, "db.backup": 2}}
+    used = {"db.migrate": AbilityUsage(4), "db.backup": AbilityUsage(2)}
+    where = {"suggestions": [SuggestedAbility("db.backup", "x", 0.3)], "usage": used}
     answers = [ask("dump the database, then migrate the schema", registry, **where) for _ in range(3)]
     assert answers[0].candidates
     assert answers[0] == answers[1] == answers[2]

@@ -62,6 +62,14 @@ def test_whether_the_program_is_there_is_asked_inside(desk: Any, box: Any) -> No
     assert missing_in(Agent("a", ("sh",)), box("bwrap"), place) == ""
 
 
+def test_program_below_tmp_is_said_to_be_hidden_in_bubblewrap(desk: Any, box: Any) -> None:
+    place = sandboxes.Workspace(desk.root, desk.state, {**desk.host, "HOME": str(desk.root)})
+    assert missing_in(Agent("a", ("/tmp/no-such-place/bin/python3",)), box("bwrap"), place) == (
+        "the agent `a` needs `/tmp/no-such-place/bin/python3`, which is hidden in the sandbox `bwrap`: "
+        "it has a `/tmp` of its own; install it elsewhere"
+    )
+
+
 def test_when_samuel_is_killed_the_agent_is_too(desk: Any) -> None:
     mark = uuid.uuid4().hex
     code = f"""

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
 
 from samuel.bridges.model.script import DONE, FinalText, ToolCall, ToolResult
-from samuel.bridges.model.server import FORMATS, ModelServer
+from samuel.bridges.model.server import FORMATS, ModelServer, user_of
 
 STEPS = (ToolCall("Bash", {"command": "ls"}), FinalText("All finished."))
 
@@ -197,3 +202,29 @@ def test_clients_in_many_threads_are_all_recorded() -> None:
         for thread in threads:
             thread.join()
         assert len(model.requests) == 8
+
+
+def test_whose_connection_it_is_stands_in_the_kernels_table(tmp_path: Path) -> None:
+    with playing() as model:
+        port = urlsplit(model.url).port
+        assert port
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            assert user_of(connection.getsockname()[1], port) == os.getuid()
+    table = tmp_path / "tcp"
+    table.write_text("  sl  local rem\n   0: 0100007F:1F90 0100007F:0050 01 0:0 00:0 0 1234 0 5\n")
+    assert user_of(0x1F90, 0x50, str(table)) == 1234
+    assert user_of(0x1F91, 0x50, str(table)) is None
+    assert user_of(1, 2, str(tmp_path / "none")) is None
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="NOT TESTED: only root can be another user")
+def test_another_user_cannot_use_up_the_script() -> None:
+    ask = (
+        "import os, sys, urllib.request\n"
+        "os.setuid(65534)\n"
+        "try:\n    print(urllib.request.urlopen(sys.argv[1] + '/v1/models', timeout=20).status)\n"
+        "except Exception as error:\n    print('refused')\n"
+    )
+    with playing() as model:
+        done = subprocess.run([sys.executable, "-c", ask, model.url], capture_output=True, text=True)
+        assert (done.stdout, model.requests) == ("refused\n", [])

@@ -198,8 +198,9 @@ class TestNobodyAgreedYet:
 class TestYamlHooks:
     @pytest.fixture
     def script(self, samuel, write) -> Path:
-        text = "id: guard\nevent_type: PreAbilityCall\nhandler: {kind: script, command: ./scripts/guard.sh}\n"
-        write(".system/hooks", "guard.yaml", text, 0o644)
+        text = "id: guard\nevent_type: PreAbilityCall\nrole: guard\n"
+        handler = "handler: {kind: script, command: ./scripts/guard.sh}\n"
+        write(".system/hooks", "guard.yaml", text + handler, 0o644)
         script = write("scripts", "guard.sh", "#!/bin/sh\necho '{}'\n")
         samuel("trust", "--yes")
         assert emit(samuel).code == 0
@@ -222,6 +223,57 @@ class TestYamlHooks:
         ran = emit(samuel)
         assert ran.code == 2
         assert ".system/hooks/guard.yaml:2" in ran.json["reason"]
+
+
+SUGGESTER = """\
+id: skill_activation_prompt
+event_type: UserPromptSubmit
+enabled: true
+summary: >
+  Read the incoming user message, cross-check it against the ability
+  pool, and suggest a small set of abilities that are likely useful.
+handler:
+  kind: script
+  command: ./scripts/hooks/skill_activation_prompt.sh
+effects:
+  - suggest_abilities
+"""
+
+
+class TestSuggester:
+    """A hook that only suggests must not close a session: it is no guard, and never was one."""
+
+    SCRIPT = "PROJECT/scripts/hooks/skill_activation_prompt.sh"
+
+    def emit(self, samuel):
+        return samuel("emit", "UserPromptSubmit", stdin='{"user_message": "run the tests"}')
+
+    @pytest.fixture
+    def script(self, write) -> Path:
+        write(".system/hooks", "skill_activation_prompt.yaml", SUGGESTER, 0o644)
+        return write("scripts/hooks", "skill_activation_prompt.sh", "#!/bin/sh\necho '{}'\n")
+
+    def test_suggester_that_is_not_trusted_lets_prompts_through_with_a_warning(self, samuel, script: Path) -> None:
+        assert self.emit(samuel) == (
+            0,
+            "{}\n",
+            "warning: `skill_activation_prompt` refused: not trusted: "
+            "`.system/hooks/skill_activation_prompt.yaml` has not been agreed to yet; run `samuel trust` to look "
+            "at it and agree; the prompt is sent, because "
+            "`skill_activation_prompt` is not a guard\n",
+        )
+
+    def test_suggester_that_lost_its_execute_bit_lets_prompts_through_with_a_warning(
+        self, samuel, script: Path
+    ) -> None:
+        script.chmod(0o644)
+        samuel("trust", "--yes")
+        assert self.emit(samuel) == (
+            0,
+            "{}\n",
+            f"warning: `skill_activation_prompt` not_started: `{self.SCRIPT}` is not executable; "
+            f"`chmod +x {self.SCRIPT}`; the prompt is sent, because `skill_activation_prompt` is not a guard\n",
+        )
 
 
 class TestQuickAnswers:

@@ -219,3 +219,18 @@ def test_init_after_is_told_which_plugins_the_project_has(samuel, machine, put, 
     hook.chmod(0o755)
     assert samuel("init").code == 0
     assert json.loads((project / "payload.json").read_text())["plugins_installed"] == ["notes"]
+
+
+def test_a_strict_hook_that_fails_after_init_is_an_error_and_the_files_stay(samuel, project, machine):
+    hook = machine / ".samuel/hooks/mirror.py"
+    hook.parent.mkdir(parents=True)
+    hook.write_text(
+        "import samuel\n\n"
+        '@samuel.hook("init.after", strict=True)\n'
+        'def mirror(event):\n    return {"ok": False, "reason": "the mirror is down"}\n'
+    )
+    ran = samuel("init", "--json")
+    why = "a hook failed after `samuel init`: `mirror` failed: the mirror is down; the files are written and stay"
+    assert (ran.code, ran.json["ok"], ran.json["error"]["message"]) == (1, False, why)
+    assert "samuel.toml" in ran.json["data"]["written"]
+    assert (project / "samuel.toml").exists()

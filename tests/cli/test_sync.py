@@ -139,3 +139,33 @@ def test_agents_are_told_how_to_find_abilities_and_documents_where_there_are_any
     text = (project / "AGENTS.md").read_text()
     assert '`samuel ability route "TEXT"`' in text
     assert '`samuel knowledge route "TEXT"`' in text
+
+
+FAILING = """\
+import samuel
+
+@samuel.hook("{event}", strict=True)
+def mirror(event):
+    return {{"ok": False, "reason": "the mirror is down"}}
+"""
+
+
+def test_a_strict_hook_that_fails_after_the_sync_is_an_error_and_the_files_stay(samuel, project, put, configured):
+    put(".samuel/hooks/mirror.py", FAILING.format(event="sync.after"))
+    samuel("trust", "--yes")
+    error = "a hook failed after the sync: `mirror` failed: the mirror is down; the files are written and stay"
+    ran = samuel("sync", "--json")
+    assert (ran.code, ran.json["ok"], ran.json["error"]["message"]) == (1, False, error)
+    assert ran.json["data"]["files_written"] == [*MIRRORS]
+    assert all((project / name).exists() for name in MIRRORS)
+
+
+def test_a_strict_hook_that_fails_after_a_sync_without_changes_does_not_say_that_files_stay(
+    samuel, put, configured
+):
+    samuel("sync")
+    put(".samuel/hooks/mirror.py", FAILING.format(event="sync.after"))
+    samuel("trust", "--yes")
+    ran = samuel("sync")
+    assert ran.code == 1
+    assert ran.err.splitlines()[-1] == "error: a hook failed after the sync: `mirror` failed: the mirror is down"

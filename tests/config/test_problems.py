@@ -27,6 +27,12 @@ def test_an_agent_of_ones_own_needs_a_command(refused: Refused) -> None:
     )
 
 
+def test_program_of_a_fleet_is_no_option(refused: Refused) -> None:
+    assert refused('[fleet]\nprogram = "-c"\n') == (
+        "F:2: `program` must be the name or the path of a program, which does not begin with `-`"
+    )
+
+
 def test_all_problems_are_reported_at_once_in_the_order_of_the_file(refused: Refused) -> None:
     text = """\
     default_metodology = "ralph"
@@ -92,7 +98,7 @@ def test_a_problem_has_a_file_a_line_a_message_and_a_hint(file: Path) -> None:
         (
             "[methodology.m.hooks.before_loop]\nhandlers = [{ use = 'a', x = 1 }]",
             "F:2: unknown key `x` in `methodology.m.hooks.before_loop.handlers[0]` "
-            "(known here: `use`, `strict`, `timeout`, `mode`, `serial`)",
+            "(known here: `use`, `strict`, `timeout`, `mode`, `serial`, `background`)",
         ),
         # Wrong types.
         ("default_methodology = 1", "F:1: `default_methodology` must be a string, not an integer"),

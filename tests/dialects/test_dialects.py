@@ -6,7 +6,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
+from tests.dialects.client_reading import capture
 
+from samuel.dialects.clients.table import client
 from samuel.dialects.table import DIALECTS, event_and_dialect
 from samuel.dialects.yaml_context import event_from_context
 from samuel.errors import UnknownEvent, UsageError
@@ -151,3 +154,47 @@ def test_event_names_of_kodelet_and_of_samuel_are_recognised() -> None:
     assert event_and_dialect("pre_ability_call") == ("PreAbilityCall", "")
     with pytest.raises(UnknownEvent):
         event_and_dialect("before_tool_cal")
+
+
+def kodelet_payload_of(name: str, native_event: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """What a hook of Kodelet reads when this client calls."""
+    chosen = client(name)
+    event = event_from_context(event_type(chosen.events[native_event]), chosen.translate(native_event, payload))
+    return DIALECTS["kodelet"].translate_payload(msgspec.to_builtins(replace(event, event_id="evt-1")))
+
+
+@pytest.mark.parametrize(
+    ("name", "native_event", "call_id"),
+    [
+        ("claude", "PreToolUse", "toolu_00000131"),
+        ("claude", "PostToolUse", "toolu_00000131"),
+        ("codex", "PreToolUse", "call_113"),
+        ("kimi", "PreToolUse", "call_240"),
+        ("cline", "PreToolUse", "call_367"),
+        ("opencode", "tool.execute.before", "call_223"),
+        ("gemini", "BeforeTool", "evt-1"),  # it has no ids of calls
+    ],
+)
+def test_kodelets_id_of_a_call_is_the_clients_own(name: str, native_event: str, call_id: str) -> None:
+    payload = kodelet_payload_of(name, native_event, capture(name, native_event))
+    assert (payload["tool_user_id"], payload["invoked_by"]) == (call_id, "main")
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "invoked_by"),
+    [
+        ("claude", {"agent_id": "a1", "agent_type": "Explore"}, "subagent"),
+        ("claude", {"agent_id": "a1"}, "subagent"),
+        ("claude", {"agent_type": "reviewer"}, "main"),  # of a session that was started with `--agent`
+        ("codex", {"agent_id": "t1", "agent_type": "worker"}, "subagent"),
+        ("cline", {"parent_agent_id": "agent_1"}, "subagent"),
+    ],
+)
+def test_kodelets_hooks_know_the_calls_of_a_subagent(name: str, fields: dict[str, Any], invoked_by: str) -> None:
+    payload = kodelet_payload_of(name, "PreToolUse", {**capture(name, "PreToolUse"), **fields})
+    assert payload["invoked_by"] == invoked_by
+
+
+def test_the_caller_of_an_event_can_say_who_it_was_invoked_by() -> None:
+    event = event_from_context(event_type("PreAbilityCall"), {"ability_id": "shell", "invoked_by": "subagent"})
+    assert DIALECTS["kodelet"].translate_payload(msgspec.to_builtins(event))["invoked_by"] == "subagent"

@@ -88,13 +88,20 @@ class TestReplace:
         assert "`c` replaces `default`, `a`, `b`" in fired.warnings[0]
 
     @pytest.mark.parametrize(
-        "answer", [{}, None, {"mode": "discovery"}, {"continue": "yes"}, {"continue": True, "mode": "other"}]
+        "answer", [{}, None, {"reason": "why"}, {"continue": "yes"}, {"continue": True, "mode": "other"}]
     )
     def test_a_gate_without_its_required_keys_is_bad_output_and_stops(self, answer: Any) -> None:
         gate = Recorder("iteration.gate", returns=answer)
         fired = fire(gate, "iteration.gate", consec_fails=0, queue_size=1)
         assert fired.calls[0].outcome is Outcome.BAD_OUTPUT
         assert fired.stopped
+
+    @pytest.mark.parametrize("mode", ["impl", "implementation", "discovery"])
+    def test_a_gate_that_returns_only_a_mode_continues(self, mode: str) -> None:
+        gate = Recorder("iteration.gate", returns={"mode": mode})
+        fired = fire(gate, "iteration.gate", consec_fails=0, queue_size=1)
+        assert fired.result == {"continue": True, "mode": mode}
+        assert (fired.stopped, fired.warnings) == (False, ())
 
     def test_a_failed_agent_handler_does_not_fall_back_to_another(self, samuel_project: SamuelProject) -> None:
         def broken(event: Any) -> Any:
@@ -272,6 +279,43 @@ class TestContext:
             before = app.context()
             fired = app.fire("context.extra", task={}, context=before)
         assert fired.context == {**before, "Plugins": {"sly": {"Mode": "mine"}}}
+
+    def test_a_function_that_changes_its_event_in_place_changes_nothing_for_the_next_handler(
+        self, samuel_project: SamuelProject
+    ) -> None:
+        def meddle(event: Any) -> dict[str, Any]:
+            event.context["Project"]["Name"] = "evil"
+            event.context["State"]["Skills"].append({"Name": "evil"})
+            del event.context["Samuel"]
+            event.task["tags"].append("evil")
+            if event.previous is not UNSET:
+                event.previous["extras"].append({"name": "evil", "content": ""})
+            return {"extras": []}
+
+        extra = {"name": "good", "content": ""}
+        first = Recorder("context.extra", name="first", order=1, returns={"extras": [extra]})
+        second = Recorder("context.extra", name="second", order=2, returns=meddle)
+        third = Recorder("context.extra", name="third", order=3)
+        with samuel_project.open(handlers=[first, second, third]) as app:
+            context = app.context()
+            fired = app.fire("context.extra", task={"tags": ["good"]}, context=app.context())
+        assert (fired.calls[1].outcome, fired.calls[1].message) == (Outcome.OK, "")
+        (event,) = third.events
+        assert event.context == fired.context == context
+        assert event.task == {"tags": ["good"]}
+        assert event.previous == fired.result == {"extras": [extra]}
+
+    def test_a_guard_sees_no_input_that_another_function_changed_in_place(
+        self, samuel_project: SamuelProject
+    ) -> None:
+        def meddle(event: Any) -> None:
+            event.tool_input["command"] = "rm -rf /"
+
+        guard = Recorder("PreAbilityCall", name="guard", role="guard")
+        meddler = Recorder("PreAbilityCall", name="meddler", returns=meddle)
+        with samuel_project.open(handlers=[meddler, guard]) as app:
+            app.fire("PreAbilityCall", ability_id="shell", tool_input={"command": "ls"})
+        assert guard.events[0].tool_input == {"command": "ls"}
 
     def test_a_process_cannot_write_to_another_namespace_of_the_context(
         self, samuel_project: SamuelProject, py: Callable[[str, str], str]

@@ -297,7 +297,9 @@ class TestOnceAgreed:
         inner = clone.root / "inner"
         inner.mkdir()
         (inner / "samuel.toml").write_text("")
-        (clone.root / ".samuel").rename(inner / ".samuel")
+        for name in (".samuel", ".kodelet", ".system"):  # what stays is trusted, and holds here, too
+            if (clone.root / name).exists():
+                (clone.root / name).rename(inner / name)
         clone.root = inner
         use(clone)
         assert os.listdir(canary) == []

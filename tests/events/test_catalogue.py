@@ -44,7 +44,7 @@ context.task        | task                                            | chained 
 context.extra       | task                                            | concatenate           | no  | 30
 before:agent.invoke | agent, prompt, env, sandbox                     | transform chain       | no  | 30
 agent.invoke        | agent, prompt, env, sandbox                     | replace               | no  | 1800
-after:agent.invoke  | exit_code, stdout, stderr, usage                | all-ok                | no  | 30
+after:agent.invoke  | exit_code, stdout, stderr, usage, duration_ms?  | all-ok                | no  | 30
 quality.check       | commands, task, merged?, commit?                | all-ok + concatenate  | yes | 300
 before:land         | task, commit, base, branch, files               | all-ok                | yes | 30
 after:land          | tasks, commit, branch                           | all-ok                | no  | 30
@@ -233,3 +233,22 @@ def test_the_schemas_of_an_event_are_those_of_its_golden_file(name: str) -> None
 
 def test_every_golden_file_belongs_to_an_event() -> None:
     assert {file.stem for file in GOLDEN.iterdir()} == {SHARED, *EVENTS_BY_GOLDEN}
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+def test_typed_payload_has_the_names_that_every_payload_and_every_context_has(event: EventType) -> None:
+    payload = msgspec.convert({**sample(event), "event": event.name, "project_root": "/p"}, event.payload)
+    assert (payload.event, payload.event_type, payload.repository_root) == (event.name, event.name, "/p")
+    assert msgspec.to_builtins(payload)["event"] == event.name
+
+
+def test_handlers_may_run_in_the_background_only_where_no_answer_counts() -> None:
+    after_the_fact = [event.name for event in EVENTS if not event.answer_counts]
+    assert after_the_fact == [
+        *("init.after", "sync.after", "after:agent.invoke", "after:land", "after:iteration", "after:loop"),
+        *("PostAbilityCall", "TurnEnd", "SessionEnd"),
+    ]
+    for event in EVENTS:
+        composition = event.composition
+        if composition.can_deny or composition.needs_answer or composition.completes or event.strict:
+            assert event.answer_counts, event.name

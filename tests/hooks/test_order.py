@@ -309,6 +309,25 @@ class TestProblems:
             ("pyton", HandlerStatus.BROKEN)
         ]
 
+    @pytest.mark.parametrize(
+        ("name", "nearest"),
+        [
+            ("Org/Repo", "org/repo"),
+            ("repo", "org/repo"),
+            ("Repo/Hook", "org/repo/hook"),
+            ("hook", "org/repo/hook"),
+            ("other/org/repo", "org/repo"),
+            ("org/rebo", "org/repo"),
+        ],
+    )
+    def test_a_name_in_another_case_or_a_part_of_it_is_answered_with_the_whole_name(
+        self, name: str, nearest: str
+    ) -> None:
+        installed = handler("org/repo/hook", owner="org/repo")
+        resolved = chain(installed, handlers=[name], order={name: 5}, all_handlers=[installed])
+        assert len(resolved.missing) == 2
+        assert all(f"(did you mean `{nearest}`?)" in warning for warning in resolved.missing)
+
     def test_a_misspelt_name_in_order_is_a_warning_and_changes_nothing(self) -> None:
         resolved = chain(handler("python"), order={"pythn": 5}, order_lines={"pythn": 9})
         (warning,) = resolved.missing

@@ -210,7 +210,10 @@ class LaneProject:
         for commit in log:
             body = self.git("log", "-1", "--format=%B", commit)
             marks = [line for line in body.splitlines() if line.startswith("Samuel-Iteration: ")]
-            subjects = [line.split()[0] for line in body.splitlines() if line[:1].isdigit()]
+            subject, *lines = body.splitlines()
+            subjects = [line.split()[0] for line in lines if line[:1].isdigit()]  # of a merge of several
+            if marks:  # else it is a person's
+                subjects = subjects or [subject.removeprefix("Land ").split()[0]]
             assert len(marks) == len(subjects), body
             ids += subjects
         return ids

@@ -84,6 +84,21 @@ def test_a_textual_conflict_is_a_failed_attempt_with_the_conflict_in_the_next_pr
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_tasks_that_conflict_again_and_again_are_worked_on_one_by_one_until_all_have_landed(
+    lanes: LaneProject, attempts: int
+) -> None:
+    lanes.prepare(5, f"max_task_attempts = {attempts}", files={"line.txt": "start\n"})
+    lanes.task("any", 'line="$(cat line.txt)"; sleep 0.5; echo "$line $SAMUEL_TASK_ID" > line.txt')
+
+    lanes.start(lanes=4)
+
+    lanes.assert_sound(5)
+    assert sorted(lanes.git("show", "main:line.txt").split()[1:]) == ["1", "2", "3", "4", "5"]
+    assert all(len(lanes.prompts(str(task))) <= 3 for task in range(1, 6)), "the third attempt is alone, and lands"
+
+
+@pytest.mark.slow
 def test_a_red_branch_ends_the_run_before_an_agent_is_paid(lanes: LaneProject) -> None:
     lanes.prepare(3)
     lanes.write("broken", "")
@@ -139,6 +154,27 @@ def test_a_batch_lands_as_one_commit_and_a_red_one_is_halved(lanes: LaneProject)
 
 
 @pytest.mark.slow
+def test_a_merge_and_the_work_in_it_have_different_subjects_and_a_task_has_its_own_diff(
+    lanes: LaneProject,
+) -> None:
+    lanes.prepare(4, "commit = true", files={"check.sh": "sleep 0.5\n"})
+
+    lanes.start(lanes=4)
+
+    lanes.assert_sound(4)
+    subjects = lanes.git("log", "--format=%s", "begin..main").splitlines()
+    assert len(subjects) == len(set(subjects)), subjects
+    for id in "1234":
+        for text in (lanes.samuel("run", "show", id, "--diff").out, diff_in_report(lanes, id)):
+            assert f"+++ b/work-{id}.txt" in text
+            assert text.count("diff --git") == 1, "not those that landed with it"
+
+
+def diff_in_report(lanes: LaneProject, id: str) -> str:
+    return next(task["diff"] for task in lanes.samuel("run", "report", "--json").data["tasks"] if task["id"] == id)
+
+
+@pytest.mark.slow
 def test_one_agent_at_a_time_has_no_lanes(lanes: LaneProject) -> None:
     lanes.prepare(1)
 
@@ -172,3 +208,18 @@ def test_one_lane_is_what_a_run_without_the_option_is(
         return run, events
 
     assert ran("without") == ran("with", "--parallel", "1")
+
+
+@pytest.mark.slow
+def test_a_check_that_fails_once_on_the_merge_is_flaky_and_the_work_lands(lanes: LaneProject) -> None:
+    flaked = lanes.outside / "flaked"
+    both = f"if [ -e work-1.txt ] && [ -e work-2.txt ] && [ ! -e {flaked} ]; then touch {flaked}; exit 1; fi\n"
+    lanes.prepare(2, files={"check.sh": both})
+    lanes.task("any", 'sleep 0.5; echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"')
+
+    ran = lanes.start(lanes=2)
+
+    lanes.assert_sound(2)
+    assert len(lanes.calls()) == 2, "nobody was asked to do it again"
+    assert flaked.exists()
+    assert "flaky: it failed, and passed when it was run once more" in ran.screen

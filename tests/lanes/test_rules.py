@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 
 import pytest
 from tests.conftest import sh_script
@@ -34,6 +35,9 @@ echo 1 > "work-$SAMUEL_TASK_ID.txt"
 printf '{"type": "result", "subtype": "success", "is_error": false, "result": "done", '
 printf '"usage": {"input_tokens": 10, "output_tokens": 5}}\\n'
 """
+
+
+FACTS = ("TaskId", "Attempt", "LastFailure")
 
 
 def hook(lanes: LaneProject, name: str, event: str, body: str) -> None:
@@ -232,6 +236,81 @@ def test_work_that_before_land_denies_waits_and_lands_after_approval_without_bei
     assert lanes.statuses() == {"1": "completed", "2": "completed"}
     assert len(lanes.calls()) == 2, "no agent was paid again"
     assert (lanes.root / "work-2.txt").exists()
+
+
+@pytest.mark.slow
+def test_the_events_around_a_landing_know_the_task_and_its_attempt(lanes: LaneProject) -> None:
+    lanes.prepare(1)
+    lanes.task("1", 'if [ "$SAMUEL_ATTEMPT" = 2 ]; then mv broken work-1.txt; else touch broken; fi')
+    payload_file = lanes.outside / "seen"
+    for event in ("before:land", "after:land", "after:iteration"):
+        hook(lanes, event.replace(":", "-"), event, f"cat >> {payload_file}; echo >> {payload_file}")
+    lanes.git("add", "-A")
+    lanes.git("commit", "-q", "-m", "hooks")
+
+    lanes.start(lanes=2)
+
+    payloads = [json.loads(line) for line in payload_file.read_text().splitlines() if line]
+    facts = [(payload["event"], *(payload["context"]["State"][key] for key in FACTS)) for payload in payloads]
+    failure = "quality_failed: `sh check.sh` ended with exit code 1"
+    second = ("1", 2, failure)
+    assert facts == [
+        ("after:iteration", "1", 1, ""),
+        *(("before:land", *second), ("after:iteration", *second), ("after:land", *second)),
+    ]
+
+
+@pytest.mark.slow
+def test_agents_that_a_person_stops_get_session_stop_with_the_changed_files(lanes: LaneProject) -> None:
+    lanes.prepare(2)
+    lanes.task("any", 'echo half > "half-$SAMUEL_TASK_ID.txt"; touch "$outside/at-$SAMUEL_TASK_ID"; sleep 600')
+    payload_file = lanes.outside / "seen"
+    for event in ("TurnEnd", "SessionStop", "SessionEnd"):
+        hook(lanes, event, event, f"cat >> {payload_file}; echo >> {payload_file}")
+    lanes.git("add", "-A")
+    lanes.git("commit", "-q", "-m", "hooks")
+
+    with lanes.running(lanes=2) as process:
+        at_work = [lanes.outside / f"at-{number}" for number in (1, 2)]
+        lanes.wait_for(lambda: all(file.exists() for file in at_work), process)
+        process.send_signal(signal.SIGINT)
+        lanes.wait_for(lambda: "finishing" in lanes.screen, process)
+        process.send_signal(signal.SIGINT)
+        process.wait()
+
+    assert process.returncode == 130, lanes.screen
+    payloads = [json.loads(line) for line in payload_file.read_text().splitlines() if line]
+    facts = {(payload["lane"], payload["event"], *payload.get("changed_files", ())) for payload in payloads}
+    assert len(payloads) == 4
+    assert facts == {
+        *((1, "SessionStop", "half-1.txt"), (1, "SessionEnd")),
+        *((2, "SessionStop", "half-2.txt"), (2, "SessionEnd")),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", ["true", "false"])
+def test_yes_to_held_back_work_lands_it_without_paying_an_agent(lanes: LaneProject, strict: str) -> None:
+    lanes.prepare(1, more=f'[hooks."before:land"]\nstrict = {strict}')
+    hook(lanes, "approval", "before:land", 'echo \'{"decision": "deny", "reason": "needs a look"}\'')
+    lanes.git("add", "-A")
+    lanes.git("commit", "-q", "-m", "hook")
+
+    ran = lanes.start(code=1)
+
+    assert "waits for you: task 1: needs a look\n    samuel run land 1\n" in ran.out
+    assert "  samuel run land 1  (may the work on this task land? needs a look)\n" in ran.out
+    assert "samuel run answer" not in ran.screen
+    assert "warning" not in ran.screen
+    assert "answer it with: samuel run land 1 (no agent is paid)" in lanes.samuel("run", "questions").out
+    assert "samuel run land 1" in lanes.samuel("run", "report", "--markdown").out
+    assert "needs a look\n            samuel run land 1\n" in lanes.samuel("run", "status").out
+
+    lanes.samuel("run", "answer", "q1", "Yes")
+    lanes.start()
+
+    lanes.assert_sound(1)
+    assert len(lanes.calls()) == 1, "no agent was paid again"
 
 
 def test_a_usage_limit_holds_all_lanes_and_one_agent_tries_first(lanes: LaneProject) -> None:

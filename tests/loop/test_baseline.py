@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from samuel.loop.history import History
@@ -109,3 +111,105 @@ def test_nothing_is_checked_if_there_is_nothing_to_do(counted: LoopProject) -> N
     counted.tasks("1", status="completed")
     assert counted.run().exit_reason == "queue_empty"
     assert runs_of_the_check(counted) == 0
+
+
+@pytest.mark.parametrize("command", ["no-such-program -q", "make test", "./plain.txt"])
+def test_a_check_that_cannot_run_is_never_accepted(loop: LoopProject, command: str) -> None:
+    (loop.root / "Makefile").write_text("test:\n\t@no-such-program -q\n")
+    (loop.root / "plain.txt").write_text("no program\n")
+    loop.configure(f'quality_checks = ["{command}"]\nbaseline = "accept"')
+    loop.tasks("1")
+    run = loop.run()
+    assert (run.exit_reason, run.iterations_run) == ("baseline_failed", 0)
+    assert run.exit_message.startswith(f"`{command}` cannot run: the program is missing or may not be executed")
+    (report,) = baselines(loop)
+    assert (report.accepted, report.cannot_run) == (False, (command,))
+
+
+def verified_after(loop: LoopProject, settings: str, agent: str) -> tuple[str, str]:
+    """How the only task ends under an accepted red baseline, and how it was verified."""
+    loop.configure(f'{settings}\nbaseline = "accept"\nmax_task_attempts = 1')
+    loop.tasks("1")
+    loop.agent(agent + GOOD)
+    loop.run()
+    (task,) = loop.store.load()
+    return task.status, task.verified
+
+
+def test_a_task_that_turned_nothing_green_is_unverified(counted: LoopProject) -> None:
+    (counted.root / "red").touch()
+    assert verified_after(counted, CHECK, "") == ("completed", "none")
+    (settled,) = [report for report in counted.reports if isinstance(report, IterationSettled)]
+    assert settled.still_red == ("echo ran >> ran; test ! -f red",)
+
+
+def test_a_task_that_turned_a_red_check_green_is_verified(counted: LoopProject) -> None:
+    (counted.root / "red").touch()
+    assert verified_after(counted, CHECK, "rm red\n") == ("completed", "checks")
+
+
+RED_TEST = "import pytest\nimport code_of_it\ndef test_a(): pass\ndef test_b(): assert code_of_it.VALUE == 2\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("agent", "verified"),
+    [
+        pytest.param("echo '# a comment' >> code_of_it.py\n", "none", id="a comment"),
+        pytest.param("sed -i 's/^def test_b/@pytest.mark.skip\\n&/' test_it.py\n", "none", id="skipped"),
+        pytest.param("sed -i 's/^def test_b/@pytest.mark.xfail\\n&/' test_it.py\n", "none", id="xfail"),
+        pytest.param("sed -i '/test_b/d' test_it.py\n", "none", id="deleted"),
+        pytest.param("echo 'VALUE = 2' > code_of_it.py\n", "checks", id="done"),
+    ],
+)
+def test_only_work_that_turns_the_red_test_green_is_verified(loop: LoopProject, agent: str, verified: str) -> None:
+    (loop.root / "test_it.py").write_text(RED_TEST)
+    (loop.root / "code_of_it.py").write_text("VALUE = 1\n")
+    (loop.root / ".gitignore").write_text("seen-*\nenv-*\n__pycache__\n")
+    command = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+    assert verified_after(loop, f'quality_checks = ["{command}"]', agent) == ("completed", verified)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("settings", "option"), [("junit_family = xunit2\n", ""), ("", " --junitxml=mine.xml")])
+def test_a_test_broken_beside_an_accepted_one_is_a_failure_with_reports_of_the_project_too(
+    loop: LoopProject, settings: str, option: str
+) -> None:
+    (loop.root / "pytest.ini").write_text(f"[pytest]\n{settings}")
+    (loop.root / "test_it.py").write_text(
+        "import code_of_it\ndef test_a(): assert code_of_it.VALUE == 1\ndef test_b(): assert 0\n"
+    )
+    (loop.root / "code_of_it.py").write_text("VALUE = 1\n")
+    (loop.root / ".gitignore").write_text("seen-*\nenv-*\n__pycache__\nmine.xml\n")
+    command = f"{sys.executable} -m pytest -q -p no:cacheprovider{option}"
+    verified_after(loop, f'quality_checks = ["{command}"]', "echo 'VALUE = 2' > code_of_it.py\n")
+    assert outcomes(loop) == ["quality_failed"]
+
+
+def test_a_check_that_fails_once_before_the_first_agent_is_flaky_and_no_baseline(loop: LoopProject) -> None:
+    command = "echo ran >> ran; test $(wc -l < ran) -gt 1"
+    (loop.root / ".gitignore").write_text("seen-*\nenv-*\nran\n")
+    loop.configure(f'quality_checks = ["{command}"]')
+    loop.tasks("1")
+    assert loop.run().exit_reason == "queue_empty"
+    assert [report.failing for report in baselines(loop)] == [()]
+
+
+def test_a_failed_baseline_names_the_variables_that_checks_do_not_get(
+    loop: LoopProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARGO_HOME", "/opt/cargo-of-somebody")
+    monkeypatch.setenv("SHOP_TEST_URL", "secret://of-somebody")
+    monkeypatch.setenv("SHOP_OTHER", "not named by the check")
+    loop.configure('quality_checks = ["echo SHOP_TEST_URL is not set; exit 1"]')
+    loop.tasks("1")
+    run = loop.run()
+    (report,) = baselines(loop)
+    assert {"CARGO_HOME", "SHOP_TEST_URL"} <= {*report.withheld}
+    assert "SHOP_OTHER" not in report.withheld
+    assert 'pass_env = ["CARGO_HOME", ' in run.exit_message
+    assert "of-somebody" not in run.exit_message
+    loop.project.config(f'pass_env = ["CARGO_HOME", "SHOP_TEST_URL"]\n{(loop.root / "samuel.toml").read_text()}')
+    loop.reports.clear()
+    loop.run()
+    assert not {"CARGO_HOME", "SHOP_TEST_URL"} & {*baselines(loop)[0].withheld}

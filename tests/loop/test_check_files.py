@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from samuel.loop.checks.files import CheckFiles, disk_reader, owned, protected
+from samuel.loop.checks.files import CheckFiles, ProtectedFiles, disk_reader, owned, without_tests
 from samuel.tasks.task import Task
 
 
@@ -182,8 +182,11 @@ def test_a_description_names_each_command_with_its_files_in_short() -> None:
 
 def test_protected_files_are_those_that_the_patterns_choose() -> None:
     paths = ["golden/a/b.txt", "src/app.py", "schema.sql"]
-    assert protected(paths, ["golden/**", "*.sql"]) == ("golden/a/b.txt", "schema.sql")
-    assert protected(paths, []) == ()
+    always = ProtectedFiles(("golden/**", "*.sql"))
+    assert always.of(paths, lambda path: False) == ("golden/a/b.txt", "schema.sql")
+    existing = ProtectedFiles((), ("golden/**", "*.sql"))
+    assert existing.of(paths, lambda path: path == "schema.sql") == ("schema.sql",)
+    assert ProtectedFiles().of(paths, lambda path: True) == ()
 
 
 def test_a_task_owns_the_files_that_its_files_line_names() -> None:
@@ -203,3 +206,45 @@ def test_files_are_read_from_disk_without_following_links(tmp_path) -> None:
     (tmp_path / "link").symlink_to("real")
     read = disk_reader(tmp_path)
     assert [read("real"), read("link"), read("missing"), read("../x"), read("")] == ["a", "", "", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("command", "files", "is_without"),
+    [
+        ("make test", {"Makefile": "test:\n\t$(CC) -o run tests/test_roman.c\n", "tests/test_roman.c": ""}, True),
+        ("make test", {"Makefile": "test:\n\tpytest\n", "tests/test_a.py": ""}, False),
+        ("make lint", {"Makefile": "lint:\n\truff check .\n"}, False),
+        ("pytest -q", {"pytest.ini": "", "app.py": ""}, True),
+        ("npx vitest run", {"vitest.config.ts": "", "src/a.ts": ""}, True),
+        ("npx vitest run", {"src/a.test.ts": ""}, False),
+        ("cargo test --quiet", {"src/lib.rs": ""}, True),
+        ("cargo test --quiet", {"src/lib.rs": "", "tests/book.rs": ""}, False),
+        ("go vet ./...", {"a.go": ""}, False),
+        ("go test ./...", {"a_test.go": ""}, False),
+        ("./tools/check.py", {"tools/check.py": ""}, False),
+        ("sh run.sh", {"run.sh": "javac $(find src -name '*.java')\n"}, True),
+        ("prove -r t", {}, True),
+        ("echo checking; test ! -f wrong", {}, False),
+    ],
+)
+def test_a_command_of_which_no_test_file_is_known_is_named(
+    command: str, files: dict[str, str], is_without: bool
+) -> None:
+    commands = without_tests([command], list(files), lambda path: files.get(path, ""))
+    assert commands == ([command] if is_without else [])
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("nyc tape 'test/**/*.js'", ".nycrc"),
+        ("npx nyc --reporter=text mocha", ".nycrc.json"),
+        ("nyc ava", "nyc.config.js"),
+        ("c8 --check-coverage node --test", ".c8rc.json"),
+        ("c8 node --test", ".nycrc"),
+        ("coverage run -m pytest && coverage report", ".coveragerc"),
+        ("coverage run -m unittest", ".coveragerc"),
+    ],
+)
+def test_the_file_with_the_share_that_must_be_covered_belongs_to_the_check(command: str, path: str) -> None:
+    assert CheckFiles.of([command], [path], lambda path: "").present == ((command, (path,)),)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from samuel.errors import ConfigError
 from samuel.loop.checks.detect import project_files, quality_checks
+from samuel.loop.checks.files import CheckFiles
 from samuel.process.git.git import Git
 
 MINIMIST = """{"scripts": {
@@ -120,3 +122,22 @@ def test_files_without_a_repository_leave_out_virtual_environments(tmp_path: Pat
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     assert project_files(tmp_path, Git(tmp_path, dict(os.environ))) == ["src/a.py"]
+
+
+DEEP = f"[tool.pytest.ini_options]\naddopts = ''\n[other]\na = {'[' * 100_000}\n"
+
+
+def test_a_pyproject_that_nests_too_deep_is_an_error_with_its_place(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as refused:
+        detected(tmp_path, {"pyproject.toml": DEEP, "test_it.py": ""})
+    assert (
+        str(refused.value)
+        == "pyproject.toml:4: the file nests deeper than 50 levels (make it flatter, or remove it)"
+    )
+
+
+def test_a_check_is_followed_also_where_a_pyproject_nests_too_deep(tmp_path: Path) -> None:
+    files = {"pyproject.toml": DEEP, "tests/test_it.py": ""}
+    reader = CheckFiles.of(["pytest"], list(files), lambda path: files.get(path, ""))
+    assert reader.present == (("pytest", ("pyproject.toml", "tests/test_it.py")),)
+    assert reader.touched(["pyproject.toml"], files.__getitem__, files.__getitem__) == ("pyproject.toml",)

@@ -14,6 +14,8 @@ from samuel.loop import history as module
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
 from samuel.loop.history import History, shortest_prefix
 from samuel.loop.run_logs import remove_old_logs
+from samuel.tasks.question import Question
+from samuel.tasks.task import Task
 
 
 def run_record(run_id: str = "run-1", started_at: float = 10.0, **fields: object) -> RunRecord:
@@ -174,3 +176,28 @@ def test_the_logs_of_the_oldest_runs_are_removed_past_both_limits(tmp_path: Path
     assert remove_old_logs(tmp_path, "run-3", most_bytes=0) == ["run-4"]
     assert sorted(os.listdir(tmp_path / "logs")) == ["agent.jsonl", "run-3"]
     assert os.listdir(tmp_path / "prompts") == ["run-3"]
+
+
+def test_tasks_of_the_end_of_a_run_are_loaded_with_what_a_report_shows(history: History, tmp_path: Path) -> None:
+    assert history.tasks("run-1") is None
+    question = Question(id="q1", text="which?")
+    blocked = Task(id="1", title="One", status="blocked", last_failure="x" * 5000 + "\udcff", commit_sha="abc")
+    waiting = Task(id="2", title="Two", status="waiting", questions=(question,), description="long", rank=7)
+    history.save_tasks("run-1", [blocked, waiting])
+    first, second = history.tasks("run-1") or ()
+    assert (first.status, len(first.last_failure), first.commit_sha) == ("blocked", 4096, "abc")
+    assert second == Task(id="2", title="Two", status="waiting", questions=(question,))
+    assert history.ids() == []
+    (tmp_path / "record/history/run-1.tasks.json").write_text("[{")
+    assert history.tasks("run-1") is None
+
+
+def test_tasks_of_a_run_are_forgotten_with_it(
+    history: History, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(module, "MOST_RUNS", 1)
+    for number in (1, 2):
+        history.begin(run_record(f"run-{number}", started_at=float(number)))
+        history.save_tasks(f"run-{number}", [Task(id="1", title="One")])
+    history.begin(run_record("run-3", started_at=3.0))
+    assert sorted(os.listdir(tmp_path / "record/history")) == ["run-3.jsonl"]

@@ -16,6 +16,7 @@ from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
 from samuel.files.atomic import Disk
 from samuel.loop.attempts import AttemptChanges, Attempts, TreeState
+from samuel.loop.checks.files import ProtectedFiles
 from samuel.loop.checks.judgement import AttemptVerdict, Judgement, checked
 from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.checks.put_back import PutBack
@@ -68,9 +69,13 @@ class Judged:
         done = subprocess.run(COMMAND, shell=True, cwd=self.root, capture_output=True, text=True)
         return fired([CheckRun(command=COMMAND, passed=done.returncode == 0, exit_code=done.returncode)])
 
-    def judge(self, task: Task = TASK, protect: tuple[str, ...] = ()) -> AttemptVerdict:
+    def judge(
+        self, task: Task = TASK, protect: tuple[str, ...] = (), existing: tuple[str, ...] = ()
+    ) -> AttemptVerdict:
         put_back = PutBack(self.trees, self.attempts, lambda: None)
-        judgement = Judgement(self.trees, put_back, self.memory, [COMMAND], protect, self.check)
+        judgement = Judgement(
+            self.trees, put_back, self.memory, [COMMAND], ProtectedFiles(protect, existing), self.check
+        )
         return judgement.judge(task, self.attempts.observe(), self.attempts.state.verified)
 
 
@@ -150,11 +155,23 @@ def test_a_task_that_names_the_check_may_change_it(judged: Judged) -> None:
     assert judged.runs == ["grep -q wrong code.txt\n"]  # there is nothing to compare it with
 
 
+def test_what_exists_is_protected_and_new_files_may_be_added_beside_it(judged: Judged) -> None:
+    judged.write(locked__new_txt="new\n", code_txt="right and more\n")
+    assert judged.judge(existing=("locked/",)).checks.passed
+    judged.write(locked__api_txt="2\n")
+    verdict = judged.judge(existing=("locked/",))
+    assert "protects were changed, and put back: `locked/api.txt`;" in verdict.checks.why
+    assert (judged.text("locked/api.txt"), judged.text("locked/new.txt")) == ("1\n", "new\n")
+    (judged.root / "locked/api.txt").unlink()
+    assert not judged.judge(existing=("locked/",)).checks.passed
+    assert judged.text("locked/api.txt") == "1\n"
+
+
 def test_a_protected_file_is_put_back_and_no_check_runs(judged: Judged) -> None:
     judged.write(locked__api_txt="2\n", code_txt="right and more\n")
     verdict = judged.judge(protect=("locked/",))
     assert not verdict.checks.passed
-    assert "`protect` of samuel.toml names were changed, and put back: `locked/api.txt`" in verdict.checks.why
+    assert "files that samuel.toml protects were changed, and put back: `locked/api.txt`" in verdict.checks.why
     assert (judged.text("locked/api.txt"), judged.text("code.txt")) == ("1\n", "right and more\n")
     assert judged.runs == []
 
@@ -262,7 +279,7 @@ def test_without_git_the_work_is_judged_once_and_nothing_is_put_back(tmp_path: P
         calls.append("check")
         return fired([CheckRun(command=COMMAND, passed=True, exit_code=0)])
 
-    judgement = Judgement(None, None, CheckMemory(tmp_path, "run-1"), [COMMAND], (), check)
+    judgement = Judgement(None, None, CheckMemory(tmp_path, "run-1"), [COMMAND], ProtectedFiles(), check)
     assert judgement.judge(TASK, AttemptChanges(), "").checks.passed
     assert calls == ["check"]
 
@@ -289,6 +306,6 @@ class TestChecked:
             [CheckRun(command=COMMAND, passed=True, exit_code=0)], [{"source": "x", "message": "no docs"}]
         )
         put_back = PutBack(judged.trees, judged.attempts, lambda: None)
-        judgement = Judgement(judged.trees, put_back, judged.memory, [COMMAND], (), lambda: green)
+        judgement = Judgement(judged.trees, put_back, judged.memory, [COMMAND], ProtectedFiles(), lambda: green)
         verdict = judgement.judge(TASK, judged.attempts.observe(), judged.attempts.state.verified)
         assert (verdict.checks.passed, verdict.checks.why) == (False, "no docs")

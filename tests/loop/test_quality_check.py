@@ -55,12 +55,60 @@ def test_pytest_behind_make_gives_its_tests_by_id(loop: LoopProject) -> None:
 
 
 @pytest.mark.slow
-def test_a_project_that_writes_its_own_junit_report_is_left_alone(loop: LoopProject) -> None:
-    (loop.root / "pytest.ini").write_text("[pytest]\naddopts = --junitxml=mine.xml\n")
-    (loop.root / "test_it.py").write_text("def test_a(): pass\n")
-    (run,) = check(loop, PYTEST)
-    assert run["tests"] is None
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        ({"pytest.ini": "[pytest]\naddopts = --junitxml=mine.xml\n"}, ""),
+        ({"setup.cfg": "[tool:pytest]\naddopts = -ra --junit-xml mine.xml\n"}, ""),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\naddopts = ['--junitxml=mine.xml']\n"}, ""),
+        ({}, " --junitxml=mine.xml"),
+        ({}, " --junit-xml mine.xml"),
+        ({"pytest.ini": "[pytest]\naddopts = --junitxml=other.xml\n"}, " --junitxml=mine.xml"),
+    ],
+)
+def test_the_report_that_a_project_writes_itself_is_written_and_read(
+    loop: LoopProject, settings: dict[str, str], options: str
+) -> None:
+    for name, text in settings.items():
+        (loop.root / name).write_text(text)
+    (loop.root / "test_it.py").write_text("def test_a(): pass\ndef test_b(): assert 0\n")
+    (run,) = check(loop, PYTEST + options)
+    assert run["tests"] == {"test_it::test_a": "passed", "test_it::test_b": "failed"}
     assert (loop.root / "mine.xml").exists()
+
+
+@pytest.mark.slow
+def test_a_setting_about_junit_does_not_switch_reports_off(loop: LoopProject) -> None:
+    (loop.root / "pytest.ini").write_text("[pytest]\njunit_family = xunit2\njunit_logging = all\n")
+    (loop.root / "test_junit.py").write_text("def test_a(): pass\n")
+    (run,) = check(loop, f"{PYTEST} -k 'a or junit'")
+    assert run["tests"] == {"test_junit::test_a": "passed"}
+
+
+@pytest.mark.slow
+def test_a_report_of_an_earlier_run_is_not_taken_for_one_of_this_run(loop: LoopProject) -> None:
+    (loop.root / "mine.xml").write_text("<testsuite><testcase name='old'/></testsuite>")
+    (loop.root / "test_it.py").write_text("raise SystemExit(3)\n")
+    (run,) = check(loop, f"cd . && exit 3; {PYTEST} --junitxml=mine.xml")
+    assert (run["exit_code"], run["tests"]) == (3, None)
+
+
+@pytest.mark.slow
+def test_pytest_without_its_report_plugin_is_not_asked_for_a_report(loop: LoopProject) -> None:
+    (loop.root / "test_it.py").write_text("def test_a(): pass\n")
+    (run,) = check(loop, f"{PYTEST} -p no:junitxml")
+    assert (run["passed"], run["tests"]) == (True, None)
+
+
+@pytest.mark.slow
+def test_a_report_with_a_failed_test_is_red_whatever_the_exit_code(loop: LoopProject) -> None:
+    leaving = "import atexit, os\natexit.register(lambda: os._exit(0))\n"
+    (loop.root / "test_it.py").write_text(f"{leaving}def test_b(): assert 0\n")
+    with loop.open() as app:
+        fired = app.fire("quality.check", commands=[PYTEST])
+    (run,) = fired.result["checks"]
+    assert (fired.ok, run["passed"], run["exit_code"]) == (False, False, 0)
+    assert "ended with exit code 0, but tests of its report failed: test_it::test_b" in fired.reason
 
 
 def node_version() -> int:
@@ -79,6 +127,24 @@ def test_the_test_runner_of_node_gives_its_tests(loop: LoopProject) -> None:
     (run,) = check(loop, "node --test")
     assert sorted((run["tests"] or {}).values()) == ["passed", "skipped"]
     assert "adds" in run["output_tail"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(node_version() < 20, reason="node 20 or newer is not installed")
+def test_node_writes_a_report_beside_those_that_the_project_asks_for(loop: LoopProject) -> None:
+    (loop.root / "package.json").write_text('{"scripts": {"other": "node --test --test-reporter=tap"}}')
+    (loop.root / "a.test.js").write_text(
+        "const test = require('node:test'); test('adds', () => {});"
+        "test('later', {todo: true}, () => { throw new Error('not yet'); });"
+    )
+    (run,) = check(loop, "node --test")
+    assert (run["passed"], sorted((run["tests"] or {}).values())) == (True, ["passed", "skipped"])
+    own = "--test-reporter=tap --test-reporter-destination=stdout"
+    (run,) = check(loop, f"node --test {own}")
+    assert sorted((run["tests"] or {}).values()) == ["passed", "skipped"]
+    assert "TAP version" in run["output_tail"]
+    (run,) = check(loop, "node --test --test-reporter=tap")  # no room for another reporter
+    assert (run["passed"], run["tests"]) == (True, None)
 
 
 def test_checks_of_tasks_run_only_if_they_are_trusted(loop: LoopProject) -> None:

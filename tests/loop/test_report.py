@@ -13,10 +13,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
+from samuel.loop.checks.verdict import SOFTENED
 from samuel.loop.history import History, RunHistory
 from samuel.loop.report.files import save_report, write_reports
 from samuel.loop.report.html import to_html
@@ -37,6 +39,8 @@ HOSTILE = (
     "\x1b[31mred\x1b]0;title\x07 \u202egnp.exe\u2066 \x00\x9b\r"
     " {{ 7*7 }} {% raw %} \udcff"
 )
+
+HARMLESS = "x\n# y\n- z\nw"
 
 
 def attempt(iteration: int = 1, task: str = "1", outcome: str = "completed", **fields: object) -> AttemptRecord:
@@ -94,6 +98,68 @@ def test_the_headline_counts_tasks_and_calls_a_task_without_checks_unverified() 
     assert to_markdown(report).startswith("# shop: 1 verified, 1 unverified, 1 blocked, 1 waiting, 1 pending\n")
     assert "1 verified" in re.sub(r"\s+", " ", Page(to_html(report)).text)
     assert [other.id for other in report.other_tasks] == ["3", "4", "5"]
+
+
+def test_lost_tests_are_in_the_headline_and_wait_for_a_person() -> None:
+    lost = ("test_cart::negative", "test_cart::empty")
+    attempts = [attempt(1, "1", "quality_failed", lost_tests=("of no matter",)), attempt(2, "1", lost_tests=lost)]
+    tasks = [task("1", status="completed", verified="checks")]
+    report = build_report(history(*attempts), tasks, project="shop")
+    assert (report.lost_tests, report.tasks[0].lost_tests, report.tasks[0].tone) == (2, lost, "warn")
+    assert [(item.word, item.tone, item.why, item.commands[0].command) for item in report.waiting] == [
+        (
+            "lost tests",
+            "bad",
+            "2 tests ran before and do not run now: test_cart::negative, test_cart::empty",
+            "samuel run show 1 --diff",
+        )
+    ]
+    assert to_markdown(report).startswith("# shop: 1 verified, 0 unverified, 0 blocked, 0 waiting, 2 lost tests\n")
+    page = Page(to_html(report))
+    assert "1 verified, 2 lost tests" in re.sub(r"\s+", " ", page.text)
+    assert [attributes["class"] for tag, attributes in page.tags if tag == "details" and "open" in attributes] == [
+        "task warn"
+    ]
+
+
+def test_a_flaky_check_is_named_in_the_report() -> None:
+    check = CheckRecord(command="npm test", passed=True, exit_code=0, flaky=True, output_tail="ECONNRESET")
+    report = build_report(history(attempt(1, checks=(check,))), [task()], project="shop")
+    assert report.tasks[0].flaky == ("npm test",)
+    words = "flaky: it failed, and passed when it was run once more"
+    assert f"`npm test` exit code 0, 0.0s, {words}" in to_markdown(report)
+    assert "**Flaky checks:** `npm test`" in to_markdown(report)
+    assert words in Page(to_html(report)).text
+    assert "Flaky checks" in Page(to_html(report)).text
+
+
+def test_a_task_that_turned_nothing_green_is_unverified_for_that_reason() -> None:
+    row = task("1", status="completed", verified="none")
+    report = build_report(history(attempt(1, verified="none", still_red=("a",))), [row], project="shop")
+    assert [(item.word, item.why) for item in report.waiting] == [
+        ("unverified", "the checks failed before it, and it turned nothing green: look at the change yourself")
+    ]
+
+
+def test_a_refused_change_of_tests_comes_with_the_way_out() -> None:
+    why = f"{SOFTENED}`tests/test_a.py`, `tests/test_b.py`\nthese files were put back"
+    row = task("a b", status="blocked", last_failure=f"quality_failed: {why}")
+    failed = attempt(1, "a b", "quality_failed", why=why, ref="refs/samuel/run-1/a/1")
+    (item,) = build_report(history(failed), [row], project="shop").waiting
+    assert "add the line `Files: tests/test_a.py, tests/test_b.py` below it in the PRD" in item.why
+    assert [command.command for command in item.commands] == [
+        "samuel run show 'a b'",
+        "samuel run reset 'a b'",
+        "samuel run restore 'a b'",
+        "samuel run done 'a b'",
+    ]
+
+
+def test_a_baseline_of_a_check_that_cannot_run_is_not_to_be_accepted() -> None:
+    for code, commands in ((127, 1), (1, 2)):
+        check = CheckRecord(command="pytets", passed=False, exit_code=code)
+        report = build_report(history(reason=ExitReason.BASELINE_FAILED, baseline=(check,)), [], project="shop")
+        assert len(report.waiting[0].commands) == commands
 
 
 def test_what_waits_for_a_person_comes_with_the_command_for_it() -> None:
@@ -206,13 +272,15 @@ def hostile_report(text: str = HOSTILE) -> RunReport:
         Task(id=text, title=text, status="waiting", questions=(question,), commit_sha=text),
         Task(id="3", title=text),
     ]
-    return build_report(RunHistory(run, tuple(records)), tasks, project=text)
+    report = build_report(RunHistory(run, tuple(records)), tasks, project=text)
+    with_patches = [replace(entry, diff=f"@@ {text}\n+{text}"[:16_000], diff_cut=True) for entry in report.tasks]
+    return replace(report, tasks=tuple(with_patches))
 
 
 def test_no_field_of_a_report_can_become_markup_in_the_page() -> None:
     text = to_html(hostile_report())
     page = Page(text)
-    harmless = Page(to_html(hostile_report("x")))
+    harmless = Page(to_html(hostile_report(HARMLESS)))
     allowed = {"html", "head", "meta", "title", "style", "body", "main", "header", "section", "footer", "p", "h1"}
     allowed |= {"h2", "h3", "h4", "div", "span", "ul", "ol", "li", "dl", "dt", "dd", "b", "i", "em", "code", "pre"}
     assert {tag for tag, _ in page.tags} <= allowed | {"details", "summary"}
@@ -236,7 +304,7 @@ def test_no_field_of_a_report_can_become_markup_in_markdown() -> None:
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
     kinds = {child.type for token in tokens for child in [token, *(token.children or ())]}
     assert kinds.isdisjoint({"html_block", "html_inline", "link_open", "image"})
-    harmless = MarkdownIt("commonmark").enable("table").parse(to_markdown(hostile_report("x")))
+    harmless = MarkdownIt("commonmark").enable("table").parse(to_markdown(hostile_report(HARMLESS)))
     for kind in ("heading_open", "td_open", "tr_open", "fence"):
         assert [token.type for token in tokens].count(kind) == [token.type for token in harmless].count(kind), kind
 
@@ -334,3 +402,31 @@ def test_the_sample_report_of_the_documentation_is_current(monkeypatch: pytest.M
     assert re.sub(r"Samuel [0-9][^ ]*\.", "Samuel VERSION.", report_sample.sample_page()) == current
     sys.modules.pop("report_sample")
     assert msgspec.to_builtins(report_sample.sample_report())["counts"]["verified"] == 10
+
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1\nAssertionError: 1 == 2'
+
+
+def test_the_output_of_a_failure_keeps_its_lines() -> None:
+    why = f"`make test` ended with exit code 2\n{TRACEBACK}"
+    records = attempt(1, "1", "quality_failed", why=why)
+    report = build_report(history(records), [task("1", status="blocked", last_failure=why)], project="shop")
+    assert TRACEBACK in Page(to_html(report)).text
+    text = to_markdown(report)
+    assert "(blocked): \\`make test\\` ended with exit code 2\n" in text
+    assert "\n".join(f"    {line}" for line in TRACEBACK.split("\n")) in text
+
+
+def test_the_diff_of_a_task_is_folded_in_the_page_and_a_block_in_markdown() -> None:
+    files = (ChangedFile(path="a.py", added=1, removed=1),)
+    report = build_report(history(attempt(1, "1", changed_files=files)), [task("1")], project="shop")
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-<b>old</b>\n+new `x`"
+    report = replace(report, tasks=(replace(report.tasks[0], id="a b", diff=diff, diff_cut=True),))
+    page = to_html(report)
+    assert '<summary>diff</summary><pre class="patch" tabindex="0">--- a/a.py\n+++ b/a.py\n' in page
+    assert '<span class="minus">-&lt;b&gt;old&lt;/b&gt;</span>\n<span class="plus">+new `x`</span></pre>' in page
+    assert diff in Page(page).text
+    text = to_markdown(report)
+    assert f"```diff\n{diff}\n```\n" in text
+    assert "samuel run show 'a b' --diff" in text
+    assert "samuel run show 'a b' --diff" in Page(page).text

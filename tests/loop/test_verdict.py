@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from samuel.events.loop import CheckRun
-from samuel.loop.checks.verdict import check_runs, failing_commands, judge, record_of
+from samuel.loop.checks.verdict import cannot_run, check_runs, failing_commands, judge, record_of
 
 Tests = dict[str, Literal["passed", "failed", "skipped"]]
 
@@ -146,3 +146,74 @@ def test_a_project_without_any_test_is_not_red_and_its_first_tests_soften_nothin
     assert not judge([RED], baseline=[empty]).passed
     assert not judge([run(False, {"a": "failed"})], baseline=[empty]).passed
     assert not judge([empty], baseline=[empty], before=[run(True, {"a": "passed"})]).passed
+
+
+@pytest.mark.parametrize(
+    ("code", "tail", "expected"),
+    [
+        (127, "sh: 1: pytets: not found", True),
+        (126, "sh: 1: ./check.sh: Permission denied", True),
+        (2, "sh: pytets: not found\nmake: *** [Makefile:2: test] Error 127", True),
+        (2, "make[1]: *** [Makefile:2: test] Error 126\n", True),
+        (1, "/usr/bin/python3: No module named pytest\n", True),
+        (1, "E   ModuleNotFoundError: No module named 'shop'", False),
+        (2, "make: *** [Makefile:2: test] Error 1", False),
+        (None, "", False),
+    ],
+)
+def test_a_check_whose_program_is_missing_cannot_run(code: int | None, tail: str, expected: bool) -> None:
+    assert cannot_run(CheckRun(command="x", passed=False, exit_code=code, output_tail=tail)) is expected
+    assert not cannot_run(CheckRun(command="x", passed=True, exit_code=0, output_tail=tail))
+
+
+def test_an_attempt_after_which_the_check_cannot_run_failed_also_where_it_failed_before() -> None:
+    missing = CheckRun(command="make test", passed=False, exit_code=127)
+    assert judge([RED], baseline=[RED]).passed
+    assert not judge([missing], baseline=[RED]).passed
+
+
+def test_a_report_of_a_handler_with_a_failed_test_is_red() -> None:
+    (checked,) = check_runs(
+        {"checks": [{"command": "x", "passed": True, "exit_code": 0, "tests": {"a": "failed"}}]}
+    )
+    verdict = judge([checked])
+    assert (verdict.passed, verdict.why) == (
+        False,
+        "`x` ended with exit code 0, but tests of its report failed: a",
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "verified", "still_red"),
+    [
+        pytest.param([RED], None, ("make test",), id="the whole check stays red"),
+        pytest.param([GREEN], None, (), id="the whole check became green"),
+        pytest.param([GREEN], [RED], ("make test",), id="green only with its own check files"),
+        pytest.param([RED, run(True, command="own")], None, (), id="a check of the task's own passes"),
+        pytest.param([RED, run(True, command="ruff")], None, ("make test",), id="another check was green before"),
+    ],
+)
+def test_what_was_red_before_is_named_while_nothing_of_it_is_green(
+    own: list[CheckRun], verified: list[CheckRun] | None, still_red: tuple[str, ...]
+) -> None:
+    baseline = [RED, run(True, command="ruff")]
+    verdict = judge(own, baseline=baseline, verified=verified, check_files=["Makefile"])
+    assert (verdict.passed, verdict.still_red) == (True, still_red)
+
+
+@pytest.mark.parametrize(
+    ("after", "still_red"),
+    [("failed", ("a", "b")), ("skipped", ("a", "b")), (None, ("a", "b")), ("passed", ())],
+)
+def test_a_red_test_that_is_skipped_or_gone_did_not_become_green(
+    after: Literal["passed", "failed", "skipped"] | None, still_red: tuple[str, ...]
+) -> None:
+    before = run(False, {"a": "failed", "b": "failed", "c": "passed"})
+    own = run(False, {"b": "failed", "c": "passed", **({"a": after} if after else {})})
+    verdict = judge([own], baseline=[before])
+    assert (verdict.passed, verdict.still_red) == (True, still_red)
+
+
+def test_a_project_without_a_test_yet_was_not_red() -> None:
+    before = run(False, {})
+    assert judge([run(True, {"a": "passed"})], baseline=[before]).still_red == ()

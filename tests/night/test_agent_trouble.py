@@ -40,7 +40,11 @@ def test_a_run_killed_while_it_waits_for_the_reset_goes_on_with_attempt_1(night:
         loop.kill()
         assert re.search(r"wait.*\d\d:\d\d", loop.screen)  # until when
     assert project.statuses()["1"] != "blocked"
+    status = project.status()
+    assert status["hold"]["night"]["until"] > status["started_at"]
+    assert status["hold"]["night"]["why"] == "Claude AI usage limit reached"
     project.start()
+    assert project.status()["hold"] == {}
 
     assert project.statuses() == {"1": "completed"}
     assert project.tasks()["1"]["attempts"] == 0

@@ -256,6 +256,7 @@ def test_the_list_is_a_table(samuel: Callable[..., Ran], origin: Callable[..., A
     assert samuel("plugin", "add", "org/hooks", "--yes")[0] == 0
     assert [line.split() for line in samuel("plugin", "list")[1].splitlines()] == [
         ["NAME", "LOCATION", "SKILLS", "RECIPES", "HOOKS"],
+        ["----", "--------", "------", "-------", "-----"],
         ["anthropic/recipes", "global", "0", "3", "0"],
         ["org/hooks", "local", "0", "0", "1"],
     ]

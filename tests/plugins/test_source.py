@@ -32,6 +32,8 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
         ("host.example:repo", "host.example:repo", "", "repo"),
         ("git@host.example:~user/repo", "git@host.example:~user/repo", "", "user/repo"),
         ("file:///srv/git/org/repo.git@main", "file:///srv/git/org/repo.git", "main", "org/repo"),
+        ("git+https://host/org/repo.git@v1", "https://host/org/repo.git", "v1", "org/repo"),
+        ("git+file:///srv/org/repo", "file:///srv/org/repo", "", "org/repo"),
     ],
 )
 def test_a_git_source_is_parsed(text: str, url: str, ref: str, title: str, tmp_path: Path):

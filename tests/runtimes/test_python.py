@@ -213,7 +213,7 @@ def test_describe_lists_the_decorated_functions(runtime: PythonRuntime, tmp_path
     )
     reply = runtime.describe(str(file), "discovery", 10.0)
     declaration = {"function": "f", "order": 5, "strict": True, "timeout": "3s", "role": "guard"}
-    declaration |= {"mode": None, "serial": False}
+    declaration |= {"mode": None, "serial": False, "background": False}
     assert reply.result["declared"] == [
         {**declaration, "event": "before_loop"},
         {**declaration, "event": "context.extra"},

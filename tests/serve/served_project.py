@@ -24,6 +24,7 @@ from samuel.process.emit_client import NATIVE_CLIENT
 from samuel.serve import wire
 from samuel.serve.control import ask
 from samuel.serve.place import ENDING, socket_path
+from samuel.serve.proof import proof_about
 from samuel.serve.status import ServerStatus
 from samuel.serve.thin_client import project_root
 from samuel.testing import SamuelProject
@@ -117,23 +118,30 @@ class ServedProject:
 
     # Servers
 
-    def socket(self, installation: str = INSTALLATION, **more: str) -> str:
+    def socket(self, installation: str = INSTALLATION, root: Path | None = None, **more: str) -> str:
         variables = {os.fsencode(k): os.fsencode(v) for k, v in {**self.environment, **more}.items()}
         (self.runtime / "samuel").mkdir(mode=0o700, exist_ok=True)
-        path = socket_path(str(self.root), installation, variables)
+        path = socket_path(str(root or self.root), installation, variables)
         assert path
         return path
 
-    def start(self, path: str = "", **more: str) -> int:
-        """Start a server for this environment; gives its process."""
-        path = path or self.socket(**more)
+    def start(self, path: str = "", root: Path | None = None, **more: str) -> int:
+        """Start a server for this environment, or for another project at `root`; gives its process."""
+        path = path or self.socket(root=root, **more)
         with (self.runtime / "server.log").open("ab") as log:
             # The program in front ends when the server does: it is not waited for.
-            start_server(self._fast_samuel, path, self.root, {**self.environment, **more}, log).returncode = 0
+            start_server(
+                self._fast_samuel, path, root or self.root, {**self.environment, **more}, log
+            ).returncode = 0
         eventually(lambda: self.status(path), f"no server: {(self.runtime / 'server.log').read_text()}")
         server = self.status(path)
         assert server
         return server.pid
+
+    def proof(self) -> bytes:
+        """What the server asks of its callers."""
+        server = self.status()
+        return proof_about(server.pid) if server else b""
 
     def status(self, path: str = "") -> ServerStatus | None:
         return status_of(path or self.socket())

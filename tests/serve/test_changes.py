@@ -242,7 +242,7 @@ def test_change_before_stdin_has_come_counts(served: ServedProject, what: str) -
     inner = served.root / "inner"
     inner.mkdir()
     served.start()
-    fields = (wire.EMIT, __version__.encode(), INSTALLATION.encode(), str(inner).encode())
+    fields = (wire.EMIT, __version__.encode(), INSTALLATION.encode(), str(inner).encode(), served.proof())
     variables = [f"{name}={value}".encode() for name, value in served.environment.items()]
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(served.socket())

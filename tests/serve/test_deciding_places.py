@@ -60,7 +60,7 @@ def root(tmp_path: Path) -> Path:
 def _places(root: Path) -> DecidingPlaces:
     names = ("hooks", "no/such/file", "no/such/other", "samuel.toml", "hooks/guard.py")
     files = {str(root / name): survey_place(str(root / name)) for name in names}
-    return DecidingPlaces(root, files, {"plain": stat.S_IFDIR, "absent": None})
+    return DecidingPlaces(files, {f"{root}/plain": stat.S_IFDIR, f"{root}/absent": None})
 
 
 def test_nothing_changed(root: Path) -> None:

@@ -18,6 +18,7 @@ from tests.length import FULL, at_length
 
 from samuel.emit.call import STDERR, STDOUT, EmitAnswer
 from samuel.serve import wire
+from samuel.serve.proof import proof_about
 
 from .served_project import (
     ALLOWED,
@@ -59,15 +60,18 @@ POINTS = (*BEFORE, "committed")
 class Proxy:
     """Passes on what client and server say, until a point at which something happens to the server."""
 
-    def __init__(self, path: str, point: str, fault: Callable[[], None], begun: Callable[[], object]) -> None:
-        self._path, self._point, self._fault, self._begun = path, point, fault, begun
+    def __init__(
+        self, path: str, proof: bytes, point: str, fault: Callable[[], None], begun: Callable[[], object]
+    ) -> None:
+        self._path, self._proof, self._point, self._fault, self._begun = path, proof, point, fault, begun
 
     def __call__(self, client: socket.socket) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
             server.connect(self._path)
             header = wire.read_data(client.recv, wire.LARGEST_HEADER)
             self._reach("header")
-            server.sendall(wire.data_frame(header))
+            *fields, _, rest = header.split(b"\0", 6)  # the client's proof is about this process
+            server.sendall(wire.data_frame(b"\0".join((*fields, self._proof, rest))))
             stdin = wire.read_data(client.recv, wire.LARGEST_FRAME)  # which clients send at once
             self._pass_on(server, client)
             self._reach("accepted")
@@ -109,7 +113,7 @@ def call_with_fault(
         if number == signal.SIGSTOP:  # its threads run for a moment longer
             eventually(lambda: all(state == "T" for state in _thread_states(pid)), "the server was not stopped")
 
-    proxy = Proxy(behind, point, fault, served.calls_of_guard)
+    proxy = Proxy(behind, proof_about(pid), point, fault, served.calls_of_guard)
 
     def converse(connection: socket.socket) -> None:
         # A stopped server stays silent; a killed one closes its connections.
@@ -385,7 +389,7 @@ def test_server_of_another_version_is_done_without(served: ServedProject) -> Non
     served.start()
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(served.socket())
-        fields = (wire.EMIT, b"0.0.1", INSTALLATION.encode(), str(served.root).encode())
+        fields = (wire.EMIT, b"0.0.1", INSTALLATION.encode(), str(served.root).encode(), b"")
         connection.sendall(wire.header(fields, [b"PreAbilityCall"], []))
         answer = read_frame(connection)
     assert answer[:1] == wire.COLD

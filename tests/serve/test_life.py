@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from tests.length import at_length
 
+from samuel.serve import starting
+
 from .served_project import (
     ALLOWED,
     DENIED,
@@ -107,6 +109,26 @@ def test_status_and_stop_are_about_the_servers_of_the_project(served: ServedProj
     assert served.samuel("serve", "stop").out == b"no server is running\n"
 
 
+@pytest.mark.slow
+def test_stop_right_after_a_call_stops_the_server_that_the_call_has_started(served: ServedProject) -> None:
+    served.files.python_hook("guard", GUARD)
+    served.run(COLD, "PreAbilityCall", stdin=ALLOWED)
+    output = served.samuel("serve", "stop").out
+    assert output.startswith(b"told the server ")
+    wait_for_end(int(output.split()[3]))
+    assert served.pids() == []
+    assert served.sockets() == []
+
+
+def test_stop_does_not_wait_for_a_server_that_died_before_it_listened(served: ServedProject) -> None:
+    served.files.python_hook("guard", GUARD)
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    starting.note(served.socket(), process.pid)
+    assert served.samuel("serve", "stop").out == b"no server is running\n"
+    assert not os.path.exists(served.socket() + starting.ENDING)
+
+
 def test_idle_server_ends(served: ServedProject) -> None:
     served.files.config('[serve]\nidle = "1s"\n')
     served.files.python_hook("guard", GUARD)
@@ -186,7 +208,8 @@ def test_call_from_a_project_in_the_project_is_not_answered_by_the_outer_one(ser
     inner.mkdir()
     assert served.warm("PreAbilityCall", stdin=DENIED, cwd=inner).code == 2
     (inner / "samuel.toml").touch()
-    assert served.warm("PreAbilityCall", stdin=context("deploy"), cwd=inner) == (0, b"{}\n", b"")
+    answer = served.warm("PreAbilityCall", stdin=context("deploy"), cwd=inner)
+    assert (answer.code, b"in the project around this one" in answer.err) == (2, True)
     assert served.answered() == 1
 
 

@@ -20,7 +20,7 @@ def test_memory_is_flat_over_many_calls(served: ServedProject) -> None:
     served.start()
     path = served.socket()
     variables = [os.fsencode(f"{name}={value}") for name, value in served.environment.items()]
-    fields = (wire.EMIT, __version__.encode(), INSTALLATION.encode(), os.fsencode(served.root))
+    fields = (wire.EMIT, __version__.encode(), INSTALLATION.encode(), os.fsencode(served.root), served.proof())
     header = wire.header(fields, [b"PreAbilityCall"], variables)
 
     def call(number: int) -> None:

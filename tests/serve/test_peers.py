@@ -18,7 +18,7 @@ from samuel.process.live import registered
 from samuel.serve import wire
 from samuel.serve.peer import status_line
 
-from .served_project import DENIED, GUARD, INSTALLATION, NATIVE, ServedProject, eventually, read_frame
+from .served_project import DENIED, GUARD, INSTALLATION, NATIVE, THIN, ServedProject, eventually, read_frame
 
 FILTER = """
 import ctypes, os, struct, sys
@@ -108,7 +108,7 @@ def test_another_user_is_refused_even_if_all_doors_are_open(guarded: ServedProje
         "sys.stdout.buffer.write(connection.recv(4096))\n"
     )
     for command in (wire.EMIT, wire.STATUS, wire.STOP):
-        fields = (command, b"0.1.0", INSTALLATION.encode(), str(guarded.root).encode())
+        fields = (command, b"0.1.0", INSTALLATION.encode(), str(guarded.root).encode(), b"")
         header = wire.header(fields, [b"PreAbilityCall"], [])
         done = subprocess.run(
             ["/usr/bin/env", "-i", sys.executable, "-c", program, path], input=header, capture_output=True
@@ -145,7 +145,7 @@ def test_client_of_another_project_is_left(guarded: ServedProject, tmp_path: Pat
     for directory in (str(other).encode(), b"/", b"/no/such/place", b""):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(guarded.socket())
-            fields = (wire.EMIT, b"0.1.0", INSTALLATION.encode(), directory)
+            fields = (wire.EMIT, b"0.1.0", INSTALLATION.encode(), directory, guarded.proof())
             connection.sendall(wire.header(fields, [b"PreAbilityCall"], []))
             assert read_frame(connection)[5:] == b"the directory belongs to another project"
 
@@ -161,3 +161,75 @@ def test_line_that_a_kernel_does_not_have_is_the_same_for_everybody() -> None:
     status = b"Name:\tpython\nUmask:\t0022\nSeccomp:\t0\n"
     assert status_line(status, b"\nUmask:") == b"Umask:\t0022"
     assert status_line(status, b"\nSeccomp_filters:") == b""
+
+
+LANDLOCK = """
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+handled = int(sys.argv[1])
+attributes = ctypes.create_string_buffer(struct.pack("Q", handled))
+ruleset = libc.syscall(444, attributes, 8, 0)  # landlock_create_ruleset
+if ruleset < 0:
+    sys.exit(99)
+if sys.argv[2] == "yes":
+    assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+if libc.syscall(446, ruleset, 0) != 0:  # landlock_restrict_self
+    sys.exit(99)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+WRITE_FILE, MAKE_SOCKET = 1 << 1, 1 << 9  # what its rules are about: everything of this kind is refused
+
+
+def landlocked(handled: int, no_new_privileges: str = "no") -> tuple[str, ...]:
+    wrapper = (sys.executable, "-c", LANDLOCK, str(handled), no_new_privileges)
+    if subprocess.run([*wrapper, "/bin/true"]).returncode:
+        pytest.skip("NOT TESTED: this process cannot be confined by landlock here")
+    return wrapper
+
+
+@pytest.mark.parametrize("client", [NATIVE, THIN], ids=["native", "python"])
+@pytest.mark.parametrize("handled", [WRITE_FILE, MAKE_SOCKET], ids=["may write nothing", "may make no socket"])
+def test_client_that_landlock_confines_is_left_to_itself(
+    guarded: ServedProject, handled: int, client: tuple[str, ...]
+) -> None:
+    wrapper = landlocked(handled)
+    guarded.start()
+    assert guarded.warm("PreAbilityCall", stdin=DENIED, client=client).code == 2
+    called = guarded.calls_of_guard()
+    answer = guarded.run((*wrapper, *client), "PreAbilityCall", stdin=DENIED)
+    (server,) = guarded.servers()
+    assert (server.calls, server.left_to_others) == (1, 1)
+    assert server.last_reason == "the caller does not prove that nothing confines it (landlock)"
+    if handled == WRITE_FILE:  # the hook that the caller runs itself cannot write, either
+        assert guarded.calls_of_guard() == called
+    assert answer.code == 2
+
+
+@pytest.mark.slow
+def test_server_and_client_in_the_same_container_without_new_privileges_are_told_from_a_confined_one(
+    guarded: ServedProject,
+) -> None:
+    """Both have no new privileges, as in many containers; only landlock tells them apart."""
+    container = ("setpriv", "--no-new-privs")
+    wrapper = (*container, *landlocked(WRITE_FILE, "yes"))
+    words = [*container, INSTALLATION + "/samuel", "serve", "--socket", guarded.socket()]
+    with subprocess.Popen(
+        [*words, "--installation", INSTALLATION], cwd=guarded.root, env=guarded.environment
+    ) as server:
+        eventually(Path(guarded.socket()).exists, "no server")
+        assert guarded.run((*container, *NATIVE), "PreAbilityCall", stdin=DENIED).code == 2
+        assert guarded.run((*wrapper, *NATIVE), "PreAbilityCall", stdin=DENIED).code == 2
+        status = guarded.run((*container, f"{INSTALLATION}/samuel", "serve", "status", "--json"))
+        server.terminate()
+    assert b'"calls": 1,' in status.out
+    assert b'"left_to_others": 1,' in status.out
+
+
+def test_caller_that_knows_the_protocol_and_not_the_proof_is_left(guarded: ServedProject) -> None:
+    guarded.start()
+    for proof in (b"", b"/memfd:x (deleted)", guarded.proof() + b"x"):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(guarded.socket())
+            fields = (wire.EMIT, b"0.1.0", INSTALLATION.encode(), str(guarded.root).encode(), proof)
+            connection.sendall(wire.header(fields, [b"PreAbilityCall"], []))
+            assert b"landlock" in read_frame(connection)

@@ -18,7 +18,7 @@ def test_first_of_two_variables_with_the_same_name_counts(
     monkeypatch.setenv("MODE", "lax")
     monkeypatch.delenv("OTHER", raising=False)
     with samuel_project.open() as app:
-        own = OwnVariables(app)
+        own = OwnVariables([app])
     same = b"\0".join(name + b"=" + value for name, value in os.environb.items())
     assert own.objection(same) == ""
     assert own.objection(same + b"\0MODE=strict") == ""

@@ -76,6 +76,13 @@ def test_a_rule_about_a_program_sees_every_command_and_asks_about_what_is_opaque
         ("rm x -vrf", "deny"),
         ("rm --recursive --force x", "deny"),
         ("rm --rec --forc x", "deny"),
+        ("rm -Rf x", "deny"),
+        ("rm -R --force x", "deny"),
+        ("rm --recursive -f x", "deny"),
+        ("rm --r --f x", "deny"),
+        ("rm -R x", ""),
+        ("rm --recursive --interactive x", ""),
+        ("rm --no-preserve-root -r x", ""),
         ("rm -r x", ""),
         ("rm x", ""),
         ("rm $FLAGS x", "ask"),
@@ -86,6 +93,51 @@ def test_a_rule_about_arguments_knows_the_ways_to_write_options(
     decide: Decide, command: str, decision: str
 ) -> None:
     assert decide(command, NO_RM_RF) == decision
+    assert decide(command, {**NO_RM, "arguments": ["-rf"]}) == decision
+    assert decide(command, {**NO_RM, "arguments": ["--force --recursive"]}) == decision
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "decision"),
+    [
+        ("chmod --recursive 777 .", "-R", "deny"),
+        ("chmod -R 777 .", "--recursive", "deny"),
+        ("chmod -r file", "-R", ""),  # takes the right to read away
+        ("cp --recursive a b", "-R", "deny"),
+        ("git push --force", "push -f", "deny"),
+        ("sed --in-place s/a/b/ f", "-i", "deny"),
+        ("ls -R", "--recursive", ""),  # not in the table
+    ],
+)
+def test_options_with_the_same_meaning_are_the_same(
+    decide: Decide, command: str, arguments: str, decision: str
+) -> None:
+    program = command.partition(" ")[0]
+    assert decide(command, {"decision": "deny", "program": [program], "arguments": [arguments]}) == decision
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        ("cat ~+/secrets/key", "deny"),
+        ("cd src && cat ~+/../secrets/key", "deny"),
+        ("cat ~-/key", "ask"),
+        ("cat ~1/key", "ask"),
+        ("cat ~+2/key", "ask"),
+        ("cat ~-", "ask"),
+        ("sort -osecrets/key a", "deny"),
+        ("sort -uosecrets/key a", "deny"),
+        ("sort -o secrets/key a", "deny"),
+        ("cd secrets && sort -okey ../src/a.py", "deny"),
+        ("sort -osrc/a.py a", ""),
+        ("cat src/a.py", ""),
+        ("ls -la ~/", ""),
+    ],
+)
+def test_a_rule_about_paths_sees_them_in_options_and_behind_a_tilde(
+    decide: Decide, command: str, decision: str
+) -> None:
+    assert decide(command, {"decision": "deny", "paths": ["secrets/"]}) == decision
 
 
 @pytest.mark.parametrize(
@@ -213,11 +265,22 @@ def test_the_reason_says_which_rule_and_why_it_cannot_be_known(project: Path) ->
         ({"commands": [{"command": "rm x"}]}, "batch"),
         ({"command": ["bash", "-lc", "rm x"]}, "shell"),
         ({"request": {"command": "rm x"}}, "other"),
+        ({"command": "sudo", "args": ["rm", "x"]}, "shell"),
+        ({"command": "bash", "args": ["-c", "rm x"]}, "other"),
+        ({"cmd": "sudo", "arguments": "rm x"}, "other"),
+        ({"command": ["sudo", "-n"], "args": ["rm", "x"]}, "other"),
         ("rm x", "shell"),
     ],
 )
 def test_commands_are_read_wherever_the_input_has_them(project: Path, tool_input: Any, ability_id: str) -> None:
     assert answer(project, tool_input, NO_RM, ability_id=ability_id)["decision"] == "deny"
+
+
+def test_arguments_beside_a_command_belong_to_it(project: Path) -> None:
+    for words in (["-rf", "x"], ["-r", "-f", "x"]):
+        assert answer(project, {"command": "rm", "args": words}, NO_RM_RF)["decision"] == "deny"
+    assert answer(project, {"command": "rm", "args": ["-r", "x"]}, NO_RM_RF) == {}
+    assert answer(project, {"command": "echo", "args": ["a; rm -rf x"]}, NO_RM_RF) == {}
 
 
 def test_a_shell_call_without_a_command_is_opaque_and_another_call_is_not(project: Path) -> None:

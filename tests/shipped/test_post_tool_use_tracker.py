@@ -26,6 +26,10 @@ CALL = {
 }
 
 
+def counts(project: SamuelProject) -> dict[str, int]:
+    return {id: usage.calls for id, usage in read_usage(project.root).items()}
+
+
 @pytest.fixture
 def called(samuel_project: SamuelProject, enable: Callable[..., None]) -> Callable[..., dict[str, Any]]:
     enable("post_tool_use_tracker", "frequent: 3")
@@ -57,7 +61,7 @@ def test_tracker_logs_and_counts_each_call(
         "- record: .system/implement/call-456/tool_call.md",
         "",
     ]
-    assert read_usage(samuel_project.root) == {"code_review_agent": 1}
+    assert counts(samuel_project) == {"code_review_agent": 1}
 
 
 def test_tracker_reports_an_ability_that_is_used_often(called: Callable[..., dict[str, Any]]) -> None:
@@ -88,7 +92,7 @@ def test_tracker_replaces_a_damaged_file_of_counts(
     (samuel_project.root / USAGE).parent.mkdir(parents=True)
     (samuel_project.root / USAGE).write_bytes(damage.encode("latin-1"))
     assert called()["usage_recorded"]
-    assert read_usage(samuel_project.root) == {"code_review_agent": 1}
+    assert counts(samuel_project) == {"code_review_agent": 1}
 
 
 def test_tracker_keeps_unknown_keys_in_the_file_of_counts(
@@ -101,7 +105,7 @@ def test_tracker_keeps_unknown_keys_in_the_file_of_counts(
     called()
     usage = json.loads((samuel_project.root / USAGE).read_text())
     assert usage["code_review_agent"]["note"] == "ours"
-    assert read_usage(samuel_project.root) == {"b": 7, "code_review_agent": 3}
+    assert counts(samuel_project) == {"b": 7, "code_review_agent": 3}
 
 
 def test_tracker_writes_nothing_in_a_dry_run(
@@ -137,7 +141,7 @@ def test_counts_of_concurrent_processes_are_not_lost(samuel_project: SamuelProje
     command = [sys.executable, "-c", ADD, str(samuel_project.root)]
     counting = [subprocess.Popen(command) for _ in range(4)]
     assert [process.wait() for process in counting] == [0] * 4
-    assert read_usage(samuel_project.root) == {"a": 200}
+    assert counts(samuel_project) == {"a": 200}
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from samuel.sources.client_hooks.client_hook import ClientHook, ClientHookFile
+from samuel.sources.client_hooks.entry import hook_command, script_name
 from samuel.sources.client_hooks.find import files, read_files, texts
 from samuel.sources.client_hooks.places import project_places, user_places
 from samuel.sources.client_hooks.read import read_place
@@ -172,3 +173,23 @@ class TestPlugins:
         assert (hook.client, hook.name, hook.env["CLAUDE_PLUGIN_ROOT"]) == (agent, f"{agent}/guard", str(plugin))
         assert "plugins/team/guard.sh" in files(tmp_path, ["plugins/team"])
         assert read_file.agreement == "hooks:plugins/team/hooks/hooks.json"
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("~/.claude/hooks/check.sh --all", "check"),
+        ("uv run $HOME/.claude/hooks/pre_tool.py", "pre_tool"),
+        ("jq -r '.tool_input.file_path // empty' | xargs prettier --write", ""),
+        ("""jq -r '"\\(.tool_input.description // "No description")"' >> ~/.claude/commands.txt""", ""),
+        ("echo done > /tmp/log.txt", ""),
+        ("cat /dev/null", ""),
+        ("npx prettier --write src/", ""),
+        ("/opt/-odd-.sh", "odd"),
+        ("echo 'unbalanced", ""),
+    ],
+)
+def test_a_hook_is_named_after_the_script_that_it_runs_and_after_nothing_else(
+    tmp_path: Path, line: str, name: str
+) -> None:
+    assert script_name(hook_command(line, [], "sh", {}, tmp_path), line) == name

@@ -194,6 +194,26 @@ class TestNames:
             (place / "same").unlink()
             samuel_project.trust()
 
+    @pytest.mark.parametrize("name", ["default", "samuel-default"])
+    def test_a_hook_file_with_the_name_of_the_built_in_handlers_is_refused(
+        self, samuel_project: SamuelProject, sh: Script, name: str
+    ) -> None:
+        samuel_project.hook(name, sh("context.task", """echo '{"toon_blob": "mine"}'"""))
+        samuel_project.config(f'[hooks."context.task".order]\n{name} = 50\n')
+        handler = hook_named(samuel_project, name)
+        assert handler.status is HandlerStatus.BROKEN
+        assert "is the name of the built-in handlers; rename `" in handler.reason
+        with samuel_project.open() as app:
+            steps = app.chains["context.task"].steps
+        assert [(step.handler.origin, step.order) for step in steps] == [(Origin.BUILT_IN, 50)]
+
+    def test_a_python_hook_file_with_the_name_of_the_built_in_handlers_is_refused(
+        self, samuel_project: SamuelProject
+    ) -> None:
+        text = "import samuel\n@samuel.hook('context.task')\ndef default(event):\n    return {}\n"
+        samuel_project.python_hook("default", text)
+        assert hook_named(samuel_project, "default").status is HandlerStatus.BROKEN
+
     def test_a_shadowed_hook_names_the_file_that_shadows_it(
         self, samuel_project: SamuelProject, sh: Script
     ) -> None:
@@ -326,6 +346,20 @@ class TestPythonFiles:
         samuel_project.hook("tool.py", py("context.extra", "print('{\"x\": 1}')"))
         assert hook_named(samuel_project, "tool.py").runtime == "exec"
         assert samuel_project.fire("context.extra", task={}).result["x"] == 1
+
+    def test_a_python_hook_reads_the_name_of_the_event_and_the_root_of_the_repository(
+        self, samuel_project: SamuelProject
+    ) -> None:
+        text = """
+            import samuel
+
+            @samuel.hook("SessionStart", "TurnEnd")
+            def names(event):
+                return {"messages_to_user": [event.event, event.event_type, event.repository_root]}
+            """
+        samuel_project.python_hook("names", text)
+        fired = samuel_project.fire("SessionStart")
+        assert fired.result["messages_to_user"] == ["SessionStart", "SessionStart", str(samuel_project.root)]
 
     def test_a_python_hook_can_import_helpers_beside_it(self, samuel_project: SamuelProject) -> None:
         samuel_project.hook("helper.py", "VALUE = 41\n", executable=False)

@@ -224,6 +224,106 @@ def test_a_disabled_plugin_is_listed_and_does_not_run(samuel_project: SamuelProj
         assert app.plugins.usable == []
 
 
+class TestNoGuard:
+    """What a manifest binds without a role is no guard; where it cannot run, it denies nothing."""
+
+    ROLELESS = MANIFEST.replace('role = "guard", ', "")
+
+    def call(self, project: SamuelProject) -> Any:
+        return project.fire("PreAbilityCall", ability_id="x")
+
+    def test_a_bound_hook_without_a_role_lets_calls_through_until_it_is_trusted(
+        self, samuel_project: SamuelProject, make: Make
+    ) -> None:
+        source = make("lint", {"scripts/extra.sh": EXTRA, "scripts/guard.sh": "#!/bin/sh\n"}, self.ROLELESS)
+        samuel_project.plugin(source, "a@lint")
+        assert self.call(samuel_project).ok
+        script = samuel_project.root / ".samuel/plugins/a@lint/scripts/guard.sh"
+        script.write_text("#!/bin/sh\nexit 1\n")
+        fired = self.call(samuel_project)
+        assert fired.ok
+        assert [call.outcome for call in fired.calls] == [Outcome.REFUSED]
+        assert "the call goes on, because `lint/scripts/guard.sh` is not a guard" in fired.warnings[0]
+
+    def test_a_bound_hook_that_once_denied_denies_while_it_cannot_run(
+        self, samuel_project: SamuelProject, make: Make
+    ) -> None:
+        source = make("lint", {"scripts/extra.sh": EXTRA, "scripts/guard.sh": GUARD}, self.ROLELESS)
+        samuel_project.plugin(source, "a@lint")
+        assert self.call(samuel_project).denied
+        (samuel_project.root / ".samuel/plugins/a@lint/scripts/guard.sh").write_text("#!/bin/sh\n")
+        assert "a guard that cannot run denies" in self.call(samuel_project).reason
+
+    @pytest.mark.parametrize("manifest", [MANIFEST, "name = 1\n"], ids=["a guard", "broken"])
+    def test_a_plugin_whose_new_manifest_binds_a_guard_or_cannot_be_read_denies(
+        self, samuel_project: SamuelProject, make: Make, manifest: str
+    ) -> None:
+        source = make("lint", {"scripts/extra.sh": EXTRA, "scripts/guard.sh": "#!/bin/sh\n"}, self.ROLELESS)
+        samuel_project.plugin(source, "a@lint")
+        assert self.call(samuel_project).ok
+        (samuel_project.root / ".samuel/plugins/a@lint/samuel-plugin.toml").write_text(manifest)
+        assert self.call(samuel_project).denied
+
+    def test_a_hook_file_of_a_plugin_has_no_role_to_declare_and_denies_while_it_cannot_run(
+        self, samuel_project: SamuelProject, make: Make
+    ) -> None:
+        samuel_project.plugin(make("bare", {"hooks/tell": echo("PreAbilityCall")}), "org@bare")
+        assert self.call(samuel_project).ok
+        (samuel_project.root / ".samuel/plugins/org@bare/hooks/tell").write_text("#!/bin/sh\n")
+        assert self.call(samuel_project).denied
+
+
+def test_a_users_hook_without_a_namesake_in_the_projects_plugin_of_the_same_name_still_runs(
+    samuel_project: SamuelProject, make: Make
+) -> None:
+    deny = GUARD.replace("cat", '[ "$1" = hook ] && { echo PreAbilityCall; exit; }\ncat')
+    user = make("user", {"hooks/guard": deny, "hooks/tell": echo("context.extra")})
+    home = samuel_project.user.home / ".kodelet" / "plugins"
+    home.mkdir(parents=True)
+    user.rename(home / "org@repo")
+    project = make("project", {"hooks/tell": echo("context.extra")})
+    samuel_project.plugin(project, "org@repo")
+    with samuel_project.open() as app:
+        states = {(handler.name, handler.origin): handler.status for handler in of(app, "org/repo")}
+        assert app.fire("PreAbilityCall", ability_id="x").reason == "the guard says no"
+        assert app.chains["context.extra"].warnings == ()  # what is hidden there is no guard
+    assert states == {
+        ("org/repo/tell", Origin.PROJECT_PLUGIN): HandlerStatus.ACTIVE,
+        ("org/repo/guard", Origin.USER_PLUGIN): HandlerStatus.ACTIVE,
+        ("org/repo/tell", Origin.USER_PLUGIN): HandlerStatus.SHADOWED,
+    }
+
+
+def test_a_hidden_guard_is_named_when_its_event_is_fired(samuel_project: SamuelProject, lint: Path) -> None:
+    samuel_project.plugin(lint, "a@lint")
+    home = samuel_project.user.home / ".samuel" / "plugins"
+    home.mkdir(parents=True)
+    (samuel_project.root / ".samuel" / "plugins" / "a@lint").rename(home / "b@lint")
+    (lint / "scripts/guard.sh").write_text("#!/bin/sh\n")
+    samuel_project.plugin(lint, "a@lint")
+    samuel_project.trust()
+    fired = samuel_project.fire("PreAbilityCall", ability_id="x")
+    assert not fired.denied
+    assert fired.warnings == (
+        f"`lint/scripts/guard.sh` of `{home / 'b@lint'}`, which may be a guard, does not run on `PreAbilityCall`: "
+        f"`{samuel_project.root / '.samuel/plugins/a@lint'}` has the same name and comes first",
+    )
+
+
+def test_a_guard_of_the_user_that_a_projects_samuel_toml_disables_is_named(
+    samuel_project: SamuelProject, lint: Path
+) -> None:
+    home = samuel_project.user.home / ".samuel" / "plugins"
+    home.mkdir(parents=True)
+    lint.rename(home / "b@lint")
+    assert samuel_project.fire("PreAbilityCall", ability_id="x").denied
+    samuel_project.config("[plugins.lint]\nenabled = false\n")
+    fired = samuel_project.fire("PreAbilityCall", ability_id="x")
+    (warning,) = fired.warnings
+    assert "`lint/scripts/guard.sh`" in warning
+    assert "does not run on `PreAbilityCall`: `enabled = false` in samuel.toml" in warning
+
+
 def test_the_projects_plugin_hides_the_users_of_the_same_name(samuel_project: SamuelProject, lint: Path) -> None:
     samuel_project.plugin(lint, "a@lint")
     user = samuel_project.user.home / ".samuel" / "plugins"

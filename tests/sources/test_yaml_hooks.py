@@ -627,15 +627,117 @@ class TestObserved:
         assert [call.would and call.would.verdict for call in fired.calls] == ["deny"]
 
     def test_a_trusted_guard_that_is_changed_to_observe_denies_until_that_is_trusted(self, yaml: Yaml) -> None:
-        yaml.hook(event="PreAbilityCall", answer="{}")
+        yaml.hook(event="PreAbilityCall", more="role: guard\n", answer="{}")
         yaml.project.trust()
         assert yaml.guard().ok
-        yaml.hook(event="PreAbilityCall", more="mode: observe\n", answer="{}")
+        yaml.hook(event="PreAbilityCall", more="role: guard\nmode: observe\n", answer="{}")
         assert yaml.guard().denied
         yaml.project.trust()
         assert yaml.guard().ok
 
     def test_the_mode_of_a_file_that_nobody_agreed_to_does_not_count(self, yaml: Yaml) -> None:
-        yaml.hook(event="PreAbilityCall", more="mode: observe\n")
+        yaml.hook(event="PreAbilityCall", more="role: guard\nmode: observe\n")
         assert yaml.only_handler().mode == "enforce"
+        assert yaml.guard().denied
+
+
+class TestNoGuard:
+    """A hook that is no guard and never was one costs a warning where it cannot run, and denies nothing."""
+
+    PROMPT = "UserPromptSubmit"
+
+    def prompt(self, yaml: Yaml) -> Fired:
+        return yaml.project.fire(self.PROMPT, user_message="hello")
+
+    @pytest.mark.parametrize("state", ["untrusted", "not executable", "missing", "changed", "gone"])
+    def test_a_yaml_hook_that_is_no_guard_and_cannot_run_lets_the_prompt_through(
+        self, yaml: Yaml, state: str
+    ) -> None:
+        file = yaml.hook(event=self.PROMPT, answer='{"suggested_abilities": [{"id": "x"}]}')
+        script = yaml.project.root / "scripts/hooks/h.sh"
+        if state != "untrusted":
+            yaml.project.trust()
+            assert self.prompt(yaml).result["suggested_abilities"]
+        match state:
+            case "not executable":
+                script.chmod(0o644)
+                yaml.project.trust()
+            case "missing":
+                script.unlink()
+                yaml.project.trust()
+            case "changed":
+                script.write_text("#!/bin/sh\n")
+            case "gone":
+                file.unlink()
+        fired = self.prompt(yaml)
+        assert (fired.ok, fired.denied) == (True, False)
+        (warning,) = fired.warnings
+        assert warning.endswith("; the prompt is sent, because `h` is not a guard")
+
+    @pytest.mark.parametrize("guard", ["role: guard\n", "blocking: true\n"])
+    def test_a_yaml_guard_that_cannot_run_denies(self, yaml: Yaml, guard: str) -> None:
+        yaml.hook(event=self.PROMPT, more=guard)
+        assert self.prompt(yaml).denied
+
+    def test_a_yaml_hook_that_once_denied_is_a_guard_from_then_on(self, yaml: Yaml) -> None:
+        yaml.hook(event="PreAbilityCall", answer='{"decision": "deny", "reason": "no"}')
+        yaml.project.trust()
+        assert yaml.guard().reason == "no"
+        (yaml.project.root / "scripts/hooks/h.sh").write_text("#!/bin/sh\n")
+        fired = yaml.guard()
+        assert fired.denied
+        assert "a guard that cannot run denies" in fired.reason
+
+    def test_a_hook_that_denies_while_the_project_is_open_is_a_guard_at_once(self, yaml: Yaml) -> None:
+        yaml.hook(event="PreAbilityCall", answer='{"decision": "deny", "reason": "no"}')
+        yaml.project.trust()
+        with yaml.project.open() as app:
+            assert app.fire("PreAbilityCall", ability_id="a").reason == "no"
+            (yaml.project.root / "scripts/hooks/h.sh").write_text("#!/bin/sh\n")
+            assert "a guard that cannot run denies" in app.fire("PreAbilityCall", ability_id="a").reason
+
+    def test_a_yaml_hook_that_is_a_guard_only_in_its_new_version_denies_until_that_is_trusted(
+        self, yaml: Yaml
+    ) -> None:
+        yaml.hook(event=self.PROMPT)
+        yaml.project.trust()
+        assert self.prompt(yaml).ok
+        yaml.hook(event=self.PROMPT, more="role: guard\n")
+        assert self.prompt(yaml).denied
+        yaml.project.trust()
+        assert self.prompt(yaml).ok
+
+    def test_a_yaml_guard_whose_new_version_is_none_denies_until_that_is_trusted(self, yaml: Yaml) -> None:
+        yaml.hook(event=self.PROMPT, more="role: guard\n")
+        yaml.project.trust()
+        assert self.prompt(yaml).ok
+        yaml.hook(event=self.PROMPT)
+        assert self.prompt(yaml).denied
+        yaml.project.trust()
+        assert self.prompt(yaml).ok
+
+    def test_a_yaml_file_that_cannot_be_read_any_more_denies(self, yaml: Yaml) -> None:
+        file = yaml.hook(event=self.PROMPT)
+        yaml.project.trust()
+        assert self.prompt(yaml).ok
+        file.write_text("id: [")
+        assert self.prompt(yaml).denied
+
+    def test_a_yaml_hook_that_samuel_toml_makes_strict_denies(self, yaml: Yaml) -> None:
+        yaml.hook(event=self.PROMPT)
+        yaml.project.config("[hooks.UserPromptSubmit]\nstrict = true\n")
+        assert self.prompt(yaml).denied
+
+    @pytest.mark.parametrize(
+        "handler",
+        [
+            "handler: {kind: builtin, name: policy_guard}\n",
+            "handler: {kind: script, command: ./s.sh, protocol: claude/PreToolUse}\n",
+        ],
+        ids=["policy_guard", "written for an agent"],
+    )
+    def test_a_yaml_hook_that_denies_by_its_nature_is_a_guard_without_a_role(
+        self, yaml: Yaml, handler: str
+    ) -> None:
+        yaml.file("h.yaml", f"id: h\nevent_type: PreAbilityCall\n{handler}")
         assert yaml.guard().denied

@@ -19,7 +19,7 @@ CHANGES: dict[str, tuple[Callable[..., tuple[Task, ...]], dict[str, Any], set[st
     "begin": (changes.begin, {"iteration": 4}, {"pending", "in_progress"}, "in_progress"),
     "claim": (changes.claim, {}, {"in_progress"}, "in_progress"),
     "fail": (changes.fail, {"failure": "no", "max_attempts": 3}, {"in_progress"}, "pending"),
-    "complete": (changes.complete, {"at": AT}, {"pending", "in_progress", "waiting"}, "completed"),
+    "complete": (changes.complete, {"at": AT}, {"pending", "in_progress", "blocked", "waiting"}, "completed"),
     "skip": (changes.skip, {"reason": "no"}, {"pending", "in_progress", "blocked", "waiting"}, "skipped"),
     "block": (changes.block, {"reason": "no"}, {"pending", "in_progress", "waiting"}, "blocked"),
     "ask": (changes.ask, {"question": "Which?"}, {"in_progress", "waiting"}, "waiting"),

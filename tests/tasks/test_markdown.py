@@ -383,7 +383,8 @@ def test_no_task_is_an_error_that_shows_what_would_have_been_accepted(text: str)
 
 
 def test_what_is_shown_as_accepted_is_accepted() -> None:
-    headings, checklist = ("\n".join(part.split("\n\n")[1:2]) for part in ACCEPTED.split("\n\nor")[:2])
+    plain, headings, checklist = ("\n".join(part.split("\n\n")[1:2]) for part in ACCEPTED.split("\n\nor")[:3])
+    assert [task.id for task in tasks(textwrap.dedent(plain))] == ["1", "2"]
     assert [task.id for task in tasks(headings.replace("Depends on: 1.0", ""))] == ["1.1"]
     assert [task.id for task in tasks(checklist)] == ["1.0", "1.1", "T002", "1"]
 
@@ -518,3 +519,58 @@ def test_a_box_without_a_space_before_it_and_a_row_without_a_title_are_named() -
     assert [str(note) for note in notes] == [f"prd.md:3: `-[ ] Totals` {why}", f"prd.md:5: `-[x] Taxes` {why}"]
     _, notes = parse("| ID | Task |\n|---|---|\n| A-1 | Prices |\n| A-2 | |\n", "prd.md")
     assert [str(note) for note in notes] == ["prd.md:4: `| A-2 | |` has no title, so it is not read as a task"]
+
+
+class TestParentsAndTheirChildren:
+    """A parent waits for its children, unless one of them is written to wait for it."""
+
+    def test_a_child_that_waits_for_its_parent_comes_after_it(self) -> None:
+        text = """
+            ## User Stories
+            ### US-1: Store prices
+            - [ ] the table exists
+            #### US-2: Show prices
+            Blocked by: US-1
+            #### US-3: Import prices
+        """
+        assert fields_of(text, "depends_on", "parent_id") == [
+            ("US-1", ("US-3",), ""),
+            ("US-2", ("US-1",), "US-1"),
+            ("US-3", (), "US-1"),
+        ]
+
+    def test_a_parent_whose_children_all_come_after_it_has_work_of_its_own(self) -> None:
+        text = "## Tasks\n### 1 A\nWords.\n#### 2 B\nDepends on: 1\n"
+        assert fields_of(text, "depends_on", "no_change") == [("1", (), False), ("2", ("1",), False)]
+
+    def test_it_may_wait_by_way_of_others(self) -> None:
+        text = """
+            ## Tasks
+            ### 1 A
+            Words.
+            #### 2 B
+            Depends on: 3
+            ### 3 C
+            Depends on: 1
+        """
+        assert fields_of(text, "depends_on") == [("1", ()), ("2", ("3",)), ("3", ("1",))]
+
+    def test_a_grandchild_may_wait_for_it_as_well(self) -> None:
+        text = "## Tasks\n### 1 A\nx\n#### 2 B\nx\n##### 3 C\nDepends on: 1\n"
+        assert fields_of(text, "depends_on") == [("1", ()), ("2", ("3",)), ("3", ("1",))]
+
+    def test_two_parents_whose_children_wait_for_the_other_one_are_no_cycle(self) -> None:
+        text = "## Tasks\n### 1 A\nx\n#### 2 B\nDepends on: 3\n### 3 C\nx\n#### 4 D\nDepends on: 1\n"
+        assert fields_of(text, "depends_on") == [("1", ()), ("2", ("3",)), ("3", ()), ("4", ("1",))]
+
+    def test_children_that_wait_for_a_heading_which_only_holds_them_wait_for_nothing(self) -> None:
+        text = "## Tasks\n### 1 A\n#### 2 B\nDepends on: 1\n#### 3 C\nDepends on: 1\n### 4 D\nDepends on: 1\n"
+        assert fields_of(text, "depends_on") == [("2", ()), ("3", ()), ("4", ("2", "3"))]
+
+    def test_an_item_below_another_one_may_wait_for_it(self) -> None:
+        text = "## Tasks\n- [ ] 1 A\n  - [ ] 2 B (depends on: 1)\n"
+        assert fields_of(text, "depends_on")[1] == ("2", ("1",))
+
+    def test_a_cycle_that_somebody_wrote_is_refused(self) -> None:
+        text = "## Tasks\n### 1 A\nDepends on: 2\nx\n#### 2 B\nDepends on: 1\n"
+        assert problems(text) == [(2, "tasks wait for each other: `1` -> `2` -> `1`")]

@@ -58,6 +58,40 @@ class TestWhatAnAgentMaySay:
         assert rebuilt.tasks[3] == Task(id="9", title="New", source="agent", iteration=4)
         assert len(rebuilt.put_back) == 1
 
+    def test_a_new_task_owns_no_file_and_has_no_other_right(self) -> None:
+        content: dict[str, Any] = {
+            "description": "d",
+            "priority": "critical",
+            "complexity": "simple",
+            "rank": 3,
+            "guardrails": ("g",),
+            "acceptance": ("x",),
+            "test_strategy": "t",
+            "extra": {"owner": "me"},
+        }
+        rights: dict[str, Any] = {
+            "files_to_create": ("conftest.py",),
+            "files_to_modify": ("test_prices.py",),
+            "checks": ("true",),
+            "status": "completed",
+            "claimed": True,
+            "no_change": True,
+            "verified": "checks",
+            "attempts": 1,
+            "completed_at": "now",
+            "commit_sha": "abc",
+            "last_failure": "no",
+            "questions": (ANSWERED,),
+            "source": "prd",
+            "iteration": 9,
+            "parent_id": "8",
+            "depends_on": ("8",),
+        }
+        assert {"id", "title", *content, *rights} == {*Task.__struct_fields__}
+        rebuilt = rebuild(BEFORE, (*BEFORE, Task(id="9", title="New", **content, **rights)), AGENT)
+        assert rebuilt.tasks[3] == Task(id="9", title="New", **content, source="agent", iteration=4)
+        assert "files_to_create, files_to_modify" in rebuilt.put_back[0]
+
     def test_only_so_many_new_tasks_and_none_refers_to_one_left_out(self) -> None:
         new = [Task(id=id, title=id, depends_on=(other,)) for id, other in (("a", "c"), ("b", "a"))]
         rebuilt = rebuild(BEFORE, (*BEFORE, Task(id="c", title="c"), *new), AGENT._replace(max_new_tasks=2))

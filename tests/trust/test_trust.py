@@ -323,4 +323,4 @@ class TestRepository:
     @pytest.mark.parametrize("text", ["", "gitdir: nowhere", "garbage\0\xff", "gitdir: " + "x" * 10_000])
     def test_a_broken_link_to_a_repository_shares_no_trust(self, tmp_path: Path, text: str) -> None:
         (tmp_path / ".git").write_text(text)
-        assert common_directory(tmp_path) == tmp_path / ".git"
+        assert common_directory(str(tmp_path)) == str(tmp_path / ".git")

@@ -23,6 +23,7 @@ from samuel.files import yaml
 from samuel.files.inside import is_inside, read_inside
 from samuel.files.modules import is_file
 from samuel.nearest import SpellingHints
+from samuel.printable import shell_word
 
 LARGEST_SOURCE = 4 * 1024 * 1024
 MOST_CIRCLES = 20
@@ -150,7 +151,9 @@ class _Checks:
         elif not is_inside(whole, self._root):
             yield self._problem(file, place, f"the script `{path}` is a symbolic link out of the project")
         elif not os.access(whole, os.X_OK):
-            yield self._problem(file, place, f"the script `{path}` is not executable", f"chmod +x {path}")
+            yield self._problem(
+                file, place, f"the script `{path}` is not executable", f"chmod +x {shell_word(path)}"
+            )
 
     def _function(self, file: str, function: str) -> Iterator[Problem]:
         """Whether a file has the function. A module is only found when it runs."""

@@ -1,7 +1,8 @@
 """Find the abilities that a text asks for: high-level ones first, then low-level ones, each by score.
 
-Full-text search decides. Suggestions of hooks and frequent use raise the score, each within a limit; environment,
-scope and negative keywords rule abilities out. The same inputs always give the same answer.
+Full-text search decides. Suggestions of hooks, and frequent use or a hook's signal about it, raise the score, each
+within a limit; environment, scope and negative keywords rule abilities out. The same inputs always give the same
+answer.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from samuel.abilities.model import Ability, Level
 from samuel.abilities.ranking import Ranker, Ranking
 from samuel.abilities.registry import Registry
 from samuel.abilities.scope import in_scope
+from samuel.abilities.usage import AbilityUsage
 from samuel.events.session import SuggestedAbility
 from samuel.nearest import SpellingHints
 from samuel.printable import file_name
@@ -37,6 +39,7 @@ USED = 0.1
 """The same for frequent use: enough to decide between equals, not to win over a clearly better match."""
 
 _OFTEN = 10  # uses that add half of it
+NEVER_USED = AbilityUsage()
 
 NEAR = 0.75
 """Candidates below this part of the best score are not offered: a high-level ability must fit to come first."""
@@ -80,7 +83,7 @@ def route(
     environment: str = "",
     scope: str = "",
     suggestions: Sequence[SuggestedAbility] = (),
-    usage: Mapping[str, int] | None = None,
+    usage: Mapping[str, AbilityUsage] | None = None,
     limit: int = 5,
     ranker: Ranker | None = None,
     most_ranked: int = 40,
@@ -104,7 +107,9 @@ def route(
             hits[id] = Hit(id, 0.0, {})
     refused |= _ruled_out(text, [registry.by_name[id] for id in hits])
     candidates = {
-        id: _candidate(registry.by_name[id], hit, suggested.get(id), (usage or {}).get(id, 0), environment)
+        id: _candidate(
+            registry.by_name[id], hit, suggested.get(id), (usage or {}).get(id, NEVER_USED), environment
+        )
         for id, hit in hits.items()
         if id not in refused
     }
@@ -118,7 +123,8 @@ def route(
             candidate for candidate in registry.abilities if candidate.id not in hits and admits(candidate.id)
         )
         candidates |= {
-            candidate.id: _candidate(candidate, _no_hit(candidate), None, 0, environment) for candidate in others
+            candidate.id: _candidate(candidate, _no_hit(candidate), None, NEVER_USED, environment)
+            for candidate in others
         }
         refused |= _ruled_out(text, [registry.by_name[id] for id in candidates])
         pool = sorted(
@@ -232,7 +238,7 @@ def _has(sentence: Sequence[str], phrase: Sequence[str]) -> bool:
 
 
 def _candidate(
-    ability: Ability, hit: Hit, suggestion: SuggestedAbility | None, used: int, environment: str
+    ability: Ability, hit: Hit, suggestion: SuggestedAbility | None, usage: AbilityUsage, environment: str
 ) -> RouteCandidate:
     score, reasons = hit.score, []
     if hit.matched:
@@ -247,9 +253,12 @@ def _candidate(
         why = f": {_line(suggestion.reason)}" if suggestion.reason else ""
         reasons.append(f"+{gain:.2f} suggested by a hook with confidence {sure:.2f}{why}")
         score += gain
-    if used > 0:
-        gain = (1 - score) * USED * used / (used + _OFTEN)
-        reasons.append(f"+{gain:.2f} used {used} time{'s' if used > 1 else ''}")
+    by_count = usage.calls / (usage.calls + _OFTEN)
+    if gain := (1 - score) * USED * max(by_count, usage.weight):
+        why = f"used {usage.calls} time{'s' if usage.calls > 1 else ''}"
+        if usage.weight > by_count:
+            why = f"preferred by a hook with weight {usage.weight:.2f}: {_line(usage.signal) or 'no signal named'}"
+        reasons.append(f"+{gain:.2f} {why}")
         score += gain
     if ability.environments and not environment:
         reasons.append(f"runs in {_listed(ability.environments)} only, and no environment is set")

@@ -7,13 +7,14 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from shlex import quote
 
 from samuel import paths
 from samuel.agents.agent import Agent
+from samuel.printable import shell_word
 from samuel.process import environment, spawn
 from samuel.process import sandbox as sandboxes
 from samuel.process.reason import NotRunnable
+from samuel.process.sandbox.bwrap import is_hidden
 
 SCRIPTED = "scripted"
 _TIMEOUT = 60.0
@@ -32,7 +33,9 @@ def missing(agent: Agent, path: str, root: Path = Path()) -> str:
     elif (root / program).is_file():
         if os.access(root / program, os.X_OK):
             return ""
-        return f"the agent `{agent.name}` cannot run `{program}`: permission denied; `chmod +x {quote(program)}`"
+        return (
+            f"the agent `{agent.name}` cannot run `{program}`: permission denied; `chmod +x {shell_word(program)}`"
+        )
     else:
         installed, where = False, "which does not exist"
     return "" if installed else f"the agent `{agent.name}` needs `{program}`, {where}" + _install(agent)
@@ -47,7 +50,7 @@ def _step_not_executable(root: Path) -> str:
     for file in sorted([*steps.glob("*"), *steps.glob("*/[0-9]*")]):
         if file.is_file() and not os.access(file, os.X_OK) and _is_script(file):
             path = str(file.relative_to(root))
-            return f"the agent `{SCRIPTED}` cannot run `{path}`: permission denied; `chmod +x {quote(path)}`"
+            return f"the agent `{SCRIPTED}` cannot run `{path}`: permission denied; `chmod +x {shell_word(path)}`"
     return ""
 
 
@@ -74,6 +77,9 @@ def missing_in(agent: Agent, sandbox: sandboxes.SandboxRequest, place: sandboxes
         return str(error)
     if looked.ended == "exited" and looked.returncode == 0:
         return ""
+    if sandbox.kind == sandboxes.BWRAP and is_hidden(program):
+        what = f"the agent `{agent.name}` needs `{program}`, which is hidden in the sandbox `{sandbox.kind}`"
+        return f"{what}: it has a `/{program.split('/')[1]}` of its own; install it elsewhere"
     where = f"the image `{sandbox.image}`" if sandbox.image else f"the sandbox `{sandbox.kind}`"
     return f"the agent `{agent.name}` needs `{program}`, which {where} does not have" + _install(agent)
 

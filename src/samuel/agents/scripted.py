@@ -20,6 +20,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from samuel.printable import shell_word
+
 _APART = ("run.sh", "usage.json")  # of a step's directory: not for the project
 
 
@@ -82,7 +84,7 @@ def _do(step: Path, prompt: bytes) -> int:
         shutil.copy2(source, target)
         _say(f"wrote {target}")
     script = step / "run.sh"
-    return _run(["/bin/sh", str(script)], prompt) if script.exists() else 0
+    return _run(["/bin/sh", str(script)], prompt) if script.is_file() else 0
 
 
 def _run(argv: list[str], prompt: bytes) -> int:
@@ -91,7 +93,7 @@ def _run(argv: list[str], prompt: bytes) -> int:
     try:
         code = subprocess.run(argv, input=prompt, check=False).returncode
     except OSError as error:
-        hint = f"; `chmod +x {argv[0]}`" if isinstance(error, PermissionError) else ""
+        hint = f"; `chmod +x {shell_word(argv[0])}`" if isinstance(error, PermissionError) else ""
         print(f"`{argv[0]}` cannot be run: {error.strerror}{hint}", file=sys.stderr)
         return 126
     return code if code >= 0 else 128 - code
@@ -100,7 +102,7 @@ def _run(argv: list[str], prompt: bytes) -> int:
 def _report(*files: Path) -> None:
     """As claude's stream does: one line of JSON at the end."""
     for file in files:
-        if file.exists():
+        if file.is_file():
             usage = json.loads(file.read_bytes())
             result = {"type": "result", "total_cost_usd": usage.pop("cost_usd", 0), "usage": usage}
             print(json.dumps(result), flush=True)

@@ -51,6 +51,10 @@ class AgentStream(Protocol):
         """What it did last, in a few words, or the last line that it said; one printable line."""
 
     @property
+    def words(self) -> str:
+        """Its last message, or the end of it; of a program that has no messages, the end of its output."""
+
+    @property
     def problem(self) -> AgentEnding | None:
         """The trouble that it reported and has not got over."""
 
@@ -110,12 +114,15 @@ class PlainStream:
         self.now = now
         self.usage: AgentUsage = {}
         self.activity = ""
+        self.words = ""
         self.problem: AgentEnding | None = None
         self.tool_calls: list[ObservedCall] = []
 
     def feed(self, line: bytes) -> None:
-        if line.strip():
-            self.activity = last_line(line.decode("utf-8", "replace"))
+        text = line.decode("utf-8", "replace")
+        self.words = f"{self.words}{text}\n"[-_TEXT_TAIL:]
+        if text.strip():
+            self.activity = last_line(text)
 
     def feed_error(self, line: bytes) -> None:
         """Most clients report nothing there in a form that can be relied on."""
@@ -130,7 +137,8 @@ class JsonStream(PlainStream):
 
     def feed(self, line: bytes) -> None:
         if not line.lstrip().startswith(_RECORD):
-            super().feed(line)
+            if line.strip():
+                self.activity = last_line(line.decode("utf-8", "replace"))
             return
         for record in records(line):
             self.read(record)
@@ -148,7 +156,7 @@ class JsonStream(PlainStream):
     def say(self, text: object) -> None:
         """The agent said this."""
         if isinstance(text, str) and (words := last_line(text)):
-            self.activity = words
+            self.activity, self.words = words, text[-_TEXT_TAIL:]
 
 
 class SpokenText:

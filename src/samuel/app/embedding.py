@@ -8,10 +8,12 @@ from typing import Any
 import msgspec
 
 from samuel.config.duration import parse_duration
+from samuel.config.model import RESERVED_NAMES
 from samuel.decoding import convert
 from samuel.errors import UsageError
 from samuel.events import Event, EventType, event_type
 from samuel.events.explain import explained
+from samuel.hooks.background import background_refusal
 from samuel.hooks.decorator import Declaration, declarations
 from samuel.hooks.handler import Handler, Origin, Role
 from samuel.hooks.mode import HandlerMode, declared_mode
@@ -41,6 +43,8 @@ def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
         if not declared_events:
             raise UsageError(f"`{function!r}` is not marked with `@samuel.hook`")
         for name, _, declared in declared_events:
+            if name in RESERVED_NAMES:
+                raise UsageError(f"`{name}` is the name of the built-in handlers", "rename the function")
             kind = event_type(declared.event)
             try:
                 settings = _checked(declared, kind)
@@ -68,6 +72,11 @@ def _checked(declared: Declaration, kind: EventType) -> dict[str, Any]:
         raise ValueError(f"`strict` is True or False, not {declared.strict!r}")
     if type(declared.serial) is not bool:
         raise ValueError(f"`serial` is True or False, not {declared.serial!r}")
+    if type(declared.background) is not bool:
+        raise ValueError(f"`background` is True or False, not {declared.background!r}")
+    role = None if declared.role is None else Role(declared.role)
+    if declared.background and (why := background_refusal(kind, role, strict=declared.strict)):
+        raise ValueError(why)
     try:
         mode = HandlerMode.ENFORCE if declared.mode is None else declared_mode(declared.mode, kind)
     except ValueError as error:
@@ -76,7 +85,8 @@ def _checked(declared: Declaration, kind: EventType) -> dict[str, Any]:
         "order": declared.order,
         "strict": declared.strict,
         "timeout": None if declared.timeout is None else parse_duration(declared.timeout),
-        "role": None if declared.role is None else Role(declared.role),
+        "role": role,
         "mode": mode,
         "serial": declared.serial,
+        "background": declared.background,
     }

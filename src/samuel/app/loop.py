@@ -165,6 +165,7 @@ def steps_of(app: App, stop: Stop, *, timings: bool, dry_run: bool = False) -> S
         timings=timings,
         dry_run=dry_run,
         replacements=replacements,
+        ended_in_background=app.background.ended,
     )
 
 

@@ -22,6 +22,7 @@ from samuel.errors import Locked, SamuelError
 from samuel.files import atomic
 from samuel.files.atomic import SCRATCH
 from samuel.files.lock import held
+from samuel.files.regular import read_regular
 from samuel.journal import Journal
 from samuel.loop.accept_unguarded import accepting_unguarded
 from samuel.loop.attempts import TreeState
@@ -272,7 +273,7 @@ class MachineAttempt:
 def _keep_what_is_left(lane: Lane, mark: Path) -> None:
     """Keep what a killed attempt changed in this lane in a ref of the clone."""
     with suppress(OSError, msgspec.MsgspecError, SamuelError):
-        left = decode_json(mark.read_bytes(), UnderWay)
+        left = decode_json(read_regular(mark), UnderWay)
         attempts = lane.attempts(left.run_id, left.tree)
         attempts.resume()
         attempts.keep(left.task, left.attempt)

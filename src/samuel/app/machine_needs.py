@@ -11,6 +11,7 @@ from samuel.agents.table import find
 from samuel.errors import SamuelError
 from samuel.loop.fleet.refusal import MachineRefused
 from samuel.loop.fleet.wire import MachineRequest
+from samuel.printable import shell_word
 from samuel.process import sandbox as sandboxes
 from samuel.process.git.git import GitFailed
 from samuel.process.git.landing import OLDEST
@@ -34,7 +35,7 @@ def refuse_what_is_missing(app: App, request: MachineRequest) -> None:
     """Raise MachineRefused for the first thing that an attempt would lack here."""
     if app.plugins.missing:  # one of them may be a guard
         names = ", ".join(f"`{name}`" for name in app.plugins.missing)
-        hint = f"`samuel -C {app.paths.root} plugin install` installs them"
+        hint = f"`samuel -C {shell_word(app.paths.root)} plugin install` installs them"
         raise MachineRefused("plugins", f"samuel.lock names {names}, not installed on this machine", hint)
     _refuse_untrusted(app, request)
     place = app.workplace
@@ -66,7 +67,7 @@ def refuse_what_is_missing(app: App, request: MachineRequest) -> None:
 def _refuse_untrusted(app: App, request: MachineRequest) -> None:
     """What comes with the repository runs here only if it was agreed to here."""
     root = app.paths.root
-    hint = f"on this machine, `samuel -C {root} trust` shows it and asks"
+    hint = f"on this machine, `samuel -C {shell_word(root)} trust` shows it and asks"
     own_checks = task_checks(app.methodology, request.task_checks)
     if own_checks:
         remember_requested(app.user.state, app.trust_key, app.methodology, request.task_checks)

@@ -22,13 +22,15 @@ class Overrides:
 
     `config` replaces samuel.toml, `methodology` its `default_methodology`. `environment` (dev, prod, …) replaces
     SAMUEL_ENV and the settings. `trust_everything` replaces SAMUEL_TRUST: true runs every hook, false only those
-    that the user trusts.
+    that the user trusts. `enclosing` are the roots of the projects around this one whose guards are asked, too;
+    None: of all those in which the user trusts something.
     """
 
     config: Config | None = None
     methodology: str = ""
     environment: str = ""
     trust_everything: bool | None = None
+    enclosing: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,7 +70,7 @@ def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bo
             event,
             *(handler.name, handler.digest, handler.origin.name, handler.runtime, handler.path, handler.arguments),
             *(handler.entry, handler.role, handler.match, handler.config, handler.status),
-            *(step.strict, step.timeout, step.mode, permit(handler)),
+            *(step.strict, step.timeout, step.mode, step.background, permit(handler)),
             list(_content(handler, permit, directories=trusts_everything)) if is_unagreed(handler) else [],
         ]
         for event in TOOL_EVENTS

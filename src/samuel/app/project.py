@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel import paths
@@ -16,16 +17,19 @@ from samuel.app.chains import Chains
 from samuel.app.combined_sink import CombinedSink
 from samuel.app.discovery import HandlerDiscovery
 from samuel.app.embedding import embedded, payload
+from samuel.app.lazy_background import LazyBackground
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.pinned_run import PinnedRun, pin_of
 from samuel.app.plugins import Plugins
 from samuel.config import environment as configured_environment
 from samuel.config import load as load_config
 from samuel.config import load_personal
+from samuel.dispatch.background import Background, HandlerHost
 from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
+from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.record import AskUser, Fired, Sink
 from samuel.errors import SamuelError, UsageError
-from samuel.events import Event, LoopEvent, PostAbilityCall, PreAbilityCall
+from samuel.events import AfterLoop, Event, LoopEvent, PostAbilityCall, PreAbilityCall
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import Handler, HandlerStatus
@@ -35,11 +39,13 @@ from samuel.loop.defaults import built_in
 from samuel.process.environment import clean
 from samuel.process.live import enclosing
 from samuel.runtimes.table import Runtimes, Setting
+from samuel.trust.enclosing import trusted_around
 from samuel.trust.of_project import trust_of_project
 from samuel.trust.permit import Permit
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
+    from samuel.background.calls import BackgroundCalls
     from samuel.config.place_spec import PlaceSpec
     from samuel.hooks.order import Chain
     from samuel.loop.loop import Loop
@@ -52,6 +58,7 @@ if TYPE_CHECKING:
 
 DEPTH = "SAMUEL_DEPTH"  # how many Samuels are around this one, each started by something that the next one ran
 DEEPEST = 10
+LEARNED = "update_matcher_suggestions"  # what hooks of PostAbilityCall return for later routing
 
 
 class App:
@@ -90,6 +97,7 @@ class App:
         self.warn = warn or self.warnings.append
         self._watch, self._disk, self.lane = watch, machine.disk, lane
         self.embedded_handlers, self.own_sinks = tuple(handlers), tuple(sinks)  # for the lanes of a run
+        self._overrides, self._machine, self._ask = overrides, machine, ask
         self._configure(overrides)
         self._pin_trust(overrides.trust_everything)
         self.plugins = Plugins(self.paths, self.user, self.config.plugins, self.permit)
@@ -128,20 +136,58 @@ class App:
         except BaseException:
             self.close()
             raise
-        sink = CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *self.own_sinks))
-        self.dispatcher = self.make_dispatcher(self.chains, sink, ask)
+        self.sink = CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *self.own_sinks))
+        self.background = self._background_calls(self.sink, one_event=machine.forks)
+        self.dispatcher = self.make_dispatcher(self.chains, self.sink, ask, self.background)
 
-    def make_dispatcher(self, chains: Mapping[str, Chain], sink: Sink, ask: AskUser | None) -> Dispatcher:
+    def _background_calls(self, sink: Sink, *, one_event: bool) -> LazyBackground:
+        """Where handlers run that nobody waits for.
+
+        Those of a run end with it, except for its last event. Any others go on until their own deadline: the
+        process that fires only `one_event` has ended before them.
+        """
+
+        def outlives(event: Event) -> bool:
+            in_run = self.pinned_run is not None or event.run_id is not UNSET
+            return one_event or isinstance(event, AfterLoop) or not in_run
+
+        def create() -> BackgroundCalls:
+            from samuel.background.calls import BackgroundCalls
+            from samuel.background.wire import SupervisorSetup
+
+            setup = SupervisorSetup(
+                root=str(self.paths.root),
+                journal=str(self.paths.journal),
+                parent_id=os.environ.get("SAMUEL_EVENT_ID", ""),
+                environment=self.variables,
+                cache=str(self.user.cache),
+                limits=vars(self.config.limits),
+                state=str(self.user.state),
+                trust_key=self.trust_key,
+                outlives=False,
+            )
+            return BackgroundCalls(setup, outlives, lambda: self._runtimes["inline"], sink)
+
+        return LazyBackground(create)
+
+    def make_dispatcher(
+        self,
+        chains: Mapping[str, Chain],
+        sink: Sink,
+        ask: AskUser | None,
+        background: Background | None = None,
+    ) -> Dispatcher:
         """A dispatcher that runs these chains with the runtimes and the agreements of this project."""
         return Dispatcher(
             chains=chains,
             runtimes=self._runtimes,
             permit=self.permit,
+            stamp=self.permit.stamp,
             sink=sink,
             clock=self.clock,
             project=self._project_fields(),
             ask=None if self.pinned_run else ask,  # nobody is there to ask while a run's agent works
-            serial_locks=self.user.state / "serial" / self.trust_key,
+            host=HandlerHost(HandlerState(self.user.state, self.trust_key), background),
         )
 
     def _configure(self, overrides: Overrides) -> None:
@@ -210,7 +256,38 @@ class App:
         event = event if isinstance(event, Event) else payload(event, fields)
         if self.pinned_run and isinstance(event, PreAbilityCall | PostAbilityCall):
             self.pinned_run.expect(self._current_pin())
-        return self.dispatcher.fire(event)
+        fired = self.dispatcher.fire(event)
+        if isinstance(event, PostAbilityCall) and not event.dry_run and fired.result.get(LEARNED):
+            from samuel.app import matcher_signals  # few hooks learn from calls
+
+            matcher_signals.keep(self, fired.result[LEARNED], fired.event.timestamp)
+        if not self.enclosing_roots or not BY_PAYLOAD[type(event)].composition.can_deny:
+            return fired
+        from samuel.app.enclosing import ask_guards  # most projects have none around them
+
+        for project in self.enclosing:
+            if not fired.stopped:
+                fired = ask_guards(project, fired, self._ask)
+        return fired
+
+    @cached_property
+    def enclosing_roots(self) -> tuple[str, ...]:
+        """The projects around this one whose guards are asked, too, the nearest first. A run asks only its own."""
+        if self.pinned_run or self.lane:
+            return ()
+        if self._overrides.enclosing is not None:
+            return self._overrides.enclosing
+        return trusted_around(str(self.paths.root), str(self.user.state), os.environ.get("PWD", ""))
+
+    @cached_property
+    def enclosing(self) -> tuple[App, ...]:
+        """The same, opened when they are first needed, each in the environment of this one and for its user."""
+        mine = self._overrides
+        overrides = Overrides(environment=mine.environment, trust_everything=mine.trust_everything, enclosing=())
+        return tuple(
+            App(root, search=False, ask=self._ask, warn=self.warn, overrides=overrides, machine=self._machine)
+            for root in self.enclosing_roots
+        )
 
     @cached_property
     def tool_hooks_pin(self) -> str:
@@ -283,6 +360,7 @@ class App:
         from samuel.app import loop
         from samuel.config.place_spec import PlaceSpec
 
+        self.enclosing_roots = ()
         places = places or (PlaceSpec("local", parallel),)
         return loop.loop(self, stop, timings=timings, dry_run=dry_run, places=places, only_land=only_land)
 
@@ -294,11 +372,15 @@ class App:
 
     def close(self) -> None:
         """End the workers and close the journal."""
+        if background := getattr(self, "background", None):
+            background.close()
         self._runtimes.close()
         if self.lane is None:
             self.journal.close()
         if dispatcher := getattr(self, "dispatcher", None):
             dispatcher.close()
+        for project in self.__dict__.get("enclosing", ()):
+            project.close()
 
     def __enter__(self) -> App:
         return self

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.events import names
+from samuel.files.regular import read_regular
 from samuel.hooks.handler import Handler, Origin, Role
 from samuel.paths import CANARIES
 
@@ -47,7 +48,7 @@ class Canary(NamedTuple):
     def judged(self) -> frozenset[str]:
         """Which of `allowed` and `denied` the guard was asked about."""
         try:
-            return frozenset(self.notes.read_text(encoding="utf-8").split())
+            return frozenset(read_regular(self.notes).decode().split())
         except FileNotFoundError:
             return frozenset()
 

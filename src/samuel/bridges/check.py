@@ -14,6 +14,7 @@ from samuel.bridges.entries.registered import registered_events
 from samuel.bridges.files import BridgeContext, BridgeEntry, Level
 from samuel.bridges.trust_steps import TrustStep, trust_step
 from samuel.errors import ConfigError
+from samuel.files.regular import read_regular
 
 # These ask about trust before their first session in a directory; the others skip the hooks and say nothing.
 ASK_THEMSELVES = ("claude",)
@@ -118,7 +119,7 @@ def _switched_off(context: BridgeContext, client: str) -> list[str]:
         for entry_file in context.files(client, level):
             file = context.base(client, level) / entry_file.path
             try:
-                value: object = parse(file.read_text(encoding="utf-8-sig")).root.value
+                value: object = parse(read_regular(file).decode("utf-8-sig")).root.value
             except (OSError, UnicodeDecodeError, JsonSyntaxError):  # reported with the entries
                 continue
             for key in keys:

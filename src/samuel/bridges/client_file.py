@@ -12,6 +12,7 @@ from typing import NamedTuple
 from samuel.errors import ConfigError, Problem
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, open_inside
+from samuel.printable import shell_word
 
 LARGEST = 4 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"
@@ -59,7 +60,7 @@ def check_writable(base: Path, path: str) -> None:
     # may write to any. Who made it read-only means it.
     with suppress(FileNotFoundError):
         if not file.stat().st_mode & 0o222:
-            raise refusal(file, "the file is read-only", hint=f"`chmod u+w {file}` makes it writable")
+            raise refusal(file, "the file is read-only", hint=f"`chmod u+w {shell_word(file)}` makes it writable")
     directory = file.parent
     while not directory.exists() and directory != directory.parent:
         directory = directory.parent

@@ -10,7 +10,7 @@ from samuel.bridges.process.table import PROCESS_BRIDGES
 from samuel.dialects.clients.limits import DENY, LOST
 from samuel.dialects.clients.table import CLIENTS
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
-from samuel.hooks.guards import holds_everywhere, is_guard
+from samuel.hooks.guards import holds_everywhere, may_deny
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain
@@ -48,8 +48,10 @@ def _guards(chains: Mapping[str, Chain]) -> Iterator[tuple[str, Handler]]:
     for event in (PRE_ABILITY_CALL, POST_ABILITY_CALL):
         chain = chains[event]
         for step in chain.steps:
-            if is_guard(step.handler, chain.event) and step.mode is HandlerMode.ENFORCE:
-                yield event, step.handler
+            handler = step.handler
+            answers = may_deny(chain.event, handler.role, blocking=handler.blocking)
+            if answers and step.mode is HandlerMode.ENFORCE:
+                yield event, handler
 
 
 def _why_lost(event: str, handler: Handler, agent: Agent, sandbox: str) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from samuel.files import atomic
+from samuel.files.regular import read_regular
 from samuel.paths import User
 
 
 def made_directories(user: User) -> frozenset[Path]:
     try:
-        names = json.loads(_file(user).read_bytes())
+        names = json.loads(read_regular(_file(user)))
     except (OSError, ValueError):  # without the record the directories stay, empty
         return frozenset()
     return (

@@ -9,6 +9,7 @@ import msgspec
 
 from samuel.decoding import decode_json
 from samuel.files import atomic
+from samuel.files.regular import read_regular
 
 Verdict = Literal["ok", "drift", "inconclusive", "error"]
 
@@ -36,7 +37,7 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
 def remembered(state: Path) -> list[Proof]:
     """All proofs that are kept, the latest first; none if the file cannot be read."""
     try:
-        return decode_json((state / FILE).read_bytes(), list[Proof])
+        return decode_json(read_regular(state / FILE), list[Proof])
     except (OSError, msgspec.MsgspecError):
         return []
 

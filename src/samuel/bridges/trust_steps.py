@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -18,6 +17,8 @@ from samuel.bridges.codex_trust import hook_states
 from samuel.bridges.entries.json_text import JsonSyntaxError, parse
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.files import BridgeContext, BridgeEntry, Level
+from samuel.config.toml_text import toml_values
+from samuel.files.regular import read_regular
 
 TrustState = Literal["trusted", "untrusted", "unknown", "not needed"]
 
@@ -151,7 +152,7 @@ def _above(root: Path) -> tuple[Path, ...]:
 
 def _read_json(file: Path) -> Mapping[str, Any]:
     try:
-        value = parse(file.read_text(encoding="utf-8-sig")).root.value
+        value = parse(read_regular(file).decode("utf-8-sig")).root.value
     except (OSError, UnicodeDecodeError, JsonSyntaxError):  # what cannot be read says nothing about trust
         return {}
     return value if isinstance(value, dict) else {}
@@ -159,7 +160,7 @@ def _read_json(file: Path) -> Mapping[str, Any]:
 
 def _read_toml(file: Path) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        return toml_values(read_regular(file).decode("utf-8-sig"))
     except (OSError, ValueError):
         return {}
 

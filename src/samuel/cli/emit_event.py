@@ -74,11 +74,13 @@ def _of_samuel(event: str) -> tuple[int, Answering]:
 
 @contextmanager
 def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
-    before = filter_cache.deciding(here.root)
+    roots = filter_cache.roots_of(here.root, os.environ.get("PWD", ""))
+    before = filter_cache.deciding(roots)
     ask = leave_to_client if arguments.client else here.confirm
-    from samuel.app import Machine
+    from samuel.app import Machine, Overrides
 
-    with here.open(environment=arguments.environment, ask=ask, machine=Machine(forks=True)) as app:
+    overrides = Overrides(environment=arguments.environment, enclosing=roots[1:])
+    with here.open(ask=ask, machine=Machine(forks=True), overrides=overrides) as app:
         yield app
         filter_cache.store(app, arguments.environment, before)  # the next time the engine may not be needed
     if os.environ.get(SWITCH) == OFF:

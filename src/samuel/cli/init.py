@@ -8,7 +8,7 @@ from samuel import paths
 from samuel.app import App
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.errors import SamuelError, UsageError
-from samuel.events import Event, InitAfter, InitBefore
+from samuel.events import InitAfter, InitBefore
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import HandlerStatus
 from samuel.scaffold import project
@@ -33,10 +33,14 @@ def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes:
     if project.exists(root):
         _agree_to_replace(here, root, force, yes)
     with here.open(root) as app:
-        warnings = _fire(app, InitBefore(force=force, minimal=minimal))
+        before_init = app.fire(InitBefore(force=force, minimal=minimal))
+        warnings = [*before_init.warnings, *app.warnings]
+    if before_init.stopped:
+        raise SamuelError(f"a hook stopped `samuel init`: {before_init.reason}", "`samuel hooks log` shows more")
     created = project.write_files(root, minimal=minimal, force=force)
     with here.open(root) as app:
-        warnings += _fire(app, InitAfter(plugins_installed=[plugin.title for plugin in app.plugins.of_project]))
+        after_init = app.fire(InitAfter(plugins_installed=[plugin.title for plugin in app.plugins.of_project]))
+        warnings += [*after_init.warnings, *app.warnings]
         waiting = _untrusted(app)
 
     lines = [f"{root} is a Samuel project now."]
@@ -46,7 +50,10 @@ def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes:
         what = "1 hook came with it and is" if len(waiting) == 1 else f"{len(waiting)} hooks came with it and are"
         lines.append(f"{what} not trusted; `samuel trust` shows {'it' if len(waiting) == 1 else 'them'}.")
     data = {"root": str(root), "written": created.new_files, "kept": created.existing_files, "untrusted": waiting}
-    return here.out.answer(data, "\n".join(lines), warnings=warnings)
+    error = ""
+    if after_init.stopped:
+        error = f"a hook failed after `samuel init`: {after_init.reason}; the files are written and stay"
+    return here.out.answer(data, "\n".join(lines), ok=not error, warnings=warnings, error=error)
 
 
 def _root(here: CommandContext, directory: Path) -> Path:
@@ -71,14 +78,6 @@ def _agree_to_replace(here: CommandContext, root: Path, force: bool, yes: bool) 
         hint = "add `--yes` to replace it without being asked"
         raise SamuelError(f"`{root / paths.CONFIG}` exists already, and there is no terminal to ask on", hint)
     click.confirm(f"Replace {paths.CONFIG}?", abort=True, err=True)
-
-
-def _fire(app: App, event: Event) -> list[str]:
-    """Fire one of init's events and return its warnings. A strict failure ends the command."""
-    fired = app.fire(event)
-    if fired.stopped:
-        raise SamuelError(f"a hook stopped `samuel init`: {fired.reason}", "`samuel hooks log` shows more")
-    return [*fired.warnings, *app.warnings]
 
 
 def _untrusted(app: App) -> list[str]:

@@ -30,6 +30,8 @@ class OutputTable(NamedTuple):
     """The columns that share what is left of a terminal's width, so that the others are not broken; (): all."""
     dispensable: Sequence[str] = ()
     """The columns that a terminal does not show if they say the same in every row."""
+    underlined: bool = False
+    """Whether the plain text has a line of dashes below the header."""
 
     def plain(self) -> list[dict[str, str]]:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
@@ -130,7 +132,9 @@ def _plain(error: SamuelError) -> dict[str, Any]:
 
 def _aligned(table: OutputTable) -> list[str]:
     """Aligned plain text with nothing cut, for `grep`, `awk` and files."""
-    rows = [[name.upper() for name in table.columns], *(_cells(row) for row in table.rows)]
+    header = [name.upper() for name in table.columns]
+    dashes = [["-" * len(name) for name in header]] if table.underlined else []
+    rows = [header, *dashes, *(_cells(row) for row in table.rows)]
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 

@@ -31,8 +31,12 @@ def sync(here: CommandContext, dry_run: bool) -> int:
         if before_sync.result.get("skip"):
             return here.out.answer({"files_written": [], "skipped": True}, "skipped by a hook", warnings=warnings)
         files_written = [] if dry_run else list(agents_md.write(app.paths.root, changes))
-        warnings += app.fire(replace(SyncAfter(files_written=files_written), dry_run=dry_run)).warnings
+        after_sync = app.fire(replace(SyncAfter(files_written=files_written), dry_run=dry_run))
+        warnings += after_sync.warnings
     word = "would write" if dry_run else "wrote"
     lines = "\n".join(f"{word} {name}" for name in changes) or "everything is in step"
     data = {"files_written": files_written, "would_write": list(changes), "skipped": False}
-    return here.out.answer(data, lines, warnings=warnings)
+    error = f"a hook failed after the sync: {after_sync.reason}" if after_sync.stopped else ""
+    if error and files_written:
+        error += "; the files are written and stay"
+    return here.out.answer(data, lines, ok=not error, warnings=warnings, error=error)

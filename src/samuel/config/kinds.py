@@ -121,6 +121,13 @@ def name(value: object) -> str:
     return value
 
 
+def program(value: object) -> str:
+    """The name or the path of a program; what begins with `-` would be an option of whatever starts it."""
+    if name(value).startswith("-"):
+        raise ValueError("must be the name or the path of a program, which does not begin with `-`")
+    return name(value)
+
+
 def identifier(value: object) -> str:
     """A name that is also used as the name of a directory, so without `/` and `..`."""
     if not IDENTIFIER.fullmatch(name(value)):

@@ -57,6 +57,7 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         require_checks=table.take("require_checks", kinds.flag, default.require_checks),
         baseline=table.take("baseline", kinds.one_of("refuse", "accept"), default.baseline),
         protect=table.take("protect", kinds.any_patterns, default.protect),
+        protect_existing=table.take("protect_existing", kinds.any_patterns, default.protect_existing),
         retry=table.take("retry", kinds.one_of("continue", "fresh"), default.retry),
         budgets=_budgets(table),
         branch=branch,
@@ -97,7 +98,7 @@ def fleet(table: ConfigTable) -> FleetSettings:
     return FleetSettings(
         places=_places(table),
         remote=table.take("remote", kinds.identifier, FleetSettings.remote),
-        program=table.take("program", kinds.name, FleetSettings.program),
+        program=table.take("program", kinds.program, FleetSettings.program),
         silence=table.take("silence", kinds.timeout, FleetSettings.silence),
         patience=table.take("patience", kinds.timeout, FleetSettings.patience),
         retry=table.take("retry", kinds.timeout, FleetSettings.retry),

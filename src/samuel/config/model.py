@@ -17,7 +17,9 @@ else:
 
 DEFAULT = "default"
 DEFAULT_ALIAS = "samuel-default"
-"""The names of an event's built-in handler in `handlers` and `order`; the model always holds the first."""
+RESERVED_NAMES = (DEFAULT, DEFAULT_ALIAS)
+"""The names of an event's built-in handler in `handlers` and `order`, which nothing else may have. The model
+always holds the first."""
 
 REST = "..."
 """The item of `handlers` that stands for every handler not named there."""
@@ -33,6 +35,8 @@ class HandlerRef:
     mode: str = ""
     serial: bool = False
     """True: it never runs in two lanes at once."""
+    background: bool | None = None
+    """True: nobody waits for it. None: as the handler itself declares."""
     line: int = field(default=0, compare=False)
 
 
@@ -162,6 +166,9 @@ class Methodology:
 
     protect: tuple[str, ...] = ()
     """Patterns of files that only a task which names them may change."""
+
+    protect_existing: tuple[str, ...] = ()
+    """The same for files that are there already: others may be added."""
 
     retry: str = "continue"
     """What an attempt after a failed one begins with: `continue` its files, or a `fresh` verified tree."""

@@ -171,7 +171,8 @@ def _handlers(table: ConfigTable) -> tuple[HandlerRef, ...] | None:
         timeout = entry.take("timeout", kinds.timeout, None)
         mode = entry.take("mode", kinds.one_of("enforce", "observe"), "")
         serial = entry.take("serial", kinds.flag, HandlerRef.serial)
-        handlers[use] = HandlerRef(use, strict, timeout, mode, serial, entry.line())
+        background = entry.take("background", kinds.flag, None)
+        handlers[use] = HandlerRef(use, strict, timeout, mode, serial, background, entry.line())
     return tuple(handlers.values())
 
 

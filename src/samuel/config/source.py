@@ -5,11 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.config.lines import DEEPEST, too_deep
+from samuel.config.toml_text import TOO_DEEP, TomlTooDeep, toml_values
 from samuel.errors import ConfigError, Problem
 
 LARGEST = 1024 * 1024
@@ -69,11 +68,10 @@ def _decode(data: bytes, file: Path) -> str:
 
 
 def _parse(text: str, file: Path) -> dict[str, object]:
-    line = too_deep(text)
-    if line is not None:
-        raise _refusal(file, f"nests deeper than {DEEPEST} levels", line=line, hint="make it flatter")
     try:
-        return tomllib.loads(text)
+        return toml_values(text)
+    except TomlTooDeep as error:
+        raise _refusal(file, TOO_DEEP, line=error.line, hint="make it flatter") from None
     except ValueError as error:  # TOMLDecodeError, or a plain one for an integer of thousands of digits
         from samuel.config.syntax import syntax_problem  # only for people who have to look at the file
 

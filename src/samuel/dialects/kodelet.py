@@ -21,11 +21,16 @@ class _KodeletEvent(NamedTuple):
     result_keys: Mapping[str, str]  # key of Kodelet's result -> key of Samuel's
 
 
+def _extra(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the caller gave beside the event's fields: a client gives its id of the call, and its subagent."""
+    return payload.get("extra") or {}
+
+
 def _tool_call(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "tool_name": payload.get("ability_id", ""),
         "tool_input": payload.get("tool_input", {}),
-        "tool_user_id": payload.get("event_id", ""),
+        "tool_user_id": _extra(payload).get("call_id") or payload.get("event_id", ""),
     }
 
 
@@ -56,10 +61,15 @@ def translate_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
         "event": kodelet_name,
         "conv_id": payload.get("session_id", ""),
         "cwd": payload.get("project_root", ""),
-        "invoked_by": payload.get("invoked_by", "main"),
+        "invoked_by": _invoked_by(_extra(payload)),
     }
     recipe = {key: payload[key] for key in ("recipe_name", "recipe_full_name") if payload.get(key)}
     return {**base, **recipe, **EVENTS[kodelet_name].fields(payload)}
+
+
+def _invoked_by(extra: Mapping[str, Any]) -> str:
+    """Kodelet's word for the agent that a client calls a hook for, or what the caller of an event says itself."""
+    return str(extra.get("invoked_by") or ("subagent" if extra.get("subagent") else "main"))
 
 
 def translate_result(event: str, result: Mapping[str, Any]) -> dict[str, Any]:

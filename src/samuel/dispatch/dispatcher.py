@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -18,16 +17,20 @@ from msgspec.structs import replace
 
 from samuel.clock import Clock, iso
 from samuel.dispatch import budget
+from samuel.dispatch.background import NO_HOST, BackgroundCall, HandlerHost
 from samuel.dispatch.event_run import EventRun, only_denial, validated, without_rewrite
+from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.judge import judge
 from samuel.dispatch.observation import observed
 from samuel.dispatch.record import AskUser, Fired, HandlerCall, Sink
+from samuel.dispatch.stated_reason import with_reason
 from samuel.dispatch.verdict_keys import with_misspelt_verdict
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange
 from samuel.files.lock import held
 from samuel.hooks.capability import overreach
+from samuel.hooks.guards import can_become_guard
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
@@ -35,12 +38,13 @@ from samuel.hooks.package import Package
 from samuel.process.emit_client import DeadlinePassed
 from samuel.process.tree import check_calls, kill_all
 from samuel.runtimes.base import Reply, Runtime
-from samuel.sha256 import sha256
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 PermitCheck = Callable[[Handler], str]  # "" or the reason why the handler may not run
+FileStamp = Callable[[Handler], object]  # changes with the files that the permit looks at
+CHANGED = "its files changed while it was called, so it is not known what ran"
 
 
 class RuntimeCall(Protocol):
@@ -81,6 +85,8 @@ class _BoundHandler(msgspec.Struct, frozen=True):
     deadline_ms: int
     budget: float  # bytes it may add to the prompt; built-ins have limits of their own
     package: Package | None
+    background: bool
+    serial: bool
 
 
 class Dispatcher:
@@ -96,12 +102,13 @@ class Dispatcher:
         clock: Clock,
         project: ProjectFields,
         ask: AskUser | None = None,
-        serial_locks: Path | None = None,
+        stamp: FileStamp = lambda _: None,
+        host: HandlerHost = NO_HOST,
     ) -> None:
-        """`serial_locks` is the directory of the locks of handlers that never run in two lanes at once."""
-        self._serial_locks = serial_locks
+        """Without a `host` nothing is kept, and handlers in the background are waited for."""
+        self._state, self._background = host
         self._chains = chains
-        self._permit = permit
+        self._permit, self._stamp_files = permit, stamp
         self._sink = sink
         self._clock = clock
         self._monotonic = clock.monotonic
@@ -110,6 +117,7 @@ class Dispatcher:
         self._runtimes = runtimes
         self._bound_chains: dict[str, tuple[_BoundHandler, ...]] = {}
         self._filtered: set[str] = set()  # names of events with a handler that has a `match`
+        self._with_background: set[str] = set()  # names of events with a handler that runs in the background
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
 
@@ -123,17 +131,24 @@ class Dispatcher:
         handlers = self._bound_chain(kind.name)
         if kind.name in self._filtered:
             handlers = _matching(handlers, event)
+        called = handlers
+        if kind.name in self._with_background:
+            called = tuple(bound for bound in handlers if not bound.background)
         match kind.composition.arrange:
             case Arrange.IN_TURN:
-                self._in_turn(event_run, handlers)
+                self._in_turn(event_run, called)
             case Arrange.LAST_ONLY:
-                self._in_turn(event_run, handlers[-1:])
+                self._in_turn(event_run, called[-1:])
             case Arrange.TOGETHER:
-                self._together(event_run, handlers)
+                self._together(event_run, called)
             case Arrange.REWRITE_THEN_GUARD:
-                self._rewrite_then_guard(event_run, handlers)
+                self._rewrite_then_guard(event_run, called)
+        background = self._start_background(event_run, handlers) if len(called) < len(handlers) else ()
         result = event_run.composed if event_run.composed is not None else kind.composition.empty
-        fired = judge(kind, event_run.event, result, event_run.calls, self._chains[kind.name].warnings, self._ask)
+        warnings, once_denied = self._chains[kind.name].warnings, self._once_denied
+        fired = judge(kind, event_run.event, result, event_run.calls, warnings, self._ask, once_denied)
+        if background:
+            fired = replace(fired, background=background)
         self._sink.end(event, fired, (self._monotonic() - started) * 1000)
         return fired
 
@@ -203,21 +218,37 @@ class Dispatcher:
                 calls[bound.position] = call
         event_run.compose([calls[position] for position in sorted(calls)])
 
+    def _start_background(self, event_run: EventRun, handlers: Sequence[_BoundHandler]) -> tuple[str, ...]:
+        """Start the handlers that nobody waits for, with the event as the others left it; their names.
+
+        One that may not run, or cannot be started, is recorded like any other call.
+        """
+        assert self._background is not None
+        names: list[str] = []
+        for bound in handlers:
+            if not bound.background:
+                continue
+            handler = bound.handler
+            payload = replace(self._payload(bound, event_run, event_run.event), previous=UNSET)
+            call = BackgroundCall(handler, payload, bound.position, bound.timeout, bound.serial)
+            why = "" if handler.function is not None else self._permit(handler)
+            outcome = Outcome.REFUSED
+            if not why:
+                why, outcome = self._background.start(call), Outcome.NOT_STARTED
+            if not why:
+                names.append(handler.name)
+                continue
+            refused = HandlerCall(handler, bound.position, outcome, 0.0, strict=False, message=why)
+            event_run.calls.append(refused)
+            self._sink.called(event_run.event, refused)
+        return tuple(names)
+
     # One call
 
     def _call(self, bound: _BoundHandler, event_run: EventRun, event: Event) -> HandlerCall:
         """Run one handler, validate its reply, and give the call to the sink."""
         handler, package, composed = bound.handler, bound.package, event_run.composed
-        payload = replace(
-            event,
-            deadline_ms=bound.deadline_ms,
-            plugin=bound.plugin,
-            previous=UNSET if composed is None else composed,
-            idempotency_key=event_run.key + bound.key,
-        )
-        if package is not None and event.recipe_name:
-            # The hooks of a plugin know its recipes by the names of their files.
-            payload = replace(payload, recipe_name=event.recipe_name.removeprefix(f"{package.name}/"))
+        payload = self._payload(bound, event_run, event)
         monotonic = self._monotonic
         started = monotonic()
         try:
@@ -234,7 +265,7 @@ class Dispatcher:
             if reply.result or event_run.kind.composition.arrange is LAST_ONLY:
                 reply = with_misspelt_verdict(event_run.kind, validated(event_run.kind, reply), bound.strict)
                 if package is not None and (why := overreach(event, reply.result, package.grants)):
-                    reply = Reply(Outcome.REFUSED, message=why, stderr=reply.stderr)
+                    reply = Reply(Outcome.REFUSED, message=with_reason(why, reply.result), stderr=reply.stderr)
                 elif reply.size > bound.budget:
                     reply = budget.keep(reply, composed, bound.budget)
         elif reply.result:
@@ -252,12 +283,29 @@ class Dispatcher:
         )
         if bound.observed:
             call = observed(event_run.kind, call)
+        if call.outcome is Outcome.DENIED and self._state and can_become_guard(handler, event_run.kind):
+            self._state.record_denial(handler)
         self._sink.called(event, call)
         return call
 
+    def _payload(self, bound: _BoundHandler, event_run: EventRun, event: Event) -> Event:
+        """The event as this handler gets it."""
+        package, composed = bound.package, event_run.composed
+        payload = replace(
+            event,
+            deadline_ms=bound.deadline_ms,
+            plugin=bound.plugin,
+            previous=UNSET if composed is None else composed,
+            idempotency_key=event_run.key + bound.key,
+        )
+        if package is not None and event.recipe_name:
+            # The hooks of a plugin know its recipes by the names of their files.
+            payload = replace(payload, recipe_name=event.recipe_name.removeprefix(f"{package.name}/"))
+        return payload
+
     def _runner(self, step: ChainStep) -> RuntimeCall:
         """The function that runs one handler. It checks the permit at every call."""
-        handler, permit = step.handler, self._permit
+        handler, permit, stamp = step.handler, self._permit, self._stamp_files
         runtime = self._runtimes.get(handler.runtime)
         if handler.status is not HandlerStatus.ACTIVE:
             unavailable = Reply(UNAVAILABLE[handler.status], message=handler.reason)
@@ -267,12 +315,13 @@ class Dispatcher:
             return lambda handler, event, timeout: Reply(Outcome.NOT_STARTED, message=missing)
 
         call: RuntimeCall = runtime.call
-        if step.serial and self._serial_locks is not None:
-            call = _one_at_a_time(call, self._serial_locks)
+        if step.serial and self._state is not None:
+            call = _one_at_a_time(call, self._state)
         if handler.function is not None:  # a function of this process needs no permit and cannot be killed
             return call
 
         def run(handler: Handler, event: Event, timeout: float) -> Reply:
+            before = stamp(handler)
             if refusal := permit(handler):
                 return Reply(Outcome.REFUSED, message=refusal)
             check_calls()
@@ -281,9 +330,14 @@ class Dispatcher:
             except Exception as error:  # noqa: BLE001  a fault of a runtime must not end the caller of fire
                 reply = Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
             check_calls()  # its process may have been killed: what it would have returned is not known
+            if stamp(handler) != before:
+                return Reply(Outcome.REFUSED, message=CHANGED, stderr=reply.stderr)
             return reply
 
         return run
+
+    def _once_denied(self, handler: Handler) -> bool:
+        return self._state is not None and self._state.once_denied(handler)
 
     # Preparation
 
@@ -313,6 +367,8 @@ class Dispatcher:
             handlers = tuple(self._bind(chain.event, step, at) for at, step in enumerate(chain.steps, start=1))
             if any(bound.handler.match for bound in handlers):
                 self._filtered.add(name)  # first: a thread that gets the bound chain must see this too
+            if any(bound.background for bound in handlers):
+                self._with_background.add(name)
             self._bound_chains[name] = handlers
         return handlers
 
@@ -332,16 +388,16 @@ class Dispatcher:
             int(step.timeout * 1000),
             self._project.prompt_bytes if limited else math.inf,
             handler.package,
+            step.background and self._background is not None and handler.status is HandlerStatus.ACTIVE,
+            step.serial,
         )
 
 
-def _one_at_a_time(call: RuntimeCall, locks: Path) -> RuntimeCall:
+def _one_at_a_time(call: RuntimeCall, state: HandlerState) -> RuntimeCall:
     """The call under a lock of its handler, which other lanes and the hooks of agents wait for."""
 
     def locked(handler: Handler, event: Event, timeout: float) -> Reply:
-        name = sha256(f"{handler.event}/{handler.name}".encode()).hexdigest()[:32]
-        locks.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with held(locks / f"{name}.lock", wait=None, note=handler.name):
+        with held(state.serial_lock(handler), wait=None, note=handler.name):
             return call(handler, event, timeout)
 
     return locked

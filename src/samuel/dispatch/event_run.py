@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from samuel.decoding import convert
 from samuel.dispatch.record import HandlerCall
 from samuel.dispatch.salvage import salvage
+from samuel.dispatch.stated_reason import failure_of, stated_reason, with_reason
 from samuel.events import Event, EventType, LoopEvent, names
 from samuel.events.compose import HandlerResult, verdict
 from samuel.events.explain import explained
@@ -20,6 +21,9 @@ from samuel.runtimes.base import Reply
 
 # Looked up once: the lookup of an enum's member costs as much as the rest of a comparison.
 OK, DENIED, FAILED = Outcome.OK, Outcome.DENIED, Outcome.FAILED
+
+HOLDS_BACK = frozenset((names.BEFORE_LAND,))
+"""Events that ask whether something may happen, though no agent waits for the answer: a denial holds it back."""
 
 
 class EventRun:
@@ -90,7 +94,11 @@ def validated(kind: EventType, reply: Reply) -> Reply:
         result, note = salvage(kind, reply.result)
     except msgspec.ValidationError as error:
         wrong = f"wrong shape: {explained(error, kind.result)}"
-        return only_denial(kind, replace(reply, outcome=Outcome.BAD_OUTPUT, message=wrong))
+        unused = only_denial(kind, replace(reply, outcome=Outcome.BAD_OUTPUT, message=wrong))
+        if unused.outcome is DENIED or reply.result.get("ok") is not False:
+            return unused
+        message, failure = failure_of(reply.result, wrong)
+        return replace(reply, outcome=FAILED, message=message, result=failure)
     except RecursionError:
         return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message="wrong shape: nested too deeply")
     if note:
@@ -108,7 +116,7 @@ def _with_outcome(kind: EventType, reply: Reply, result: Mapping[str, Any]) -> R
     if kind.name == names.AGENT_INVOKE:  # `blocked` there is about the task
         result = {key: value for key, value in result.items() if key != "blocked"}
     decision = verdict(result)
-    if decision.decision == "deny" and kind.composition.can_deny:
+    if decision.decision == "deny" and (kind.composition.can_deny or kind.name in HOLDS_BACK):
         return replace(reply, outcome=DENIED, message=decision.reason or "denied without a reason")
     if decision.decision == "deny" and not result.get("error"):  # the author expects that this stopped something
         because = f": {decision.reason}" if decision.reason else ""
@@ -117,15 +125,14 @@ def _with_outcome(kind: EventType, reply: Reply, result: Mapping[str, Any]) -> R
         )
     if result.get("ok", True) and not result.get("error"):
         return reply
-    why = result.get("reason") or result.get("error") or "it returned `ok: false`"
-    return replace(reply, outcome=FAILED, message=str(why))
+    return replace(reply, outcome=FAILED, message=stated_reason(result) or "it returned `ok: false`")
 
 
 def only_denial(kind: EventType, reply: Reply) -> Reply:
-    """A reply that cannot be used, because of its shape or of how the handler ended, without all but a denial."""
+    """A reply that cannot be used, because of its shape or of how the handler ended: its denial or its reason."""
     decision = verdict(reply.result)
     if not kind.composition.can_deny or decision.decision != "deny":
-        return replace(reply, result={})
+        return replace(reply, result={}, message=with_reason(reply.message, reply.result))
     reason = decision.reason or "denied without a reason"
     denial = {"decision": "deny", "reason": reason}
     return replace(reply, outcome=DENIED, result=denial, message=f"{reason} ({reply.outcome}: {reply.message})")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from samuel.dispatch.record import AskUser, Fired, HandlerCall
 from samuel.events import Event, EventType, LoopEvent, names
-from samuel.hooks.guards import NOT_RUN, is_guard
-from samuel.hooks.handler import Outcome
+from samuel.hooks.guards import NOT_RUN, can_become_guard, is_guard
+from samuel.hooks.handler import Handler, Outcome
 
 OK = Outcome.OK
 VERDICTS = frozenset(("decision", "blocked"))
@@ -23,11 +23,13 @@ def judge(
     calls: Sequence[HandlerCall],
     chain_warnings: Sequence[str],
     ask: AskUser | None,
+    once_denied: Callable[[Handler], bool],
 ) -> Fired:
     """The outcome of an event whose handlers have run.
 
     A denial counts whether the handler is strict or not. A fault of a strict handler stops the caller; on an event
     that can be denied it denies, and so does a guard that could not be run. Any other fault is a warning.
+    `once_denied` says which handlers are guards because they denied before.
     """
     result = dict(result)
     composition = kind.composition
@@ -35,14 +37,17 @@ def judge(
     # Only one handler of an event that needs an answer runs: there is none to fall back to.
     no_fallback = composition.needs_answer
     strict_faults = notable and [
-        call for call in notable if not call.counts and (call.strict or no_fallback or _guard_not_run(kind, call))
+        call
+        for call in notable
+        if not call.counts and (call.strict or no_fallback or _guard_not_run(kind, call, once_denied))
     ]
     if composition.can_deny:
         reason = _decide(result, notable, strict_faults, ask)
     elif no_fallback and not calls:
         reason = f"no handler runs on `{kind.name}`; `samuel hooks explain {kind.name}` shows why"
     else:
-        reason = _fault(strict_faults[0]) if strict_faults else ""
+        denials = [call.message for call in notable if call.outcome is Outcome.DENIED]
+        reason = denials[0] if denials else _fault(strict_faults[0]) if strict_faults else ""
         # Verdicts mean nothing on an event that cannot be denied.
         if not VERDICTS.isdisjoint(result) and kind.family == "session":
             result = {key: value for key, value in result.items() if key not in VERDICTS}
@@ -102,9 +107,12 @@ def _decide(
     return reason
 
 
-def _guard_not_run(kind: EventType, call: HandlerCall) -> bool:
+def _guard_not_run(kind: EventType, call: HandlerCall, once_denied: Callable[[Handler], bool]) -> bool:
     """True for a guard that never saw the event, and so did not allow it."""
-    return call.would is None and call.outcome in NOT_RUN and is_guard(call.handler, kind)
+    if call.would is not None or call.outcome not in NOT_RUN:
+        return False
+    handler = call.handler
+    return is_guard(handler, kind) or (can_become_guard(handler, kind) and once_denied(handler))
 
 
 _GOES_ON = {names.PRE_ABILITY_CALL: "the call goes on", names.USER_PROMPT_SUBMIT: "the prompt is sent"}
@@ -117,7 +125,12 @@ def _warning(call: HandlerCall, goes_on: str) -> str:
         return f"`{call.handler.name}` {call.message}"
     if not goes_on:
         return _fault(call)
-    why = "not strict" if call.would is None else "only observed"
+    if call.would is not None:
+        why = "only observed"
+    elif call.outcome in NOT_RUN:
+        why = "not a guard" if call.handler.role is None else f"there to {call.handler.role}"
+    else:
+        why = "not strict"
     return f"{_fault(call)}; {goes_on}, because `{call.handler.name}` is {why}"
 
 

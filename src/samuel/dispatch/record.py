@@ -58,6 +58,7 @@ class HandlerCall(msgspec.Struct, frozen=True):
     stderr: str = ""
     phase: str = ""
     would: Would | None = None  # of an observed handler; the rest of its record says that it decided nothing
+    background: bool = False  # nobody waited for it
 
     @property
     def counts(self) -> bool:
@@ -66,8 +67,8 @@ class HandlerCall(msgspec.Struct, frozen=True):
 
     @property
     def slow(self) -> str:
-        """`note` or `warning` if the call took longer than a handler should, else empty."""
-        return slowness(self.handler.event, self.handler.name, self.duration_ms)
+        """`note` or `warning` if the call took longer than a handler should that is waited for, else empty."""
+        return "" if self.background else slowness(self.handler.event, self.handler.name, self.duration_ms)
 
 
 class Fired(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +82,7 @@ class Fired(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     reason: str = ""  # why it was stopped
     context: Mapping[str, Any] = {}  # the context with what the handlers put into their own namespaces
+    background: tuple[str, ...] = ()  # the names of the handlers that were started and not waited for
 
     @property
     def denied(self) -> bool:

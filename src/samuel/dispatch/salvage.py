@@ -14,7 +14,7 @@ import msgspec
 from samuel.decoding import convert
 from samuel.events import EventType
 from samuel.events.explain import explained
-from samuel.events.session import FollowUpAction, Log, SuggestedAbility, SuggestedDocument
+from samuel.events.session import FollowUpAction, Log, MatcherSuggestion, SuggestedAbility, SuggestedDocument
 
 LISTS: Mapping[str, type] = {
     "logs": Log,
@@ -23,6 +23,7 @@ LISTS: Mapping[str, type] = {
     "suggested_abilities": SuggestedAbility,
     "suggested_documents": SuggestedDocument,
     "follow_up_actions": FollowUpAction,
+    "update_matcher_suggestions": MatcherSuggestion,
 }
 MAX_NOTES = 5
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from samuel.dispatch.stated_reason import with_reason
 from samuel.events import EVENTS, EventType
 from samuel.hooks.handler import Outcome
 from samuel.nearest import hint, nearest_name
@@ -45,7 +46,7 @@ def with_misspelt_verdict(kind: EventType, reply: Reply, strict: bool) -> Reply:
     if not note or reply.outcome is Outcome.BAD_OUTPUT:
         return reply
     if strict and unclear and reply.outcome is Outcome.OK:
-        return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message=note)
+        return replace(reply, outcome=Outcome.BAD_OUTPUT, result={}, message=with_reason(note, reply.result))
     return replace(reply, message=f"{reply.message} ({note})" if reply.message else note)
 
 

@@ -88,6 +88,21 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
         field("Further fields of the caller, under names that this protocol does not define.", bulk=True),
     ] = UNSET
 
+    @property
+    def event(self) -> str:
+        """The event's name. In JSON it is the tag of the payload, which is no field of the class."""
+        return str(self.__struct_config__.tag)
+
+    @property
+    def event_type(self) -> str:
+        """The same under its name in the context of a YAML hook."""
+        return self.event
+
+    @property
+    def repository_root(self) -> str:
+        """`project_root` under its name in the context of a YAML hook."""
+        return self.project_root
+
 
 class LoopEvent(Event, frozen=True, kw_only=True):
     """The fields that only the 15 loop events have."""
@@ -114,6 +129,11 @@ class EventType(msgspec.Struct, frozen=True):
     def adds_to_prompt(self) -> bool:
         """True when the results of its handlers go into the agent's prompt, so that they have a byte budget."""
         return self.name in names.CONTEXT
+
+    @property
+    def answer_counts(self) -> bool:
+        """True when what follows depends on the answers of its handlers, so that they are waited for."""
+        return self.name not in names.AFTER_THE_FACT
 
     @property
     def irreversible(self) -> bool:

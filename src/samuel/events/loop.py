@@ -64,12 +64,18 @@ class IterationGate(LoopEvent, frozen=True, kw_only=True, tag=names.ITERATION_GA
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of `iteration.gate`."""
 
-    continue_: Annotated[bool, field("False ends the loop.")] = msgspec.field(name="continue")
+    continue_: Annotated[
+        bool | UnsetType, field("False ends the loop. It can be left out where `mode` is given, and is true then.")
+    ] = msgspec.field(name="continue", default=UNSET)
     mode: Annotated[
         Mode | None, field("What this iteration does. `impl` is short for `implementation`, the default.")
     ] = None
     reason: Annotated[str | None, field("Why.")] = None
     data: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.continue_ is UNSET and self.mode is None:
+            raise ValueError("`continue` is missing")
 
 
 class ContextSnapshot(LoopEvent, frozen=True, kw_only=True, tag=names.CONTEXT_SNAPSHOT):
@@ -196,6 +202,9 @@ class AfterAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_AGE
     stdout: Tail = ""
     stderr: Tail = ""
     usage: UsageCounts = msgspec.field(default_factory=dict)
+    duration_ms: Annotated[
+        float | UnsetType, field("How long the agent ran. Left out where none was started, as in a dry run.")
+    ] = UNSET
 
 
 class QualityCheck(LoopEvent, frozen=True, kw_only=True, tag=names.QUALITY_CHECK):
@@ -222,7 +231,7 @@ class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run of one check command."""
 
     command: Annotated[str, field("The command.")]
-    passed: Annotated[bool, field("True when it ended with exit code 0.")]
+    passed: Annotated[bool, field("True when it ended with exit code 0 and no test of its report failed.")]
     exit_code: Annotated[int | None, field("Null if it was killed or could not be started.")] = None
     seconds: Annotated[float, field("How long it took.")] = 0.0
     output_tail: Annotated[str, field("The end of its output.", bulk=True)] = ""
@@ -230,6 +239,7 @@ class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
         dict[str, Literal["passed", "failed", "skipped"]] | None,
         field("Each test of its report by id; null if it wrote none.", bulk=True),
     ] = None
+    flaky: Annotated[bool, field("True when it failed, and passed when the loop ran it once more.")] = False
 
 
 class QualityResult(Verdict, frozen=True, kw_only=True):

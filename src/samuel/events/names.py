@@ -66,6 +66,18 @@ SESSION: Final = (
     SESSION_STOP,
     SESSION_END,
 )
+AFTER_THE_FACT: Final = (
+    INIT_AFTER,
+    SYNC_AFTER,
+    AFTER_AGENT_INVOKE,
+    AFTER_LAND,
+    AFTER_ITERATION,
+    AFTER_LOOP,
+    POST_ABILITY_CALL,
+    TURN_END,
+    SESSION_END,
+)
+"""Events about what is over: an observer of them need not be waited for."""
 ALL: Final = (*LIFECYCLE, *LOOP, *SESSION)
 
 KODELET: Final = {

@@ -37,6 +37,16 @@ class SuggestedDocument(msgspec.Struct, frozen=True):
     stage: Annotated[Stage | None, field("The stage it is useful in.")] = None
 
 
+class MatcherSuggestion(msgspec.Struct, frozen=True):
+    """How much routing should prefer an ability, learned from its use."""
+
+    ability_id: Annotated[str, field("The ability.")]
+    weight: Annotated[float, field("0 to 1: how much it is preferred among abilities that fit alike. 0 ends it.")]
+    signal: Annotated[
+        str, field("What was learned, like `frequent_usage`. It replaces an earlier one with this name.")
+    ] = ""
+
+
 class Intent(msgspec.Struct, frozen=True):
     """What the user wants to do, as knowledge routing reads it."""
 
@@ -90,6 +100,9 @@ class OutputResult(HookResult, frozen=True, kw_only=True):
     """The result of `PostAbilityCall`."""
 
     tool_output: Annotated[ToolOutput | UnsetType, field("The output to use instead.")] = UNSET
+    update_matcher_suggestions: Annotated[
+        list[MatcherSuggestion] | None, field("What later routing should prefer; kept beside the counts of calls.")
+    ] = None
 
 
 class StopResult(HookResult, frozen=True, kw_only=True):

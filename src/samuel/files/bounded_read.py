@@ -7,7 +7,10 @@ and goes is also how a process that stays small in use grows by its fragments.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+
+TYPE_CHECKING = False  # `collections` is slow to import for `samuel emit`; type checkers know this name
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 BLOCK = 64 * 1024
 LONGEST_LINE = 64 * 1024 * 1024

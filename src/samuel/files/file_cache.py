@@ -12,6 +12,9 @@ from __future__ import annotations
 import os
 import zlib
 
+from samuel.files.bounded_read import read_at_most
+from samuel.files.regular import LARGEST, open_regular
+
 TYPE_CHECKING = False  # `typing` is slow to import for `samuel emit`; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-LARGEST = 256 * 1024 * 1024
 _CHECKSUM, _DIGEST = 4, 32  # bytes in front of the value: of all that follows, and of the stamp
 
 
@@ -62,8 +64,11 @@ def digest_of(*parts: str) -> str:
 
 
 def _read(file: Path | str) -> bytes:
-    with open(file, "rb") as opened:
-        return opened.read() if os.fstat(opened.fileno()).st_size <= LARGEST else b""
+    fd = open_regular(file)
+    try:
+        return read_at_most(fd, LARGEST) if os.fstat(fd).st_size <= LARGEST else b""
+    finally:
+        os.close(fd)
 
 
 def _checksum(body: bytes | memoryview) -> bytes:

@@ -22,6 +22,7 @@ class Declaration(NamedTuple):
     role: str | None = None
     mode: str | None = None
     serial: bool = False
+    background: bool = False
 
 
 def hook(
@@ -32,17 +33,20 @@ def hook(
     role: str | None = None,
     mode: str | None = None,
     serial: bool = False,
+    background: bool = False,
 ) -> Callable[[F], F]:
     """Make a function a handler of one or more events, in any spelling of their names.
 
     The function is called with the event, whose fields are attributes, and returns a mapping or None. With
-    `serial` it is never called in two lanes at once.
+    `serial` it is never called in two lanes at once; with `background` nobody waits for it, and what it returns is
+    not used.
     """
     if not events or not all(isinstance(event, str) for event in events):
         raise TypeError('name at least one event: `@samuel.hook("context.extra")`')
 
     def mark(function: F) -> F:
-        declared = [Declaration(event, order, strict, timeout, role, mode, serial) for event in events]
+        settings = (order, strict, timeout, role, mode, serial, background)
+        declared = [Declaration(event, *settings) for event in events]
         setattr(function, MARK, [*getattr(function, MARK, []), *declared])
         return function
 

@@ -86,7 +86,9 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool | None = None
     timeout: float | None = None
     serial: bool = False  # it never runs in two lanes at once
+    background: bool = False  # nobody waits for it
     role: Role | None = None
+    can_declare_role: bool = False  # it was read without running anything: without a role it is no guard
     mode: HandlerMode = HandlerMode.ENFORCE
     blocking: bool = False  # its faults deny, whatever samuel.toml sets for the event
     match: dict[str, Any] = {}  # filters on the event's fields; {}: it is called for every event

@@ -15,7 +15,7 @@ from samuel.config.model import DEFAULT, HandlerRef
 from samuel.errors import Problem
 from samuel.events import EventType
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
-from samuel.nearest import did_you_mean
+from samuel.nearest import hint, nearest_path
 
 
 class MissingNames(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ class MissingNames(msgspec.Struct, frozen=True):
             return "which does not handle that event", remove
         names = sorted({*self.handler_names, *_names(self.all_handlers)} - {DEFAULT})
         install = f"`samuel plugin install` gets the plugins of samuel.lock; otherwise {remove}"
-        return "which was not found", did_you_mean(name, names, install)
+        return "which was not found", hint(nearest_path(name, names), install)
 
     def _was_removed(self, name: str) -> bool:
         return any(

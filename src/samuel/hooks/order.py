@@ -23,7 +23,8 @@ from samuel.config.model import DEFAULT, REST, EventSettings, HandlerRef
 from samuel.errors import Problem
 from samuel.events import EventType
 from samuel.events.compose import Arrange
-from samuel.hooks.guards import closes, effective_mode, holds_everywhere
+from samuel.hooks.background import HINT, background_refusal
+from samuel.hooks.guards import closes, effective_mode, hidden_guards, holds_everywhere
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.missing_names import MissingNames
 from samuel.hooks.mode import HandlerMode, observation_refusal
@@ -39,6 +40,7 @@ class ChainStep(msgspec.Struct, frozen=True):
     why: str
     mode: HandlerMode = HandlerMode.ENFORCE
     serial: bool = False  # it never runs in two lanes at once
+    background: bool = False  # nobody waits for it
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -81,7 +83,7 @@ def resolve(
         str(missing_names.problem_in_order(key, settings.order_lines.get(key, 0)))
         for key in missing_names.missing(settings.order)
     ]
-    warnings: list[str] = []
+    warnings: list[str] = hidden_guards(candidates, event)
 
     replaced: dict[int, str] = {}  # why, by handler
 
@@ -161,6 +163,8 @@ def _listed_chain(
                 warnings.append(
                     f"`{handler.name}` is a guard of your own, so `mode` in samuel.toml cannot turn it off"
                 )
+            if ref.background and (why := _background_refusal(event, handler, ref)):
+                problems.append(Problem(f"`{handler.name}`: {why}", missing_names.file, ref.line, HINT))
             named.add(id(handler))
             steps.append(_step(event, handler, settings, None, f"`handlers` names `{ref.use}`", ref))
     if rest_at is not None:
@@ -279,10 +283,15 @@ def _step(
     overrides = ref or _NO_REF
     # A guard that fails must deny, whatever is set for its event.
     always_strict = handler.blocking or handler.role is Role.GUARD
-    strict = always_strict or _first(overrides.strict, settings.strict, handler.strict, default=event.strict)
+    background = _first(overrides.background, default=handler.background)
+    # Nobody waits for a handler in the background, so its faults stop nothing.
+    strict = always_strict or (
+        not background and _first(overrides.strict, settings.strict, handler.strict, default=event.strict)
+    )
     timeout = _first(overrides.timeout, settings.timeout, handler.timeout, default=event.timeout)
     mode = effective_mode(handler, event, overrides.mode)
-    return ChainStep(handler, order, strict, timeout, why, mode, overrides.serial or handler.serial)
+    serial = overrides.serial or handler.serial
+    return ChainStep(handler, order, strict, timeout, why, mode, serial, background)
 
 
 _NO_REF = HandlerRef(use="")
@@ -322,6 +331,12 @@ def _built_in_last(event: EventType, steps: Sequence[ChainStep], refs: Sequence[
     what = f"only the last handler of `{event.name}` runs: with `default` at the end, {names} would not"
     hint = f'name the one that should run: handlers = ["{steps[0].handler.name}"] or handlers = ["default"]'
     return Problem(what, file, refs[0].line, hint)
+
+
+def _background_refusal(event: EventType, handler: Handler, ref: HandlerRef) -> str:
+    if handler.origin is Origin.BUILT_IN:
+        return "the built-in handler is waited for, so it cannot run in the background"
+    return background_refusal(event, handler.role, blocking=handler.blocking, strict=ref.strict)
 
 
 def _twice(ref: HandlerRef, event: EventType, handler: Handler, file: str) -> Problem:

@@ -37,7 +37,8 @@ SEGMENT_BYTES = 8 * 1024 * 1024
 TOTAL_BYTES = 64 * 1024 * 1024
 # A journal that could not be written, as on a full disk, is tried again after so long.
 RETRY_AFTER_SECONDS = 5.0
-# A slow call is written as soon as it ended; quick ones are written with the end of their event, in one write.
+# A slow call is written as soon as it ended, and so is one in the background, whose event may be over. Quick ones
+# are written with the end of their event, in one write.
 FLUSH_AFTER_SECONDS = 0.05
 # Whether the segment is full is not checked at every write: the check costs as much as a write.
 CHECK_AFTER_SECONDS = 0.05
@@ -117,7 +118,7 @@ class Journal:
         except NOT_ENCODABLE as error:
             self._warn_not_encodable(error)
             return
-        if self._monotonic() - self._flushed > FLUSH_AFTER_SECONDS:
+        if call.background or self._monotonic() - self._flushed > FLUSH_AFTER_SECONDS:
             self._write(line)
         else:
             with self._lock:
@@ -144,6 +145,7 @@ class Journal:
             redact.result(call.result if would is None else would.result, kind.result),
             call.stderr,
             None if would is None else would_record(call),
+            call.background,
         )
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:

@@ -18,9 +18,9 @@ from samuel.dispatch.record import Fired
 from samuel.events import AfterAgentInvoke, AgentInvoke, BeforeAgentInvoke, Event, LoopEvent
 from samuel.files.inside import make_dirs_inside
 from samuel.loop.evidence import agreements_kept
-from samuel.loop.session import can_call_abilities, invocation_of, missing_prompt, session
+from samuel.loop.session import agent_ms, can_call_abilities, invocation_of, missing_prompt, session
 from samuel.loop.workplace import Workplace
-from samuel.loop.worktree import ProjectFiles, RepositoryLost
+from samuel.loop.worktree import ProjectFiles, ProjectState, RepositoryLost
 from samuel.process.live import registered
 from samuel.prompts.prompt_context import PromptContext
 
@@ -76,6 +76,7 @@ class AgentSession:
         self._extra = {"ability_id": ability} if ability else UNSET
         self._env = env
         self._own = own
+        self._agent_ms = 0.0
         self._result = SessionResult(place.clock.new_id("ses"), agent or place.agent, recipe)
 
     @property
@@ -95,6 +96,7 @@ class AgentSession:
                     stdout=str(answer.get("stdout", "")),
                     stderr=str(answer.get("stderr", "")),
                     usage=dict(self._result.usage),
+                    duration_ms=self._agent_ms,
                 )
             )
         except _Stopped as stopped:
@@ -120,13 +122,16 @@ class AgentSession:
     def _session(self, invocation: AgentInvoke) -> Mapping[str, Any]:
         """The same events, in the same order, as for an agent of the loop."""
         files = ProjectFiles(self._place.root, self._place.git)
+        before: ProjectState | None = None  # None until the agent starts
 
         def invoke(prompt: str) -> Mapping[str, Any]:
-            self._files_before = _or_stopped(files.current_state)
+            nonlocal before
+            before = _or_stopped(files.current_state)
             return self._invoke(replace(invocation, prompt=prompt))
 
         def changed() -> tuple[str, ...]:
-            self._update(changed_files=tuple(_or_stopped(lambda: files.changed(self._files_before))))
+            if before is not None:
+                self._update(changed_files=tuple(_or_stopped(lambda: files.changed(before))))
             return self._result.changed_files
 
         def suggest(results: Sequence[Fired]) -> str:
@@ -148,7 +153,8 @@ class AgentSession:
 
     def _invoke(self, invocation: AgentInvoke) -> Mapping[str, Any]:
         with agreements_kept(self._place, "the agent"):
-            answer = self._fire(invocation).result
+            fired = self._fire(invocation)
+            answer, self._agent_ms = fired.result, agent_ms(fired)
         self._update(
             exit_code=int(answer["exit_code"]),
             stdout=str(answer.get("stdout", "")),

@@ -17,13 +17,12 @@ from samuel.loop.claims import claim_by_exit, take_claim, without_own_files
 from samuel.loop.evidence import WORKERS, Evidence
 from samuel.loop.run import Run
 from samuel.loop.run_files import RunFiles
-from samuel.loop.session import can_call_abilities, invocation_of, missing_prompt, session
-from samuel.loop.steps import NOTHING_GENERATED, Steps
+from samuel.loop.session import agent_ms, can_call_abilities, invocation_of, missing_prompt, session
+from samuel.loop.steps import Steps
 from samuel.loop.stop import IterationEnded
 from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
-from samuel.prompts.prompt_context import StateNames
 from samuel.tasks.task import Task
 
 
@@ -47,14 +46,14 @@ class AgentTurn:
         self._facts = facts
         self._evidence = evidence
 
-    def prepare(self, generated: StateNames) -> AgentInvoke:
+    def prepare(self) -> AgentInvoke:
         """The call of the agent: handlers may change all of it, but not the run's own variables."""
         event = BeforeAgentInvoke(
             agent=self._run.agent,
             env={**self._place.agent_env(self._run.agent), **self._own_names()},
             sandbox=self._place.sandbox,
         )
-        fired = self._fire(event, generated)
+        fired = self._fire(event)
         invocation = invocation_of(fired, self._own_names())
         if why := missing_prompt(fired, invocation):
             raise IterationEnded(IterationOutcome.ABORTED, why)
@@ -103,6 +102,7 @@ class AgentTurn:
                 self._facts.agent_ran = bool(fired.calls)
                 raise IterationEnded(IterationOutcome.AGENT_FAILED, fired.reason)
             answer = fired.result
+            self._facts.agent_ms = agent_ms(fired)
             self._facts.usage = dict(answer.get("usage") or {})
             self._facts.coverage = reported_coverage(answer)
             self._apply_spool()
@@ -147,8 +147,8 @@ class AgentTurn:
             **({"SAMUEL_MACHINE": self._place.machine} if self._place.machine else {}),
         }
 
-    def _fire(self, event: Event, generated: StateNames = NOTHING_GENERATED) -> Fired:
-        return self._steps.fire(self._run, event, generated)
+    def _fire(self, event: Event) -> Fired:
+        return self._steps.fire(self._run, event)
 
     def _notify(self, event: Event) -> Fired:
         return self._steps.notify(self._run, event)

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from samuel.agents.ending import ENDED_WELL, AgentEnding
 from samuel.bridges.coverage import Coverage
 from samuel.events.endings import IterationOutcome
-from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord
+from samuel.loop.attempt_record import MAX_NAMED, AttemptRecord, ChangedFile, CheckRecord
 from samuel.loop.run import Run
 from samuel.tasks.task import Task, Verified
 
@@ -22,6 +22,7 @@ class AttemptFacts:
     head: str | None = None  # the commit that it began with; "" before the first one, None without git
     agent_ran: bool = False
     exit_code: int | None = None
+    agent_ms: float | UnsetType = UNSET  # how long the agent ran
     ending: AgentEnding = ENDED_WELL
     log: str = ""  # the path of the agent's output, below the project's root
     usage: dict[str, Any] = field(default_factory=dict)
@@ -31,6 +32,8 @@ class AttemptFacts:
     checks: list[CheckRecord] = field(default_factory=list)
     check_files: tuple[str, ...] = ()
     lost_tests: tuple[str, ...] = ()
+    still_red: tuple[str, ...] = ()
+    decided: str = ""  # the status that the agent gave its task: skipped or blocked
     remarks: tuple[str, ...] = ()
     verified: Verified = ""
     ref: str = ""
@@ -59,8 +62,10 @@ class AttemptFacts:
             changed_files=self.changed_files,
             check_files=self.check_files,
             lost_tests=self.lost_tests,
+            still_red=self.still_red[:MAX_NAMED],
             remarks=self.remarks,
             verified=self.verified,
+            decided=self.decided,
             ref=self.ref,
             log=self.log,
             notes=self.notes,

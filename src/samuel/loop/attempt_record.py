@@ -11,6 +11,8 @@ from samuel.agents.ending import AgentEnding
 from samuel.bridges.coverage import Coverage
 from samuel.events.endings import ExitReason, IterationOutcome
 
+MAX_NAMED = 50  # tests in a record
+
 
 class ReportedTests(msgspec.Struct, frozen=True, kw_only=True):
     """What the test reports of one check say."""
@@ -34,6 +36,8 @@ class CheckRecord(msgspec.Struct, frozen=True, kw_only=True):
     known_failure: bool = False
     """True: it failed before the first agent as well, and that was accepted."""
     tests: ReportedTests | None = None
+    flaky: bool = False
+    """True: it failed, and passed when it was run once more; the output is that of the failure."""
 
 
 class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,9 +69,13 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Files that the checks run or read and that this attempt changed."""
     lost_tests: tuple[str, ...] = ()
     """Tests that ran before and were deleted, skipped or emptied by this attempt."""
+    still_red: tuple[str, ...] = ()
+    """Tests and commands that failed before this attempt, if it turned none of them green; at most 50."""
     remarks: tuple[str, ...] = ()
     """What a person has to know about its files, a sentence each: large ones, and those outside of the project."""
     verified: str = ""
+    decided: str = ""
+    """`skipped` or `blocked`, if the agent gave its task this status; the outcome is `incomplete` then."""
     commit: str = ""
     commit_error: str = ""
     """Why its work has no commit, though it should."""

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from samuel.files.survey import Signature, signature_if_exists
 from samuel.loop.attempt_record import ChangedFile
 from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry, TreeState
-from samuel.loop.checks.files import CheckFiles, owned, protected
+from samuel.loop.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.loop.file_remarks import OutsideFiles, file_remarks
 from samuel.loop.run_files import RunFiles
 from samuel.loop.source_marks import SourceMarks
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectState
 from samuel.paths import VOLATILE_DIRS
-from samuel.printable import file_name
+from samuel.printable import file_name, shell_word
 from samuel.tasks.task import Task
 
 MAX_NAMED = 10  # in one warning
@@ -97,7 +97,9 @@ class AttemptTree:
         if self.changes.person:
             named = ", ".join(f"`{file_name(path)}`" for path in self.changes.person[:MAX_NAMED])
             left = "is left as it is, without a commit" if self._place.settings.commit else "is left as it is"
-            before = f"`git restore --source={self._files.attempts.person_ref} -- PATH` gives yours back"
+            before = (
+                f"`git restore --source={shell_word(self._files.attempts.person_ref)} -- PATH` gives yours back"
+            )
             self._place.warn(
                 f"the agent changed what you had changed before the run; that {left}: {named}; {before}"
             )
@@ -156,7 +158,9 @@ class AttemptTree:
         """Whether a retry begins with this file as it is in the verified tree, and not as it was left."""
         if self._task is None or path not in self._verified_names or owned(self._task, (path,)):
             return False
-        return bool(self._check_files.touched((path,)) or protected((path,), self._place.settings.protect))
+        settings = self._place.settings
+        protected = ProtectedFiles(settings.protect, settings.protect_existing)
+        return bool(self._check_files.touched((path,)) or protected.of((path,), self._verified_names.__contains__))
 
     @cached_property
     def _verified_names(self) -> frozenset[str]:

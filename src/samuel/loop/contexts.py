@@ -14,15 +14,14 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from samuel.events import ContextExtra, ContextProgress, ContextSnapshot, ContextTask, LoopEvent
 from samuel.files import atomic
 from samuel.loop.attempt_tree import LastChanges
 from samuel.loop.run import Run
 from samuel.loop.steps import Steps
 from samuel.loop.workplace import Workplace
-from samuel.prompts.background import parts
-from samuel.prompts.prompt_context import StateNames
-from samuel.prompts.toon_tables import one_line
 from samuel.tasks.task import Task
 
 # key of the event's result, and the file it is written to
@@ -32,7 +31,6 @@ TASK = ("toon_blob", "task-context.toon")
 
 LAST_DIFF = "last-attempt.diff"
 MAX_LAST_FILES = 20
-LONGEST_REASON = 300  # characters of the last failure's first line
 
 
 class Contexts:
@@ -47,34 +45,19 @@ class Contexts:
         self._task = task
         self._task_fields = task.plain() if task else {}
 
-    def generate(self) -> StateNames:
-        """Fire the four context events; what they gave, under the names that the template uses."""
-        about = parts(self._place.state, self._place.prd_prompt_bytes)
-        return StateNames(
-            Snapshot=self._blob(ContextSnapshot(), *SNAPSHOT),
-            Progress=self._blob(ContextProgress(progress_path=str(self._place.progress)), *PROGRESS),
-            Task=self._blob(ContextTask(task=self._task_fields), *TASK),
-            Extras=self._extras(),
-            Background=about.text,
-            Documents=about.documents,
-            **self._attempt(),
-        )
+    def generate(self) -> None:
+        """Fire the four context events. `State` of the steps has what each gave, for all events after it."""
+        self._know(LastDiff=self._last_diff(), LastFiles=self._last_files())
+        self._know(Snapshot=self._blob(ContextSnapshot(), *SNAPSHOT))
+        self._know(Progress=self._blob(ContextProgress(progress_path=str(self._place.progress)), *PROGRESS))
+        self._know(Task=self._blob(ContextTask(task=self._task_fields), *TASK))
+        self._know(Extras=self._extras())
 
-    def _attempt(self) -> dict[str, Any]:
-        """What the agent must know of this attempt and of the last one."""
-        task = self._task
-        if self._run.mode == "discovery" or task is None:
-            return {}
-        return {
-            "TaskId": task.id,
-            "Attempt": task.attempts + 1,
-            "LastFailure": one_line(task.last_failure.partition("\n")[0], LONGEST_REASON),
-            "Continues": self._place.settings.retry == "continue",
-            "LastDiff": self._last_diff(),
-            "LastFiles": list(self._last.files[:MAX_LAST_FILES]) if self._last else [],
-            "NeedsChange": not task.no_change,
-            "ClaimsByExit": self._place.claims_by_exit(self._run.agent),
-        }
+    def _know(self, **names: Any) -> None:
+        self._steps.state = replace(self._steps.state, **names)
+
+    def _last_files(self) -> list[str]:
+        return list(self._last.files[:MAX_LAST_FILES]) if self._last else []
 
     def _last_diff(self) -> str:
         """The path of the diff of the last attempt, written for the agent to read; "" if there is none."""

@@ -19,6 +19,7 @@ from samuel.loop.own_branch import (
     remove,
 )
 from samuel.loop.run import Run, own_branch_of
+from samuel.printable import shell_word
 from samuel.process import spawn
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed
@@ -57,7 +58,8 @@ def merge(git: Git, branch: OwnBranch) -> Merged:
             raise SamuelError(
                 f"nothing was merged: `{branch.name}` came from `{into}`, and "
                 + (f"`{on}` is checked out" if on else "your HEAD is detached"),
-                f"`git switch {into}` and try again; `git merge {branch.name}` merges it into what is checked out",
+                f"`git switch {shell_word(into)}` and try again; "
+                f"`git merge {shell_word(branch.name)}` merges it into what is checked out",
             )
     else:
         into = on
@@ -125,7 +127,7 @@ def _origin(git: Git, branch: OwnBranch) -> str:
     if not commit_of(git, branch.from_branch):
         raise SamuelError(
             f"`{branch.name}` came from `{branch.from_branch}`, and there is no such branch any more",
-            f"make it again: `git branch {branch.from_branch} {branch.start[:12]}`",
+            f"make it again: `git branch {shell_word(branch.from_branch)} {shell_word(branch.start[:12])}`",
         )
     return branch.from_branch
 
@@ -143,7 +145,7 @@ def _forward(git: Git, branch: OwnBranch, into: str) -> bool:
     if elsewhere := [entry for entry in worktrees.entries(git) if entry.branch == into and entry.path.exists()]:
         raise SamuelError(
             f"nothing was merged: `{into}` is checked out in `{elsewhere[0].path}`",
-            f"`git merge {branch.name}` there",
+            f"`git merge {shell_word(branch.name)}` there",
         )
     refuse_under_way(git)
     KeptRefs(git).transaction([f"update refs/heads/{into} {new} {old}"], f"samuel: merge {branch.name}")
@@ -161,7 +163,7 @@ def _merge_here(git: Git, branch: OwnBranch, into: str) -> None:
             worktrees.write(git, "merge", "--abort")
         raise SamuelError(
             f"`{branch.name}` conflicts with `{into}`, so nothing was merged: {error.message}",
-            f"`git switch {into}` and `git merge {branch.name}` show the conflict",
+            f"`git switch {shell_word(into)}` and `git merge {shell_word(branch.name)}` show the conflict",
         ) from None
 
 

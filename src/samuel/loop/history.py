@@ -3,7 +3,7 @@
 The files are in the user's state directory, where a sandboxed agent cannot write. A run begins with a line
 `{"run": ...}`, each iteration adds a line `{"attempt": ...}`, and the run ends with `{"run": ...}` again. The last
 line of a key counts, so a run that was killed may write the same line once more. A line that a kill cut short is
-skipped, and the next one begins on a line of its own.
+skipped, and the next one begins on a line of its own. Beside it is a file with the tasks as they were at the end.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from msgspec.structs import replace
 from samuel.bridges.coverage import Coverage
 from samuel.decoding import decode_json
 from samuel.errors import SamuelError, UsageError
+from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
-from samuel.files.inside import make_dirs_inside, open_inside
+from samuel.files.inside import make_dirs_inside, open_inside, read_inside
 from samuel.files.named_errors import errors_naming
 from samuel.loop.attempt_record import AttemptRecord, CheckRecord, RunRecord
 from samuel.nearest import did_you_mean
+from samuel.tasks.task import Task, Tasks
 
 DIRECTORY = "history"
 LAST = "last"
@@ -37,6 +39,8 @@ SHORT_ID = len("run-") + 11
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # it becomes a file's name
 _ENDING = ".jsonl"
+_TASKS_ENDING = ".tasks.json"
+_TASK_FIELDS = ("id", "title", "status", "commit_sha", "verified", "questions")  # that a report shows
 
 
 class HistoryLine(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -81,7 +85,8 @@ class History:
         """Save that a run began, and forget the oldest runs if there are too many."""
         self._append(run.run_id, HistoryLine(run=_shortened_run(run, _FULL)))
         for run_id in self.ids()[MOST_RUNS:]:
-            (self._directory / f"{run_id}{_ENDING}").unlink(missing_ok=True)
+            for ending in (_ENDING, _TASKS_ENDING):
+                (self._directory / f"{run_id}{ending}").unlink(missing_ok=True)
 
     def add(self, attempt: AttemptRecord) -> None:
         """Save an attempt. Idempotent: of two with the same iteration the last one counts."""
@@ -91,6 +96,28 @@ class History:
     def end(self, run: RunRecord) -> None:
         """Save how a run ended."""
         self._append(run.run_id, HistoryLine(run=_shortened_run(run, _FULL)))
+
+    def save_tasks(self, run_id: str, tasks: Tasks) -> None:
+        """Save what a report shows of the tasks, as they are at the end of the run."""
+        rows = [{name: value for name in _TASK_FIELDS if (value := getattr(task, name))} for task in tasks]
+        for row, task in zip(rows, tasks, strict=True):
+            row["last_failure"] = _text(task.last_failure, _FULL)
+        directory = self._opened(run_id)
+        try:
+            atomic.write_at(
+                directory, f"{run_id}{_TASKS_ENDING}", msgspec.json.encode(rows), durable=False, disk=self._disk
+            )
+        finally:
+            os.close(directory)
+
+    def tasks(self, run_id: str) -> list[Task] | None:
+        """The tasks at the end of a run; None if they were not saved, as for a run that has not ended."""
+        if not _ID.fullmatch(run_id):
+            return None
+        place = self._directory.parent, self._directory.name, f"{run_id}{_TASKS_ENDING}"
+        with suppress(OSError, SamuelError, UnicodeDecodeError, msgspec.MsgspecError):
+            return decode_json(read_inside(*place, limit=2 * MOST_BYTES), list[Task])
+        return None
 
     def ids(self) -> list[str]:
         """The ids of all runs, the newest first."""
@@ -141,10 +168,7 @@ class History:
         return matching[0]
 
     def _append(self, run_id: str, line: HistoryLine) -> None:
-        if not _ID.fullmatch(run_id):
-            raise SamuelError(f"`{run_id}` is not the id of a run")
-        self._directory.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(make_dirs_inside(self._directory.parent, self._directory.name))
+        os.close(self._opened(run_id))
         name = f"{run_id}{_ENDING}"
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
         fd = open_inside(self._directory.parent, self._directory.name, name, flags=flags)
@@ -161,6 +185,13 @@ class History:
                     rest = rest[self._disk.write(fd, rest) :]
         finally:
             os.close(fd)
+
+    def _opened(self, run_id: str) -> int:
+        """The directory of the history, made if need be. Raises SamuelError for an id that cannot name a file."""
+        if not _ID.fullmatch(run_id):
+            raise SamuelError(f"`{run_id}` is not the id of a run")
+        self._directory.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return make_dirs_inside(self._directory.parent, self._directory.name)
 
     def _lines(self, run_id: str) -> Iterator[HistoryLine]:
         for data in self._read(run_id):
@@ -225,6 +256,7 @@ def _shortened_attempt(attempt: AttemptRecord, room: _Room) -> AttemptRecord:
         check_files=_texts(attempt.check_files, room),
         lost_tests=_texts(attempt.lost_tests, room),
         notes=_texts(attempt.notes, room),
+        still_red=_texts(attempt.still_red, room),
         remarks=_texts(attempt.remarks, room),
         denials=_texts(attempt.denials, room),
         coverage=attempt.coverage and _shortened_coverage(attempt.coverage, room),

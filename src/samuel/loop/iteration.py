@@ -36,21 +36,22 @@ from samuel.loop.attempt_facts import AttemptFacts
 from samuel.loop.attempt_tree import AttemptTree
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.availability import TROUBLE
+from samuel.loop.checks.files import ProtectedFiles
 from samuel.loop.checks.judgement import Judgement, checked
 from samuel.loop.checks.put_back import PutBack
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import WORKERS, Evidence
+from samuel.loop.iteration_state import state_of_task
 from samuel.loop.limits import WITHOUT_TASK, reason_without_task
-from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted
+from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted, LostTests
 from samuel.loop.run import MAX_FAILURE, Run, Settlement, TaskCells
 from samuel.loop.run_files import RunFiles
 from samuel.loop.settlements import Settlements
-from samuel.loop.steps import NOTHING_GENERATED, Steps
+from samuel.loop.steps import Steps
 from samuel.loop.stop import AgentTrouble, IterationEnded, RunStopped
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectState, RepositoryLost
 from samuel.process.git.git import GitFailed
-from samuel.prompts.prompt_context import StateNames
 from samuel.tasks.queue import remaining
 from samuel.tasks.task import Task
 
@@ -82,7 +83,7 @@ class Iteration:
 
     def work(self) -> Settlement:
         """Work on the task; what it comes to. Raises RunStopped for what ends the whole run."""
-        self._steps.new_iteration(self.run)
+        self._steps.new_iteration(self.run, state_of_task(self._place, self.run, self._task))
         if not self._place.settings.pilot.enabled:  # in pilot mode the gate decides whether there is a task
             self._report_header()
         try:
@@ -110,13 +111,14 @@ class Iteration:
             is_written = self._start_attempt()
             self._files_before = self._files.project.current_state()
             self._facts.head = self._files_before.by_git.head if self._files_before.by_git else None
-            generated = None if is_written else self._contexts()
-        if generated is None:  # what git said before is not true any more
+            if not is_written:
+                self._contexts()
+        if is_written:  # what git said before is not true any more
             with self._place.git.one_moment():
                 self._files_before = self._files.project.current_state()
-                generated = self._contexts()
+                self._contexts()
         turn = self._turn()
-        answer = turn.work(turn.prepare(generated), self._changed)
+        answer = turn.work(turn.prepare(), self._changed)
         self._observe()
         self._after_agent(answer)
         self._refuse_tampering()
@@ -144,11 +146,12 @@ class Iteration:
 
     def dry_run(self) -> dict[str, Any]:
         """The same steps without the agent; every handler is told that it is a dry run."""
-        self._steps.new_iteration(self.run)
+        self._steps.new_iteration(self.run, state_of_task(self._place, self.run, self._task))
         self._fire(BeforeIteration(task=self._task.plain() if self._task else {}, usage=self.run.usage))
         self._gate()
         turn = self._turn()
-        invocation = turn.prepare(Contexts(self._place, self._steps, self.run, self._task).generate())
+        self._contexts()
+        invocation = turn.prepare()
         prompt = turn.dry_run(invocation)
         stopped = self._dry_run_after_agent()
         task = self._task.plain() if self._task else {}
@@ -188,6 +191,8 @@ class Iteration:
             raise RunStopped(IterationOutcome.GATED, why, ExitReason.GATE_STOP)
         discovery = fired.result.get("mode") == "discovery"
         self.run = replace(self.run, mode="discovery" if discovery else "implementation")
+        if discovery:
+            self._steps.state = state_of_task(self._place, self.run, None)
         if not discovery and self._task is None:
             exit_reason = reason_without_task(tasks)
             raise RunStopped(IterationOutcome.GATED, WITHOUT_TASK[exit_reason], exit_reason)
@@ -215,9 +220,9 @@ class Iteration:
         self._save_tree()
         return is_written
 
-    def _contexts(self) -> StateNames:
-        last = self._tree.last_changes() if self._tree else None
-        return Contexts(self._place, self._steps, self.run, self._task, last).generate()
+    def _contexts(self) -> None:
+        last = self._tree.last_changes() if self._tree and self._own_task else None
+        Contexts(self._place, self._steps, self.run, self._task, last).generate()
 
     def _changed(self) -> list[str]:
         """The files that the agent changed up to now."""
@@ -247,7 +252,11 @@ class Iteration:
         facts.exit_code, facts.log = code, self._written_log(str(answer.get("stdout_path") or ""))
         facts.ending = ending_of(answer, changed=bool(facts.changed), now=self._place.clock.now())
         self._place.watch(AgentEnded(code, facts.usage, facts.ending, facts.log, self.run.agent))
-        self._fire(AfterAgentInvoke(exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage))
+        self._fire(
+            AfterAgentInvoke(
+                exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage, duration_ms=facts.agent_ms
+            )
+        )
         is_trouble = facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET)
         if is_trouble and not self._is_decided():
             raise AgentTrouble(facts.ending)
@@ -267,31 +276,44 @@ class Iteration:
         settings, files = self._place.settings, self._files
         put_back = PutBack(files.trees, files.attempts, self._save_tree) if files.trees else None
         judgement = Judgement(
-            *(files.trees, put_back, files.checks, self._commands, settings.protect),
-            *(self._run_checks, self._place.watch),
+            files.trees,
+            put_back,
+            files.checks,
+            self._commands,
+            ProtectedFiles(settings.protect, settings.protect_existing),
+            self._run_checks,
+            self._place.watch,
+            self._repeat_check,
         )
         changes = self._tree.changes if self._tree else None
         verdict = judgement.judge(self._task, changes or AttemptChanges(), self.run.tree.verified)
         facts = self._facts
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
-        facts.lost_tests = verdict.checks.lost_tests
+        facts.lost_tests, facts.still_red = verdict.checks.lost_tests, verdict.checks.still_red
         if self._tree is not None and self._commands:
             self._tree.observe_checks()
             self._save_tree()
         if not verdict.checks.passed:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)
-        facts.verified = "checks" if facts.checks or self._checks_ran else "none"
+        if facts.lost_tests:
+            self._place.watch(LostTests(self._task.id, facts.lost_tests))
+        facts.verified = "checks" if (facts.checks or self._checks_ran) and not facts.still_red else "none"
         self._passed_runs = verdict.own_runs
 
     def _run_checks(self) -> Fired:
         """Fire quality.check on the work tree as it is."""
         task = self._task.plain() if self._task else {}
+        self._place.repeat_check.forget()
         with self._evidence.window(self.run, "check"), self._repository_window():
             fired = self._steps.ask(self.run, QualityCheck(commands=self._commands, task=task))
         self._checks_ran = any(
             call.handler.origin is not Origin.BUILT_IN and call.would is None for call in fired.calls
         )
         return fired
+
+    def _repeat_check(self, command: str) -> CheckRun | None:
+        with self._evidence.window(self.run, "check"), self._repository_window():
+            return self._place.repeat_check(command)
 
     def _repository_window(self) -> AbstractContextManager[None]:
         if self._steps.dry_run:
@@ -329,8 +351,8 @@ class Iteration:
             self._place.watch(DiscoveryChosen())
         self._report_header()
 
-    def _fire(self, event: Event, generated: StateNames = NOTHING_GENERATED) -> Fired:
-        return self._steps.fire(self.run, event, generated)
+    def _fire(self, event: Event) -> Fired:
+        return self._steps.fire(self.run, event)
 
     def _notify(self, event: Event) -> Fired:
         return self._steps.notify(self.run, event)

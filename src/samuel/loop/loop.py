@@ -26,6 +26,7 @@ from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
 from samuel.loop.checks import baseline
 from samuel.loop.evidence import restore
 from samuel.loop.iteration import Iteration
+from samuel.loop.iteration_state import state_of_settled
 from samuel.loop.lanes.person_tree import checked_out
 from samuel.loop.limits import RunLimits
 from samuel.loop.own_branch import OwnBranch, choose_branch, enter, leave_if_empty
@@ -48,7 +49,7 @@ from samuel.loop.run_files import RunFiles
 from samuel.loop.run_history import RunHistoryWriter
 from samuel.loop.settle import apply
 from samuel.loop.spending import Spending
-from samuel.loop.steps import ProgressNote, Steps
+from samuel.loop.steps import NO_TASK, ProgressNote, Steps
 from samuel.loop.stop import IterationEnded, RunStopped, Stop
 from samuel.loop.workplace import Workplace
 from samuel.printable import file_name
@@ -124,6 +125,7 @@ class Loop:
         except IterationEnded as ended:
             data["stopped"] = f"{ended.outcome}: {ended.why}"
             data["exit_reason"] = ended.exit_reason if isinstance(ended, RunStopped) else ""
+        self._steps.state = NO_TASK
         self._steps.notify(run, AfterLoop(iterations_run=0, exit_reason=ExitReason.MAX_ITERATIONS))
         return data
 
@@ -144,9 +146,9 @@ class Loop:
             if reason := self._limits.reason_to_end(run, no_task):
                 return reason
             if not run.baseline_done:
-                run = self._check_baseline(run)
-                if not run.baseline_done:
-                    self._note_end(run, ExitReason.BASELINE_FAILED, baseline.FAILED)
+                run, why = self._check_baseline(run)
+                if why:
+                    self._note_end(run, ExitReason.BASELINE_FAILED, why)
                     return ExitReason.BASELINE_FAILED
             choice = choose(run.agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
             if not choice.agent:
@@ -161,14 +163,14 @@ class Loop:
             if reason:
                 return reason
 
-    def _check_baseline(self, run: Run) -> Run:
+    def _check_baseline(self, run: Run) -> baseline.CheckedBaseline:
         try:
-            run = baseline.check_baseline(self._place, self._files, self._steps, run)
+            run, why = baseline.check_baseline(self._place, self._files, self._steps, run)
         except GitFailed as lost:  # a check removed the repository
             self._note_end(run, ExitReason.ERROR, str(lost))
             raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
         self._history.begin(run, self._files)
-        return self._file.save(run)
+        return baseline.CheckedBaseline(self._file.save(run), why)
 
     def _wait(self, run: Run, choice: AgentChoice) -> None:
         """Wait until an agent can be tried again, or a stop is requested. A run that is killed waits on."""
@@ -326,6 +328,7 @@ class Loop:
             question=asked_question(settlement.question),
             lane=lane,
         )
+        self._steps.state = state_of_settled(self._place, run, task, settlement)
         fired = self._steps.notify(run, event)
         statuses = tuple(task.status for task in tasks.values())
         self._place.watch(
@@ -336,6 +339,7 @@ class Loop:
                 run.usage,
                 statuses,
                 task.verified if task else "",
+                settlement.record.still_red if settlement.record else (),
             )
         )
         return fired
@@ -359,6 +363,7 @@ class Loop:
         if run.working and run.settlement is None:
             with suppress(SamuelError):  # the task file is broken or gone: the next start releases the task
                 run = self._release_task(run, self._place.tasks)
+        self._steps.state = NO_TASK
         ended = AfterLoop(iterations_run=run.iterations_run, exit_reason=reason, usage=run.usage)
         fired = self._steps.notify(run, ended)
         if fired.stopped:
@@ -372,7 +377,10 @@ class Loop:
             counts[task.status] = counts.get(task.status, 0) + 1
         message = run.exit_message or run.budget_hit
         branch = own_branch_of(run)
-        ended_run = RunEnded(reason, run.iterations_run, counts, run.usage, tasks, message, report)
+        lost = self._history.lost_tests(run.run_id)
+        ended_run = RunEnded(
+            reason, run.iterations_run, counts, run.usage, tasks, message, report, lost_tests=lost
+        )
         if branch is not None:
             ended_run = dataclasses.replace(ended_run, branch=branch.name, from_branch=branch.from_branch)
         self._place.watch(ended_run)

@@ -13,6 +13,7 @@ import msgspec
 
 from samuel.errors import SamuelError
 from samuel.loop.lanes.person_tree import checked_out
+from samuel.printable import shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git
 from samuel.process.git.kept_refs import PREFIX, KeptRefs, part
@@ -100,7 +101,8 @@ def choose_branch(git: Git, run_id: str, before: OwnBranch | None, *, make: bool
             raise SamuelError(
                 f"the last run works on the branch `{before.name}`, and "
                 + (f"`{on}` is checked out" if on else "your HEAD is detached"),
-                f"`git switch {before.name}`, then start again; or finish the branch with `samuel run finish`",
+                f"`git switch {shell_word(before.name)}`, then start again; "
+                "or finish the branch with `samuel run finish`",
             )
         if on != before.name:
             refuse_under_way(git)

@@ -6,7 +6,7 @@ A reader matches on the class and ends with `assert_never`, so that mypy names e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from samuel.agents.ending import AgentEnding
@@ -119,6 +119,10 @@ class BaselineChecked:
     failing: tuple[str, ...]
     """The commands that failed."""
     accepted: bool
+    cannot_run: tuple[str, ...] = ()
+    """Those of them whose program is missing or may not be executed: they are never accepted."""
+    withheld: tuple[str, ...] = ()
+    """Variables that are set here and that checks do not get, if one failed: those that it may need."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,17 @@ class WorkPutAway:
 class QuestionAsked:
     task_id: str
     question: str
+    id: str
+    """Of the question."""
+
+
+@dataclass(frozen=True)
+class TaskDecided:
+    """The agent skipped or blocked its task."""
+
+    task_id: str
+    status: TaskStatus
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -159,6 +174,16 @@ class CheckEnded:
     passed: bool
     seconds: float
     output_tail: str = ""
+    repeated: bool = False
+    """True: it had failed, and ran once more; if it passed now, it is flaky."""
+
+
+@dataclass(frozen=True)
+class LostTests:
+    """Tests that ran before do not run with the work of an attempt that passed the checks."""
+
+    task_id: str
+    tests: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -169,6 +194,7 @@ class IterationFailed:
     why: str
     log: str = ""
     """The path of the agent's output, below the project's root; "" if no agent ran."""
+    task_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -184,6 +210,8 @@ class IterationSettled:
     statuses: tuple[TaskStatus, ...]
     verified: str = ""
     """How the completed task was verified, as in `Task.verified`."""
+    still_red: tuple[str, ...] = ()
+    """What failed before the task, if it turned none of it green: why it is unverified."""
 
 
 @dataclass(frozen=True)
@@ -273,6 +301,8 @@ class RunEnded:
     """The branch of the run's own with its work; "" if the work is on the branch of its user."""
     from_branch: str = ""
     """The branch that it came from; "" for none."""
+    lost_tests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By id of a completed task: tests that ran before it and do not run since."""
 
 
 Report = (
@@ -290,9 +320,11 @@ Report = (
     | BaselineChecked
     | WorkPutAway
     | QuestionAsked
+    | TaskDecided
     | CheckStarted
     | CheckEnded
     | CheckFilesChanged
+    | LostTests
     | IterationFailed
     | IterationSettled
     | HandlerMessage

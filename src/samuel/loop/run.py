@@ -72,6 +72,7 @@ class Settlement(msgspec.Struct, frozen=True):
     question: Question | None = None  # that the agent asked
     tree: TreeAction = ""
     attempt: int = 0  # the number of the attempt at the task
+    last_failure: str = ""  # why the attempt before it failed, in one line
     record: AttemptRecord | None = None
 
     @property

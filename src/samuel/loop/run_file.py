@@ -20,6 +20,7 @@ from samuel.explained import reason
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import read_inside
+from samuel.files.regular import read_regular
 from samuel.loop.run import Run
 
 FILE = "run.json"
@@ -98,7 +99,7 @@ class RunFile:
         if self._record is None:
             return None
         try:
-            return decode_json(self._record.read_bytes(), Run)
+            return decode_json(read_regular(self._record), Run)
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
             return None
 

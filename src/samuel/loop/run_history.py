@@ -17,6 +17,7 @@ from samuel.loop.checks.verdict import record_of
 from samuel.loop.denials import denials_by_session
 from samuel.loop.history import History
 from samuel.loop.report.files import write_reports
+from samuel.loop.report.lost_tests import lost_tests
 from samuel.loop.run import Run, Settlement, own_branch_of
 from samuel.loop.run_files import RunFiles
 from samuel.loop.run_logs import remove_old_logs
@@ -57,6 +58,13 @@ class RunHistoryWriter:
             if directory is not None:
                 return str((directory / "report.html").relative_to(self._place.root))
         return ""
+
+    def lost_tests(self, run_id: str) -> dict[str, tuple[str, ...]]:
+        """By id of a task that this run completed: tests that ran before it and do not run since."""
+        try:
+            return lost_tests(self.history.load(run_id).attempts)
+        except (OSError, SamuelError):  # a warning was given when it could not be written
+            return {}
 
     def _add_denials(self, run: Run) -> None:
         """Add to each attempt what hooks denied its agent: the calls of an agent are in the journal alone."""

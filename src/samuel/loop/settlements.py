@@ -15,8 +15,9 @@ from samuel.loop.attempt_facts import AttemptFacts
 from samuel.loop.availability import wait_after
 from samuel.loop.budgets import BudgetHit
 from samuel.loop.claims import without_own_files
+from samuel.loop.iteration_state import failure_line
 from samuel.loop.questions import new_question
-from samuel.loop.reports import IterationFailed, QuestionAsked
+from samuel.loop.reports import IterationFailed, QuestionAsked, TaskDecided
 from samuel.loop.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, TreeAction
 from samuel.loop.run_files import RunFiles
 from samuel.loop.stop import AgentTrouble
@@ -50,7 +51,8 @@ class Settlements:
         tasks = self._files.tasks.load()
         task = self.current(tasks)
         if task is None or task.status in ("skipped", "blocked"):  # by the agent, with its reason
-            return self._settle(IterationOutcome.INCOMPLETE, failed=False, task=task, tree="put_away")
+            why = self._decided(task) if task else ""
+            return self._settle(IterationOutcome.INCOMPLETE, failed=False, task=task, why=why, tree="put_away")
         if task.claimed and not (task.no_change or has_changes):
             return self.failed(IterationOutcome.STALLED, UNCHANGED_CLAIM)
         if task.claimed:
@@ -60,6 +62,12 @@ class Settlements:
             return self.failed(IterationOutcome.STALLED, "the iteration changed no file and no task")
         why = "the checks passed, but the task was not claimed with `samuel run done`"
         return self.failed(IterationOutcome.INCOMPLETE, why)
+
+    def _decided(self, task: Task) -> str:
+        """Report that the agent skipped or blocked the task; why it did."""
+        self._facts.decided = task.status
+        self._place.watch(TaskDecided(task.id, task.status, task.last_failure))
+        return task.last_failure
 
     def _completed(self, task: Task) -> Settlement:
         row = TaskCells(
@@ -87,7 +95,7 @@ class Settlements:
         return self._settle(outcome, failed=False, new_tasks=new_tasks, tree="put_away")
 
     def failed(self, outcome: IterationOutcome, why: str) -> Settlement:
-        self._place.watch(IterationFailed(outcome, why, self._facts.log))
+        self._place.watch(IterationFailed(outcome, why, self._facts.log, self._task.id if self._task else ""))
         task = self.current(self._files.tasks.load())
         if task is None or task.status != "in_progress":
             return self._settle(outcome, failed=True, task=task, why=why, gave_up=True, tree="put_away")
@@ -125,7 +133,7 @@ class Settlements:
         question = new_question(self._task, task) if self._task else None
         if task is None or question is None:
             return None
-        self._place.watch(QuestionAsked(task.id, question.text))
+        self._place.watch(QuestionAsked(task.id, question.text, question.id))
         return self._settle(IterationOutcome.ASKED, failed=False, task=task, question=question, tree="put_away")
 
     def troubled(self, trouble: AgentTrouble) -> Settlement:
@@ -171,6 +179,7 @@ class Settlements:
             outcome,
             failed,
             attempt=self._task.attempts + 1 if self._task else self._run.iteration,
+            last_failure=failure_line(self._task),
             task_id=task.id if task else "",
             row=row,
             usage=self._facts.usage,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,11 +16,13 @@ from samuel.bridges.guards import STAND_IN
 from samuel.clock import Clock
 from samuel.config.model import AgentSettings, LaneSettings, Methodology
 from samuel.dispatch.record import Fired
+from samuel.errors import UsageError
 from samuel.events import Sandbox
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.loop.budgets import BudgetMeter
+from samuel.loop.checks.repeat import BuiltInRepeat
 from samuel.loop.reports import LoopWarning, Watch, ignore_reports
 from samuel.loop.tool_hooks import NO_TOOL_HOOKS, ToolHooks
 from samuel.process import sandbox as sandboxes
@@ -75,6 +78,8 @@ class Workplace:
     machine: str = ""
     """The machine that this is, in a run with several of them; "" at the coordinator."""
     lanes: LaneSettings = NO_LANES
+    repeat_check: BuiltInRepeat = field(default_factory=BuiltInRepeat)
+    """How a check that failed is run once more."""
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 
@@ -116,7 +121,9 @@ class Workplace:
 
     def claims_by_exit(self, name: str) -> bool:
         """Whether a clean exit with changed files is the agent's claim."""
-        return find(name, self.agents).claim == "exit"
+        with suppress(UsageError):  # a run that goes on may have had an agent that samuel.toml names no more
+            return find(name, self.agents).claim == "exit"
+        return False
 
     def agent_env(self, name: str) -> dict[str, str]:
         """The host's variables that the agent gets: by name, so that no handler and no journal sees a value."""

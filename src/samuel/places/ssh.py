@@ -14,6 +14,7 @@ from samuel.config.place_spec import PlaceSpec
 from samuel.errors import SamuelError
 from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
 from samuel.places.process import ProcessPlace
+from samuel.printable import shell_word
 
 ALIVE_EVERY = 15  # seconds
 CONNECTION_LOST = 255  # ssh's own exit code, and that of a command that a signal ended
@@ -63,7 +64,7 @@ class SshPlace(ProcessPlace):
             kind = PlaceBroken if is_refused else PlaceLost
             return kind(
                 f"the connection to `{self.name}` is gone: {last}",
-                f"try `ssh {self._host} {self._remote_program} --version`",
+                f"try `ssh {shell_word(self._host)} {quoted_program(self._remote_program)} --version`",
             )
         if 1 < code <= HIGHEST_OWN:
             return PlaceBroken(

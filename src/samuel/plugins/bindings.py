@@ -17,6 +17,7 @@ from samuel.config.reader import ConfigTable
 from samuel.errors import UnknownEvent
 from samuel.events import event_type
 from samuel.events.names import ALL, canonical
+from samuel.hooks.background import HINT, background_refusal
 from samuel.hooks.handler import Role
 from samuel.hooks.mode import HandlerMode, declared_mode
 from samuel.plugins.model import Binding
@@ -134,13 +135,19 @@ def _binding(event: str, table: ConfigTable) -> Binding:
         table.refuse(HANDLER, f"the binding of `{event}` has no `{HANDLER}`")
     role = table.take("role", kinds.one_of(*Role), None)
     mode = table.take("mode", partial(declared_mode, event=event_type(event)), HandlerMode.ENFORCE)
+    strict = table.take("strict", kinds.flag, None)
+    background = table.take("background", kinds.flag, False)
+    refusal = background_refusal(event_type(event), Role(role) if role else None, strict=strict)
+    if background and refusal:
+        table.refuse("background", refusal, HINT)
     return Binding(
         event=event,
         entry=entry,
         order=table.take("order", kinds.integer, None),
-        strict=table.take("strict", kinds.flag, None),
+        strict=strict,
         timeout=table.take("timeout", kinds.timeout, None),
         serial=table.take("serial", kinds.flag, False),
+        background=background,
         role=Role(role) if role else None,
         mode=mode,
         line=table.line(),

@@ -21,7 +21,7 @@ from samuel.files.survey import MOST_FILES
 from samuel.plugins import tree
 from samuel.plugins.contents import MOST_BYTES
 from samuel.plugins.source import PATH, PluginSource
-from samuel.printable import file_name, safe
+from samuel.printable import file_name, safe, shell_word
 from samuel.process import spawn
 from samuel.process.environment import clean
 from samuel.process.git.program import git_program, path_outside
@@ -239,7 +239,7 @@ class _Repository:
 
 class FetchFailed(SamuelError):
     def of(self, source: PluginSource) -> SamuelError:
-        hint = f"try `git ls-remote {source.url}` by hand"
+        hint = f"try `git ls-remote {shell_word(source.url)}` by hand"
         if "could not read Username" in self.message or "Authentication failed" in self.message:
             hint = "git cannot ask here: give it a credential helper, or use an ssh URL and an ssh agent"
         return SamuelError(f"`{source.text_with_ref}` could not be fetched: {self.message}", hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ import msgspec
 from samuel.decoding import convert
 from samuel.errors import ConfigError, Problem
 from samuel.files import atomic
+from samuel.files.regular import read_regular
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.hooks.handler import Role
 
@@ -53,12 +55,12 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 def read(file: Path) -> dict[str, LockedPlugin]:
     """The entries by name; none if there is no such file. Raises ConfigError."""
     try:
-        with file.open("rb") as stream:
-            text = stream.read(MOST + 1)
+        text = read_regular(file, MOST + 1, follow=False)
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise _refusal(file, str(error.strerror)) from None
+        is_link = error.errno == errno.ELOOP
+        raise _refusal(file, "the file is a symbolic link" if is_link else str(error.strerror)) from None
     if len(text) > MOST:
         raise _refusal(file, f"larger than {MOST} bytes")
     try:

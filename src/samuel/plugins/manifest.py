@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from samuel.config import kinds
 from samuel.config.keys import toml_key
 from samuel.config.lines import TomlLines
-from samuel.config.model import DEFAULT, DEFAULT_ALIAS
+from samuel.config.model import RESERVED_NAMES
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.config.source import read_source
 from samuel.events.event import PROTOCOL
@@ -55,7 +55,7 @@ def plugin_name(value: object) -> str:
         raise ValueError("must be made of letters, digits, `-`, `_` and `.`, with at most one `/` inside")
     if len(text) > LONGEST_NAME:
         raise ValueError(f"must have at most {LONGEST_NAME} characters")
-    if text in (DEFAULT, DEFAULT_ALIAS):
+    if text in RESERVED_NAMES:
         raise ValueError(f"must not be `{text}`: that is the name of the built-in handlers")
     return text
 

@@ -24,6 +24,7 @@ class Binding(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool | None = None
     timeout: float | None = None
     serial: bool = False
+    background: bool = False
     role: Role | None = None
     mode: HandlerMode = HandlerMode.ENFORCE
     line: int = 0

@@ -11,15 +11,16 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.config.model import DEFAULT, DEFAULT_ALIAS
+from samuel.config.model import RESERVED_NAMES
 from samuel.errors import UsageError
 from samuel.plugins.installed import directory_of
 from samuel.plugins.lock import LockedPlugin
 
 GIT, PATH = "git", "path"
 GITHUB = "https://github.com/"
+PIP_PREFIX = "git+"
+"""What pip writes before the URL of a git repository."""
 SCHEMES = ("https", "http", "ssh", "git", "file")
-RESERVED = (DEFAULT, DEFAULT_ALIAS)
 
 FORMS = "write `org/repo`, a git URL or `./path`, each with `@branch`, `@tag` or `@commit` if you like"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -73,7 +74,7 @@ def parse(text: str, base: Path, *, paths_too: bool = True) -> PluginSource:
         raise _refusal(text, "begins with `-`")
     if "::" in text:
         raise _refusal(text, "names a transport that runs programs")
-    if url := _URL.fullmatch(text):
+    if url := _URL.fullmatch(text.removeprefix(PIP_PREFIX)):
         return _url(text, *url.groups(default=""))
     if scp := _SCP.fullmatch(text):
         return _scp(text, *scp.groups(default=""))
@@ -102,8 +103,8 @@ def locked(entry: LockedPlugin, base: Path) -> PluginSource:
 def check_title(title: str) -> str:
     """`title`, if it can be the name of a plugin: one or two plain names. Raises UsageError."""
     names = title.split("/")
-    if len(names) > 2 or not all(_NAME.fullmatch(name) for name in names) or title in RESERVED:
-        why = "is reserved" if title in RESERVED else "is not made of one or two plain names"
+    if len(names) > 2 or not all(_NAME.fullmatch(name) for name in names) or title in RESERVED_NAMES:
+        why = "is reserved" if title in RESERVED_NAMES else "is not made of one or two plain names"
         raise UsageError(
             f"`{title}` {why}", "a plugin is called `name` or `org/repo`: letters, digits, `.`, `_`, `-`"
         )

@@ -40,6 +40,7 @@ from samuel.plugins.installed import (
 from samuel.plugins.lock import LockedHook, LockedPlugin
 from samuel.plugins.model import Manifest
 from samuel.plugins.source import PluginSource
+from samuel.printable import shell_word
 from samuel.trust.digests import agreed_digest
 from samuel.trust.of_project import trust_of_project
 
@@ -139,7 +140,7 @@ class Store:
         installed = self.installed()
         chosen = [self.named(name)] if name else installed
         if name and chosen[0].locked is None:
-            hint = f"`samuel plugin remove {name}`, then add it from where it is"
+            hint = f"`samuel plugin remove {shell_word(name)}`, then add it from where it is"
             raise UsageError(f"samuel.lock does not say where `{name}` came from", hint)
         candidates: list[PluginCandidate] = []
         unchanged: list[InstalledPlugin] = []
@@ -212,7 +213,7 @@ class Store:
             elif other.name == name or other.title.casefold() == title.casefold():
                 raise SamuelError(
                     f"`{other.title}` is called `{name}` as well",
-                    f"`samuel plugin remove {other.title}` frees the name",
+                    f"`samuel plugin remove {shell_word(other.title)}` frees the name",
                 )
         return candidate
 

@@ -13,6 +13,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from samuel.printable import shell_word
 from samuel.process import shim
 from samuel.process.compiled_python import EXACTLY
 from samuel.process.reason import NotRunnable
@@ -107,7 +108,7 @@ def _read(name: str, status: os.stat_result) -> Start:
     if status.st_size == 0:
         raise NotRunnable(f"`{name}` is empty")
     if not os.access(name, os.X_OK):
-        raise NotRunnable(f"`{name}` is not executable; `chmod +x {name}`")
+        raise NotRunnable(f"`{name}` is not executable; `chmod +x {shell_word(name)}`")
     try:
         head = _head(name)
     except OSError as error:

@@ -30,6 +30,7 @@ class Ledger:
         # processes too.
         self.lock = threading.RLock()
         self.started: dict[int, str] = {}  # pid -> mark
+        self.spared: set[int] = set()  # those of `started` that go on when calls are killed, and end by themselves
         self.in_flight = 0
         self.alone = False
         self.ending = False  # what was started is being killed: see `tree.end_calls`
@@ -73,7 +74,13 @@ class Ledger:
     def forget(self, pid: int) -> None:
         with self.lock:
             self.started.pop(pid, None)
+            self.spared.discard(pid)
             self._rest()
+
+    def spare(self, pid: int) -> None:
+        """Let a process that was started go on when the calls of this process are killed."""
+        with self.lock:
+            self.spared.add(pid)
 
     def _rest(self) -> None:
         """With nothing of ours alive, orphans are not ours: those of a host go where the host expects them."""

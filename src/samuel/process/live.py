@@ -20,6 +20,7 @@ import msgspec
 
 from samuel.decoding import decode_json
 from samuel.files import atomic
+from samuel.files.regular import open_regular, read_regular
 from samuel.process import procfs
 
 _INITIAL = "pid:[4026531836]"  # the kernel's name for the first process namespace: nothing is around it
@@ -100,13 +101,13 @@ def _entries(directory: Path) -> Iterator[tuple[Path, LiveEntry]]:
         return
     for file in map(directory.joinpath, names):
         with suppress(OSError, UnicodeDecodeError, msgspec.MsgspecError):
-            yield file, decode_json(file.read_bytes(), LiveEntry)
+            yield file, decode_json(read_regular(file), LiveEntry)
 
 
 def _locked(file: Path) -> int:
     """A descriptor that holds the file's lock until it is closed; -1 where there are no locks."""
     with suppress(OSError):
-        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        fd = open_regular(file)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -118,7 +119,7 @@ def _locked(file: Path) -> int:
 
 def _is_locked(file: Path) -> bool:
     with suppress(OSError):
-        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        fd = open_regular(file)
         try:
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from samuel.errors import SamuelError
-from samuel.printable import safe
+from samuel.printable import safe, shell_word
 
 
 class NotRunnable(SamuelError):
@@ -50,7 +50,7 @@ def _about_the_file(error: OSError, program: str, cwd: str, env: Mapping[str, st
     if not os.path.exists(path):
         return f"`{program}` is a link to something that does not exist"
     if not os.access(path, os.X_OK):
-        return f"`{program}` is not executable; `chmod +x {program}`"
+        return f"`{program}` is not executable; `chmod +x {shell_word(program)}`"
     if error.errno == errno.ENOEXEC:
         return f"`{program}` has no shebang line (`#!/bin/sh`) and is not a program for this machine"
     return f"`{program}` names an interpreter that cannot be run: {_shebang(path) or error.strerror}"

@@ -71,7 +71,7 @@ def end(process: ChildProcess | int, grace: float = 0.2) -> None:
 def kill_all() -> None:
     """Kill all that this process started. The threads that wait for it see it end, and clean up."""
     with LEDGER.lock:
-        for pid in LEDGER.started:
+        for pid in LEDGER.started.keys() - LEDGER.spared:
             _signal_group(pid, signal.SIGKILL)
 
 

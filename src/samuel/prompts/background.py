@@ -17,6 +17,7 @@ from samuel.decoding import decode_json
 from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.inside import is_inside, read_inside
+from samuel.files.regular import read_regular
 from samuel.printable import safe
 from samuel.tasks.importing import TaskImport
 
@@ -50,7 +51,7 @@ def save_sources(state: Path, root: Path, task_import: TaskImport) -> None:
     documents = []
     for name, path in task_import.imported.documents:
         try:
-            text = path.read_bytes()[:MOST_SAVED].decode("utf-8", "replace").strip()
+            text = read_regular(path, MOST_SAVED).decode("utf-8", "replace").strip()
         except OSError:
             continue
         if text:

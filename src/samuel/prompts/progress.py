@@ -30,6 +30,7 @@ from pathlib import Path
 from samuel.files import atomic
 from samuel.files.inside import open_inside
 from samuel.files.named_errors import errors_naming
+from samuel.files.regular import read_regular
 from samuel.printable import safe
 from samuel.prompts.toon_tables import one_line
 
@@ -220,7 +221,7 @@ def _archives(directory: Path) -> Iterator[Path]:
 def _may_hold(file: Path, old: bytes) -> bool:
     """A new name, or what a rotation that was killed half-way wrote: the beginning of the same lines."""
     try:
-        return old.startswith(file.read_bytes())
+        return old.startswith(read_regular(file))
     except FileNotFoundError:
         return True
 

@@ -79,9 +79,11 @@ class StateNames(msgspec.Struct, frozen=True, kw_only=True):
         Meta(description="`{Name, Path, Text}` of each document beside the tasks, such as a design or a plan."),
     ] = msgspec.field(default_factory=list)
     TaskId: Annotated[str, Meta(description="The id of the current task; empty in discovery.")] = ""
-    Attempt: Annotated[int, Meta(description="The number of this attempt at the task, from 1.")] = 1
+    Attempt: Annotated[
+        int, Meta(description="The number of this attempt at the task, from 1; 0 where there is no task.")
+    ] = 0
     LastFailure: Annotated[
-        str, Meta(description="Why the last attempt failed, in one line; empty in the first attempt.")
+        str, Meta(description="Why the attempt before this one failed, in one line; empty in the first attempt.")
     ] = ""
     Continues: Annotated[
         bool, Meta(description="True if the files of the last attempt are still in the work tree.")

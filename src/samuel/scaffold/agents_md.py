@@ -11,6 +11,7 @@ from samuel.config.model import Config
 from samuel.errors import ConfigError, Problem, UnsafePath
 from samuel.files import atomic
 from samuel.files.inside import refuse_links
+from samuel.files.regular import read_regular
 from samuel.knowledge.indexes import find_root
 from samuel.scaffold.managed_block import with_block
 
@@ -71,7 +72,7 @@ def _read(path: Path) -> str:
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise UnsafePath(f"`{path.name}` is a link or not a file", "replace it by a file of its own, or remove it")
     try:
-        data = path.read_bytes()
+        data = read_regular(path, MOST + 1, follow=False)
     except FileNotFoundError:
         return ""
     if len(data) > MOST:

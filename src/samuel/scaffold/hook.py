@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 import msgspec
 
-from samuel.config.model import DEFAULT, DEFAULT_ALIAS
+from samuel.config.model import RESERVED_NAMES
 from samuel.errors import UsageError
 from samuel.events import EventType, names
 from samuel.events.schema import own_fields
@@ -46,7 +46,7 @@ def hook(name: str, event: EventType, language: str) -> WrittenHook:
 
 def check_name(name: str) -> None:
     """A hook's name is a file's name, and a word in samuel.toml."""
-    if name in (DEFAULT, DEFAULT_ALIAS):
+    if name in RESERVED_NAMES:
         raise UsageError(f"`{name}` is the name of the built-in handlers", "choose another name")
     if not _NAME.fullmatch(name):
         raise UsageError(

@@ -20,7 +20,7 @@ def ask(path: str, command: bytes) -> ServerStatus:
         connection.settimeout(_SECONDS)
         try:
             connection.connect(path)
-            connection.sendall(wire.header((command, __version__.encode(), b"", os.getcwdb()), (), ()))
+            connection.sendall(wire.header((command, __version__.encode(), b"", os.getcwdb(), b""), (), ()))
             kind, body = wire.Replies(connection.recv).next()
         except (OSError, wire.WireError) as error:
             raise SamuelError(f"the server at `{path}` does not answer: {error}", "end its process") from None

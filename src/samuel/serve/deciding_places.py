@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from samuel.files.survey import TooManyFiles, is_as_before
@@ -18,13 +17,12 @@ from samuel.files.survey import TooManyFiles, is_as_before
 class DecidingPlaces:
     """What there was when a project was opened, and what there was not."""
 
-    def __init__(self, root: Path, files: Mapping[str, Any], kinds: Mapping[str, int | None]) -> None:
-        """`files` has the survey of each place, {} where nothing is; `kinds` is of directories in the project."""
-        present_kinds = {f"{root}/{name}": kind for name, kind in kinds.items() if kind is not None}
+    def __init__(self, files: Mapping[str, Any], kinds: Mapping[str, int | None]) -> None:
+        """`files` has the survey of each place, {} where nothing is; `kinds` is of directories, or None."""
         absent = [place for place, before in files.items() if not before]
-        absent += [f"{root}/{name}" for name, kind in kinds.items() if kind is None]
+        absent += [place for place, kind in kinds.items() if kind is None]
         self._absent = tuple(dict.fromkeys(map(_highest_missing, absent)))
-        self._kinds = tuple(present_kinds.items())
+        self._kinds = tuple((place, kind) for place, kind in kinds.items() if kind is not None)
         self._present = tuple((place, before) for place, before in files.items() if before)
 
     def are_as_before(self) -> bool:

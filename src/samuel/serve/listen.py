@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from samuel.errors import SamuelError
 from samuel.process.ledger import LEDGER, MARK
 from samuel.process.tree import end_leftovers
+from samuel.serve import starting
 from samuel.serve.place import is_private
 
 BACKLOG = 128
@@ -40,6 +41,7 @@ def listening(path: str) -> Iterator[socket.socket]:
             finally:
                 os.umask(mask)
             listener.listen(BACKLOG)
+            starting.forget(path)
             yield listener
             if not (LEDGER.started or LEDGER.in_flight):
                 os.ftruncate(lock, 0)  # nothing is left to be ended

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from samuel.app.enclosing import guard_steps
 from samuel.emit import without_engine
 from samuel.emit.call import STDOUT, EmitAnswer, EmitArguments
 from samuel.emit.client_event import answer_client
@@ -36,6 +37,7 @@ from samuel.serve import wire
 from samuel.serve.incoming import Incoming
 from samuel.serve.own_files import OwnFiles
 from samuel.serve.peer import Surroundings
+from samuel.serve.proof import offer
 from samuel.serve.status import ServerStatus
 from samuel.serve.warm_project import WarmProject
 from samuel.version import __version__
@@ -81,6 +83,7 @@ class Server:
         self._installation = os.fsencode(installation)
         self._idle = idle
         self._surroundings = Surroundings(User.from_environment().live)
+        self._proof = offer()
         self._own_files = OwnFiles()
         self._of_run = of_run
         self._project = WarmProject(root, of_run=of_run)
@@ -235,7 +238,7 @@ class Server:
         directory = str(self._root) if self._of_run else os.fsdecode(header.directory)
         if project_root(directory) != str(self._root):
             raise SamuelError("the directory belongs to another project")
-        with self._project.current(arguments) as project:
+        with self._project.current(arguments, _logical_directory(header.variables)) as project:
             if objection := project.variables.objection(header.variables):
                 raise SamuelError(objection)
             yield project
@@ -255,6 +258,8 @@ class Server:
             return f"the client is of version {header.version}, the server of {__version__}"
         if header.installation != self._installation:
             return "the client belongs to another installation"
+        if header.proof != self._proof:
+            return "the caller does not prove that nothing confines it (landlock)"
         if arguments is None:
             return "the command line is not a plain one"
         if self._under_way > self._most_calls:
@@ -331,8 +336,16 @@ def _most_calls() -> int:
 
 def _longest(app: App, event: Event) -> float:
     """Within how many seconds the handlers of an event end. Those that judge tool calls may be called twice."""
-    steps = app.chains[BY_PAYLOAD[type(event)].name].steps
-    return 2 * sum(step.timeout for step in steps) + MARGIN_SECONDS
+    kind = BY_PAYLOAD[type(event)]
+    around = [step for project in app.enclosing for step in guard_steps(project, kind)]
+    steps = (*app.chains[kind.name].steps, *around)
+    return 2 * sum(step.timeout for step in steps if not step.background) + MARGIN_SECONDS
+
+
+def _logical_directory(variables: bytes) -> str:
+    """The PWD of a caller with these variables (`NAME=value`, with NUL between them); "" if it has none."""
+    _, mark, rest = (b"\0" + variables).partition(b"\0PWD=")
+    return os.fsdecode(rest.partition(b"\0")[0]) if mark else ""
 
 
 def _memory() -> int:

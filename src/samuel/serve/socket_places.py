@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from samuel.printable import shell_word
 from samuel.process.emit_client import LONGEST_SOCKET_PATH
 from samuel.serve.place import ENDING, candidates, is_private
 from samuel.serve.start import is_served
@@ -46,7 +47,7 @@ def place_problems(environment: Mapping[bytes, bytes], root: str) -> Iterator[Pl
     elif abandoned := _abandoned(chosen):
         what = f"`{chosen}` has sockets of servers that are gone, as after a crash: {len(abandoned)}"
         yield PlaceProblem(
-            what, f"remove them: `rm {chosen}/*{ENDING}*` while no server is running", harmless=True
+            what, f"remove them: `rm {shell_word(chosen)}/*{ENDING}*` while no server is running", harmless=True
         )
 
 
@@ -57,8 +58,8 @@ def _objection(place: str) -> tuple[str, str]:
         what = f"`{place}` belongs to another user, and is not used"
         return what, f"have it removed, or {OWN_DIRECTORY}"
     if not stat.S_ISDIR(status.st_mode):
-        return f"`{place}` is not a directory, and is not used", f"remove it: `rm {place}`"
-    return f"`{place}` can be entered by others, and is not used", f"`chmod 700 {place}`"
+        return f"`{place}` is not a directory, and is not used", f"remove it: `rm {shell_word(place)}`"
+    return f"`{place}` can be entered by others, and is not used", f"`chmod 700 {shell_word(place)}`"
 
 
 def _can_be_made(place: str) -> bool:

@@ -15,6 +15,7 @@ from samuel.errors import SamuelError
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.process.emit_client import NESTED, OFF, SWITCH, installation_of
 from samuel.process.live import all_enclosing
+from samuel.serve import starting
 from samuel.serve.place import (
     ENDING,
     candidates,
@@ -51,16 +52,18 @@ def start_for(app: App) -> None:
         return
     words = [sys.executable, "-P", "-m", "samuel", "serve", "--socket", path, "--installation", installation]
     try:
-        subprocess.Popen(
+        process = subprocess.Popen(
             words,
             cwd=app.paths.root,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-        ).returncode = 0  # never waited for: it outlives us
+        )
     except OSError:
-        pass  # the next call tries again
+        return  # the next call tries again
+    process.returncode = 0  # never waited for: it outlives us
+    starting.note(path, process.pid)
 
 
 def stop_idle(paths: Sequence[str], seconds: float = LONG_IDLE) -> bool:
@@ -98,7 +101,14 @@ def why_not(app: App) -> str:
 
 
 def has_something_to_run(app: App) -> bool:
-    """Whether there is a hook that the user trusts: without one, nothing in the project is served."""
+    """Whether there is a hook that the user trusts, here or around: without one, nothing is served."""
+    try:
+        return _has_trusted_hook(app) or any(map(_has_trusted_hook, app.enclosing))
+    except SamuelError:  # a project around this one cannot be opened
+        return False
+
+
+def _has_trusted_hook(app: App) -> bool:
     return any(
         handler.origin is not Origin.BUILT_IN
         and handler.status is HandlerStatus.ACTIVE
@@ -127,11 +137,16 @@ def is_served(path: str) -> bool:
     return True
 
 
-def sockets(root: Path, installation: str) -> list[str]:
-    """The sockets of a project's servers, one for each set of variables that hooks see."""
+def sockets(root: Path, installation: str, *, await_starting: bool = False) -> list[str]:
+    """The sockets of a project's servers, one for each set of variables that hooks see.
+
+    `await_starting` waits for servers that calls before this one have started.
+    """
     directory = runtime_directory(os.environb, str(root))
     if not directory:
         return []
     prefix = project_name(str(root), installation)
+    if await_starting:
+        starting.await_all(directory, prefix, is_served)
     names = (name for name in os.listdir(directory) if name.startswith(prefix) and name.endswith(ENDING))
     return [path for name in sorted(names) if is_served(path := f"{directory}/{name}")]

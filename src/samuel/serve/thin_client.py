@@ -14,6 +14,7 @@ from samuel.process.emit_client import NATIVE_CLIENT, NESTED, OFF, SWITCH, insta
 from samuel.process.plain_signal import plain_signal as signal
 from samuel.serve import wire
 from samuel.serve.place import socket_path
+from samuel.serve.proof import proof_about
 from samuel.version import __version__
 
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
@@ -108,14 +109,23 @@ def tell_socket() -> int:
     """`samuel-emit --socket`: what a program that speaks the protocol itself has to know; else nothing."""
     try:
         path, installation, directory = _server()
+        lines = (path, __version__, installation, directory, os.fsdecode(_proof(path)))
+        os.write(1, os.fsencode("".join(f"{line}\n" for line in lines)))
     except (Cold, OSError):
-        return 0
-    os.write(1, os.fsencode("".join(f"{line}\n" for line in (path, __version__, installation, directory))))
+        pass
     return 0
 
 
+def _proof(path: str) -> bytes:
+    """What the server at `path` asks of its callers; b"" if there is none."""
+    try:
+        return _Connection(path).proof
+    except OSError:
+        return b""
+
+
 def _converse(server: _Connection, installation: str, directory: str, arguments: Sequence[str]) -> int:
-    fields = (wire.EMIT, __version__.encode(), os.fsencode(installation), os.fsencode(directory))
+    fields = (wire.EMIT, __version__.encode(), os.fsencode(installation), os.fsencode(directory), server.proof)
     variables = (name + b"=" + value for name, value in os.environb.items())
     data: bytes | None = None
     unanswered: Answer | None = None
@@ -159,6 +169,7 @@ class _Connection:
             if int.from_bytes(credentials[4:8], sys.byteorder) != os.getuid():
                 raise Cold("the server belongs to another user")
             self._peer = int.from_bytes(credentials[:4], sys.byteorder)
+        self.proof = proof_about(self._peer) if self._peer > 0 else b""
 
     def is_process(self, pid: str, born: str) -> bool:
         """Whether the other end is the process with this number that started at this time.

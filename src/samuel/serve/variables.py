@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from samuel.process.containers.engine import CLIENT_VARIABLES
@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 class OwnVariables:
     """The variables that this process has from the caller who started it, as far as a project uses them."""
 
-    def __init__(self, app: App, *, of_run: bool = False) -> None:
-        """`of_run`: what a run pins is not compared, since hooks have it from the run also without a server."""
+    def __init__(self, apps: Sequence[App], *, of_run: bool = False) -> None:
+        """`apps` are the project and those around it whose guards are asked, too.
+
+        `of_run`: what a run pins is not compared, since hooks have it from the run also without a server.
+        """
         self._own = dict(os.environb)
         self._run_names = {os.fsdecode(name) for name in _deciding(self._own)} if of_run else None
-        granted = {name for handler in app.handlers if handler.package for name in handler.package.grants.env}
-        names = map(os.fsencode, (*app.config.pass_env, *granted, *CLIENT_VARIABLES, *STEERING))
+        handlers = [handler for app in apps for handler in app.handlers]
+        granted = {name for handler in handlers if handler.package for name in handler.package.grants.env}
+        passed = {name for app in apps for name in app.config.pass_env}
+        names = map(os.fsencode, (*passed, *granted, *CLIENT_VARIABLES, *STEERING))
         self._names = tuple(name for name in names if self._is_compared(name))
         self._own_deciding = self._compared(self._own)
         self._same = b""  # those of the last caller who agreed: the next one usually has the very same

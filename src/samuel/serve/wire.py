@@ -1,6 +1,6 @@
 """What a client and the server say to each other.
 
-    client  header      command, version, installation, directory, arguments, environment
+    client  header      command, version, installation, directory, proof, arguments, environment
     client  stdin       at once, or after ACCEPTED
     server  ACCEPTED    I take it, or COLD: answer it without me, and why
     server  COMMITTED   handlers are about to be called; what to answer, and when, if you hear no more from me
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Receive = Callable[[int], bytes]  # gives at most so many bytes, b"" at the end
 
-PROTOCOL = b"samuel-emit 1"
+PROTOCOL = b"samuel-emit 2"
 EMIT, STATUS, STOP = b"emit", b"status", b"stop"
 ACCEPTED, COLD, COMMITTED, ANSWER = b"A", b"C", b"F", b"R"
 
@@ -37,7 +37,7 @@ class WireError(Exception):
 
 
 def header(fields: Sequence[bytes], arguments: Sequence[bytes], environment: Iterable[bytes]) -> bytes:
-    """The client's first message; `fields` are command, version, installation and directory."""
+    """The client's first message; `fields` are command, version, installation, directory and proof."""
     words = (PROTOCOL, *fields, str(len(arguments)).encode(), *arguments, b"\0".join(environment))
     return data_frame(b"\0".join(words))
 
@@ -50,14 +50,14 @@ class Header:
 
     def __init__(self, data: bytes) -> None:
         try:
-            protocol, self.command, version, installation, directory, count, rest = data.split(b"\0", 6)
+            protocol, self.command, version, installation, directory, proof, count, rest = data.split(b"\0", 7)
             *self.arguments, self.variables = rest.split(b"\0", int(count))
         except ValueError:
             raise WireError("a header that this version does not know") from None
         if protocol != PROTOCOL:
             raise WireError("another protocol")
         self.version, self.installation = version.decode(errors="replace"), installation
-        self.directory = directory
+        self.directory, self.proof = directory, proof
 
 
 def data_frame(data: bytes) -> bytes:

@@ -51,6 +51,7 @@ _DESCRIPTOR = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/[^/]+/fd/\d+")
 _RUNNING_MODULES = named("timeit code cProfile profile trace pdb doctest runpy asyncio webbrowser")
 _LOADING = named("-r --require --import --loader --experimental-loader")  # of node
 _AWK_FILE = re.compile(r"-[A-Za-z]*f|--file|-E|--exec")
+_SHOWS_VERSION = re.compile(r"(?:perl|ruby|php|lua)[\d.]*|jruby|node|nodejs|bun|deno|luajit|julia|fish|nu")
 _NOT_FROM_INPUT = re.compile(r"bun|deno|gdb|lldb|ghc|elixir|erl|cmd.*")
 
 
@@ -95,7 +96,7 @@ def interpreter(words: Sequence[Word]) -> Iterator[Started]:
     may_be_value = False
     for position, word in enumerate(words[1:], 1):
         text = word.text
-        if text in _INFORMATION:
+        if text in _INFORMATION or (text == "-v" and len(words) == 2 and _SHOWS_VERSION.fullmatch(name)):
             return
         if text == "-" or _DESCRIPTOR.fullmatch(posixpath.normpath(text)):
             break
@@ -129,8 +130,45 @@ def awk(words: Sequence[Word]) -> Iterator[Started]:
     if any(_AWK_FILE.match(word.text) for word in words[1:]):
         yield Unreadable("`awk` reads its program from a file")
         return
-    if any(not word.literal or re.search(r"system|getline|\||@", word.text) for word in words[1:]):
-        yield Unreadable("`awk` may run commands from its program")
+    is_value = False
+    for word in words[1:]:
+        if is_value or word.text.startswith(("-F", "-v")):  # a separator, or the value of a variable
+            is_value = word.text in ("-F", "-v") and not is_value
+            if word.literal:
+                continue
+        if not word.literal or _AWK_RUNS.search(_awk_code(word.text)):
+            yield Unreadable("`awk` may run commands from its program")
+            return
+
+
+_AWK_RUNS = re.compile(r"system|getline|\||@")
+_AWK_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*|\|\|', re.DOTALL)
+_AWK_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.)+/")
+_AWK_BEFORE_REGEX = "~(,!{};&|\n"
+
+
+def _awk_code(program: str) -> str:
+    """The program without its texts, comments, regular expressions and `||`; all of it where these are in doubt.
+
+    A slash begins a regular expression where nothing could be divided. Elsewhere, and with brackets in it, it is
+    not certain where one ends, and so neither where a text begins.
+    """
+    code: list[str] = []
+    position, before = 0, ""
+    while position < len(program):
+        character = program[position]
+        regex = _AWK_REGEX.match(program, position) if before in _AWK_BEFORE_REGEX else None
+        if character == "\\" or (character == "/" and not regex):
+            return program
+        if skipped := regex or _AWK_TEXT.match(program, position):
+            before = "|" if skipped[0] == "||" else before if character == "#" else "x"
+            code.append(" ")
+            position = skipped.end()
+            continue
+        code.append(character)
+        before = before if character in " \t\r" else character
+        position += 1
+    return "".join(code)
 
 
 _EXPANSION = re.compile(r"\$\{[^}]*\}|\$\w+|\$\([^)]*\)|`[^`]*`")

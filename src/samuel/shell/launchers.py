@@ -43,11 +43,10 @@ _RUNNING_OPTIONS: dict[str, re.Pattern[str]] = {
         r"-[A-Za-z]*[IF].*",
         "checkpoint-action to-command use-compress-program rsh-command info-script new-volume-script",
     ),
-    "rsync": _options(r"-[A-Za-z]*e.*", "rsh rsync-path"),
     "scp": _options(r"-[A-Za-z]*[So].*"),
     "sftp": _options(r"-[A-Za-z]*[So].*"),
     "zip": _options(r"-[A-Za-z]*T{2}", "unzip-command"),
-    "vim": _options(r"-[cSuUsW]|-[A-Za-z]*[es][A-Za-z]*|\+.+", "cmd"),
+    "vim": _options(r"-[cSuUsW]|-[A-Za-z]*[es][A-Za-z]*|\+(?!\d*$).+", "cmd"),
     "sort": _options("", "compress-program"),
     "split": _options("", "filter"),
     "install": _options("", "strip-program"),
@@ -182,6 +181,19 @@ def by_option(words: Sequence[Word]) -> Iterator[Started]:
     name = words[0].text.rpartition("/")[2]
     if any(RUNNING_OPTIONS[name].fullmatch(word.text) for word in words[1:]):
         yield Unreadable(f"`{name}` has an option that may run commands")
+
+
+_RSH = re.compile(r"(?:-[A-Za-z]*?e|--rsh(?:=|$))(.*)|--rs.*", re.DOTALL)
+_PLAIN_SSH = re.compile(r"(?:/usr/bin/)?ssh(?: +(?:-[46aCqTvx]+|-[pil] *[\w./@~-]+))*")
+
+
+def rsync(words: Sequence[Word]) -> Iterator[Started]:
+    """rsync starts what `-e` names, unless that is just ssh, with options that run nothing."""
+    for at, word in enumerate(words):
+        if at and (match := _RSH.fullmatch(word.text)):
+            value = Word(match[1], word.literal) if match[1] else next(iter(words[at + 1 : at + 2]), Word(""))
+            if match[1] is None or not value.literal or not _PLAIN_SSH.fullmatch(value.text):
+                yield Unreadable("`rsync` has an option that may run commands")
 
 
 OTHER_LAUNCHERS = (

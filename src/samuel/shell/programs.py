@@ -26,6 +26,7 @@ STARTERS: dict[str, Starts] = {
     "find": launchers.find,
     "git": git_options.git,
     "parallel": launchers.parallel,
+    "rsync": launchers.rsync,
     "script": launchers.script,
     "ssh": launchers.ssh,
     "trap": builtins.trapped,

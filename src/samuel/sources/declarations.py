@@ -49,6 +49,8 @@ class HandlerDeclaration(msgspec.Struct, frozen=True, omit_defaults=True):
     role: str | None = None
     mode: str | None = None
     serial: bool = False
+    background: bool = False
+    can_declare_role: bool = False  # of a plugin's handler: its manifest binds it
 
 
 class FileDeclarations(msgspec.Struct, frozen=True, omit_defaults=True):

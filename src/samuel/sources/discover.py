@@ -133,14 +133,19 @@ def discover(context: DiscoveryContext, in_process: Sequence[Handler] = ()) -> t
 
 
 def _shadowed(handlers: Sequence[Handler]) -> list[Handler]:
-    """A hook or a plugin shadows those of the same name with lower precedence, unless it does not work."""
+    """A hook shadows those of the same full name with lower precedence, unless it does not work.
+
+    The full name of a plugin's hook begins with that of the plugin, so it never hides the plugin's other hooks.
+    """
     first_of_name: dict[tuple[bool, str], str] = {}
     result = []
     for handler in handlers:
         if handler.status is HandlerStatus.ACTIVE:
             package = handler.package
             where = (handler.file or handler.path) if package is None else package.directory
-            first = first_of_name.setdefault((package is not None, handler.owner), where)
+            # A file with several functions is one hook.
+            name = handler.owner if package is None else handler.name.partition(":")[0]
+            first = first_of_name.setdefault((package is not None, name), where)
             if first != where:
                 why = f"`{first}` has the same name and comes first"
                 handler = replace(handler, status=HandlerStatus.SHADOWED, reason=why)

@@ -15,8 +15,10 @@ from urllib.parse import unquote, urlparse
 
 from msgspec.structs import replace
 
+from samuel.config.model import RESERVED_NAMES
 from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome
+from samuel.printable import shell_word
 from samuel.runtimes.python import PythonRuntime
 from samuel.sources.declarations import LOAD_SECONDS, DeclarationCache, FileDeclarations, declared
 from samuel.sources.hook_files import declared_handler
@@ -87,12 +89,17 @@ def find(
     for listed in look_up(names):
         if not listed.text:
             handlers.append(
-                _unavailable(listed, HandlerStatus.BROKEN, f"not installed; `pip install {listed.name}`")
+                _unavailable(
+                    listed, HandlerStatus.BROKEN, f"not installed; `pip install {shell_word(listed.name)}`"
+                )
             )
         elif not listed.entry_points:
             handlers.append(
                 _unavailable(listed, HandlerStatus.BROKEN, f"it has no entry point in the group `{GROUP}`")
             )
+        elif listed.name in RESERVED_NAMES:
+            why = f"`{listed.name}` is the name of the built-in handlers, so it cannot take part"
+            handlers.append(_unavailable(listed, HandlerStatus.BROKEN, why))
         elif why := refusal(trust_name(listed.name), listed.digest):
             handlers += _refused(listed, answers, why)
         else:

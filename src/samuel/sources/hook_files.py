@@ -11,20 +11,21 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from shlex import quote
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from samuel import paths
 from samuel.config.duration import parse_duration
+from samuel.config.model import RESERVED_NAMES
 from samuel.events import event_type
 from samuel.files.survey import Signature, signature
+from samuel.hooks.background import background_refusal
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.mode import HandlerMode, declared_mode
 from samuel.hooks.package import Package
 from samuel.paths import DISABLED
-from samuel.printable import file_name
+from samuel.printable import file_name, shell_word
 from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration, is_module
 from samuel.trust.digests import Digests
 from samuel.trust.permit import refusal
@@ -54,7 +55,7 @@ def in_directory(
     files = _listing(directory)
     if files is None:
         name = os.path.relpath(directory, os.path.dirname(os.path.dirname(directory)))
-        why = f"`{directory}` cannot be read; `chmod u+rx {quote(directory)}`"
+        why = f"`{directory}` cannot be read; `chmod u+rx {shell_word(directory)}`"
         return [_unavailable(HookFile(name, directory, ()), origin, HandlerStatus.BROKEN, why)]
     if not files:
         return []
@@ -65,7 +66,7 @@ def in_directory(
         last = answers.last(path)
         return last if last and (refusal(os.path.basename(path), refused_files) or _was_executable(last)) else None
 
-    hook_files = list(_candidates(files, last_answer))
+    hook_files = [_with_free_name(file, package) for file in _candidates(files, last_answer)]
     why_not = {file.path: refusal(os.path.basename(file.path), refused_files) for file in hook_files}
     ready = [file for file in hook_files if file.status is HandlerStatus.ACTIVE and not why_not[file.path]]
     declarations = answers.ask(((file.path, file.signature) for file in ready), package)
@@ -180,13 +181,21 @@ def _candidates(
             yield from _not_executable(name, path, file_signature, last)
 
 
+def _with_free_name(file: HookFile, package: Package | None) -> HookFile:
+    """The file, broken if its name is that of the built-in handlers; a plugin's hooks have its name in front."""
+    if package is not None or file.name not in RESERVED_NAMES or file.status is not HandlerStatus.ACTIVE:
+        return file
+    why = f"`{file.name}` is the name of the built-in handlers; rename `{file.path}`"
+    return file._replace(status=HandlerStatus.BROKEN, reason=why)
+
+
 def _not_executable(
     name: str, path: str, file_signature: Signature, last: FileDeclarations | None
 ) -> Iterator[HookFile]:
     kind = _probable_kind(path)
-    make_executable = f"it is not executable; `chmod +x {quote(path)}`"
+    make_executable = f"it is not executable; `chmod +x {shell_word(path)}`"
     if kind is UNREADABLE:
-        why = f"`{path}` cannot be read; `chmod +r {quote(path)}`"
+        why = f"`{path}` cannot be read; `chmod +r {shell_word(path)}`"
         yield HookFile(name, path, file_signature, HandlerStatus.BROKEN, why)
     elif kind is MODULE:
         yield HookFile(name.removesuffix(".py"), path, file_signature)
@@ -266,6 +275,8 @@ def declared_handler(
             mode = declared_mode(declaration.mode, event_type(declaration.event))
         except ValueError as error:
             status, reason = HandlerStatus.BROKEN, f"`mode` {error}"
+    if declaration.background and (why := _background_refusal(declaration, role)):
+        status, reason = HandlerStatus.BROKEN, why
     name = owner if declaration.function in ("", owner.replace("-", "_")) else f"{owner}:{declaration.function}"
     return Handler(
         name=name,
@@ -282,10 +293,15 @@ def declared_handler(
         role=role,
         mode=mode,
         serial=declaration.serial,
+        background=declaration.background,
         declared=position,
         status=status,
         reason=reason,
     )
+
+
+def _background_refusal(declaration: HandlerDeclaration, role: Role | None) -> str:
+    return background_refusal(event_type(declaration.event), role, strict=declaration.strict)
 
 
 def _refused(

@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from samuel.config.model import PluginSettings
+from samuel.hooks.guards import with_new_guards
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.package import Package
@@ -21,6 +22,7 @@ from samuel.plugins.environment import interpreter
 from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.lock import LockedHook, LockedPlugin
 from samuel.plugins.model import OCI, PYTHON, SKILL, WASM, Binding
+from samuel.printable import shell_word
 from samuel.runtimes.wasm import MISSING
 from samuel.sources import hook_files
 from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration
@@ -133,7 +135,7 @@ def _of_plugin(
     permit: Permit,
 ) -> list[Handler]:
     if not plugin_settings.enabled:
-        why = f"`enabled = false` in samuel.toml; `samuel plugin enable {plugin.title}` turns it on"
+        why = f"`enabled = false` in samuel.toml; `samuel plugin enable {shell_word(plugin.title)}` turns it on"
         places = _remembered(plugin.agreement, origin, answers, HandlerStatus.DISABLED, why)
         return places or _refused(plugin, origin, HandlerStatus.DISABLED, why)
     untrusted = permit.package(package) if origin is Origin.PROJECT_PLUGIN else ""
@@ -143,8 +145,13 @@ def _of_plugin(
         or _missing_part(plugin, package)
     ):
         status = HandlerStatus.UNTRUSTED if untrusted else HandlerStatus.BROKEN
-        places = _remembered(plugin.agreement, origin, answers, status, why)
-        return places or _refused(plugin, origin, status, why)
+        places, now = (
+            _remembered(plugin.agreement, origin, answers, status, why),
+            _refused(plugin, origin, status, why),
+        )
+        if plugin.problems:  # what it declares now cannot be read
+            places = [replace(handler, can_declare_role=False) for handler in places]
+        return with_new_guards(places, now) if places else now
     bound = _bound(plugin, package, origin)
     files = _files(plugin, package, origin, answers, permit.digests, {handler.path for handler in bound})
     handlers = [*bound, *files]
@@ -172,7 +179,9 @@ def _handler(plugin: InstalledPlugin, package: Package, origin: Origin, binding:
         strict=binding.strict,
         timeout=binding.timeout,
         serial=binding.serial,
+        background=binding.background,
         role=binding.role,
+        can_declare_role=True,
         mode=binding.mode,
         package=package,
     )
@@ -268,6 +277,8 @@ def _answer(handlers: Sequence[Handler]) -> FileDeclarations:
             strict=handler.strict,
             role=handler.role,
             mode=handler.mode,
+            background=handler.background,
+            can_declare_role=handler.can_declare_role,
         )
         for handler in handlers
         if handler.event
@@ -291,7 +302,9 @@ def _remembered(
             order=place.order,
             strict=place.strict,
             role=Role(place.role) if place.role else None,
+            can_declare_role=place.can_declare_role,
             mode=HandlerMode(place.mode or HandlerMode.ENFORCE),
+            background=place.background,
             declared=at,
             status=status,
             reason=why,

@@ -19,6 +19,7 @@ from typing import Any
 from samuel.dialects import yaml_context
 from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.files.modules import module_file
+from samuel.printable import shell_word
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
 
 PROJECT_VARIABLES = tuple({hook_format.project_variable: None for hook_format in FORMATS.values()})
@@ -44,7 +45,7 @@ def missing_program(command_fields: Mapping[str, Any]) -> str:
     if not os.path.isfile(path):
         return f"`{path}` does not exist" if not os.path.lexists(path) else f"`{path}` is not a file"
     if command_fields["runtime"] == "exec" and not os.access(path, os.X_OK):
-        return f"`{path}` is not executable; `chmod +x {path}`"
+        return f"`{path}` is not executable; `chmod +x {shell_word(path)}`"
     return ""
 
 

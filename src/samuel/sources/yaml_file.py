@@ -5,6 +5,7 @@
     order, timeout, role, blocking      its place in the chain; with `blocking` its failure denies
     mode                                `observe`: what it decides is only recorded
     serial                              whether it must never run in two lanes at once
+    background                          whether nobody waits for it
     match                               which of these events it receives (hooks/match.py)
     handler: kind: script               command, shell, protocol
              kind: python               function, file
@@ -27,7 +28,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from samuel.config import kinds
-from samuel.config.model import DEFAULT, DEFAULT_ALIAS
+from samuel.config.model import RESERVED_NAMES
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.decoding import decode_json
 from samuel.dialects.agent_hooks.table import FORMATS
@@ -37,6 +38,7 @@ from samuel.events.compose import Arrange
 from samuel.events.event import Stage
 from samuel.files import yaml
 from samuel.files.modules import is_file
+from samuel.hooks.background import HINT, background_refusal
 from samuel.hooks.handler import Role
 from samuel.hooks.match import FIELDS
 from samuel.hooks.mode import HandlerMode, observation_refusal
@@ -81,6 +83,7 @@ def read_hook(data: bytes, file: str, shipped_hooks: ShippedHooks) -> YamlHook:
         order=top.take("order", kinds.integer, None),
         timeout=top.take("timeout", kinds.timeout, None),
         serial=top.take("serial", kinds.flag, False),
+        background=top.take("background", kinds.flag, False),
         match=_match(top, events),
         summary=" ".join(top.take("summary", kinds.text, "").split()),
         config=_config(top, events, handler, shipped),
@@ -89,6 +92,7 @@ def read_hook(data: bytes, file: str, shipped_hooks: ShippedHooks) -> YamlHook:
     )
     top.take("effects", kinds.any_value, None)  # documentation for people and models
     _check_protocol(top, hook)
+    _check_background(top, hook, events)
     report.finish()
     return hook
 
@@ -170,6 +174,12 @@ def _check_protocol(top: ConfigTable, hook: YamlHook) -> None:
     if hook.protocol and hook.events and hook.events != (PROTOCOLS[hook.protocol],):
         what = f"the protocol `{hook.protocol}` is for `{PROTOCOLS[hook.protocol]}` alone"
         top.refuse("event_type", what, f"write `event_type: {PROTOCOLS[hook.protocol]}`")
+
+
+def _check_background(top: ConfigTable, hook: YamlHook, events: list[EventType]) -> None:
+    for event in events if hook.background else ():
+        if why := background_refusal(event, hook.role, blocking=hook.blocking):
+            top.refuse("background", why, HINT)
 
 
 def _split(table: ConfigTable, line: str) -> tuple[str, ...]:
@@ -263,7 +273,7 @@ def name(value: object) -> str:
         raise ValueError(f"must be text, not {kinds.type_name(value)}; put it in quotes")
     if not _NAME.fullmatch(value) or len(value) > LONGEST_NAME:
         raise ValueError(f"must be made of letters, digits, `.`, `-` and `_`, at most {LONGEST_NAME} of them")
-    if value in (DEFAULT, DEFAULT_ALIAS):
+    if value in RESERVED_NAMES:
         raise ValueError(f"must not be `{value}`, which is the name of the built-in handlers")
     return value
 

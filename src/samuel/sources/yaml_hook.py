@@ -8,6 +8,7 @@ import msgspec
 
 from samuel.hooks.handler import Role
 from samuel.hooks.mode import HandlerMode
+from samuel.printable import shell_word
 
 SCRIPT, PYTHON, BUILTIN = "script", "python", "builtin"
 
@@ -32,6 +33,7 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     order: int | None = None
     timeout: float | None = None
     serial: bool = False
+    background: bool = False
     match: dict[str, Any] = {}
     config: dict[str, Any] = {}  # `plugin.config` of its events
     required_key: str = ""  # builtin: the key of `config` without which it has nothing to do
@@ -40,7 +42,7 @@ class YamlHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def switched_off(self, file: str) -> str:
         """Why it is active in no environment; "" if it is in some."""
         if not self.enabled:
-            return f"`enabled: false` in {file}; `samuel hooks enable {self.id}` turns it on"
+            return f"`enabled: false` in {file}; `samuel hooks enable {shell_word(self.id)}` turns it on"
         return self.unconfigured(file)
 
     def unconfigured(self, file: str) -> str:

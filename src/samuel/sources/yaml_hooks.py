@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from samuel import paths
+from samuel.hooks.guards import with_new_guards
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
 from samuel.hooks.mode import HandlerMode
 from samuel.printable import file_name
@@ -21,7 +22,7 @@ from samuel.sources.environment import Environment
 from samuel.sources.shipped_hook import ShippedHooks
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_command import command, missing_program
-from samuel.sources.yaml_hook import YamlHook
+from samuel.sources.yaml_hook import BUILTIN, YamlHook
 from samuel.trust.neighbours import with_neighbours
 from samuel.trust.permit import Permit
 
@@ -84,21 +85,24 @@ class YamlHooks:
         if untrusted and self._last_trusted(read):
             # A trusted hook that changed (even to disabled) keeps its place in the chain and is refused until the
             # user trusts the new version.
-            return self._refused(read, HandlerStatus.UNTRUSTED, reason)
-        if inactive := hook.switched_off(read.file) or self._environment.inactive(hook):
+            last = self._refused(read, HandlerStatus.UNTRUSTED, reason)
+            active_here = [] if self._inactive(hook, read) else self._here(hook, handlers)
+            return with_new_guards(last, _unagreed(active_here, reason))
+        if inactive := self._inactive(hook, read):
             return _with(handlers, HandlerStatus.DISABLED, inactive)
         here = self._here(hook, handlers)
-        if untrusted:  # `mode` of a file that nobody agreed to does not count: it is a guard that cannot run
-            here = [replace(handler, mode=HandlerMode.ENFORCE) for handler in here]
-            return _with(here, HandlerStatus.UNTRUSTED, reason)
+        if untrusted:
+            return _unagreed(here, reason)
         return _with(here, HandlerStatus.BROKEN, missing) if missing else here
 
     def _last_trusted(self, read: YamlHookFile) -> YamlHook | None:
         """The hook as it was last trusted, if it was active in this environment."""
         hook = read.last_trusted
-        if hook is None or hook.switched_off(read.file) or self._environment.inactive(hook):
-            return None
-        return hook
+        return None if hook is None or self._inactive(hook, read) else hook
+
+    def _inactive(self, hook: YamlHook, read: YamlHookFile) -> str:
+        """Why a hook is active for none of its events here; "" if it is for some."""
+        return hook.switched_off(read.file) or self._environment.inactive(hook)
 
     def _here(self, hook: YamlHook, handlers: list[Handler]) -> list[Handler]:
         """The handlers that are active in this environment."""
@@ -118,7 +122,9 @@ class YamlHooks:
                 order=hook.order,
                 timeout=hook.timeout,
                 serial=hook.serial,
+                background=hook.background,
                 role=hook.role,
+                can_declare_role=not (hook.protocol or hook.kind == BUILTIN),  # these are what they are
                 mode=hook.mode,
                 blocking=hook.blocking,
                 match=hook.match,
@@ -134,7 +140,10 @@ class YamlHooks:
         hook = self._last_trusted(read)
         if hook is None:
             return [_listed(read, status, why)]
-        return _with(self._here(hook, self._handlers(hook, read)), status, why)
+        handlers = self._here(hook, self._handlers(hook, read))
+        if read.problems:  # what it declares now cannot be read
+            handlers = [replace(handler, can_declare_role=False) for handler in handlers]
+        return _with(handlers, status, why)
 
     def _one_per_id(self, by_file: Iterable[tuple[YamlHookFile, list[Handler]]]) -> list[Handler]:
         """Of several hooks with the same id only the first that works is active; a broken one hides none."""
@@ -178,6 +187,12 @@ def _listed(read: YamlHookFile, status: HandlerStatus, why: str) -> Handler:
         status=status,
         reason=why,
     )
+
+
+def _unagreed(handlers: Iterable[Handler], reason: str) -> list[Handler]:
+    """The handlers of a file that nobody agreed to. Its `mode` does not count: its guards deny."""
+    enforced = [replace(handler, mode=HandlerMode.ENFORCE) for handler in handlers]
+    return _with(enforced, HandlerStatus.UNTRUSTED, reason)
 
 
 def _with(handlers: Iterable[Handler], status: HandlerStatus, reason: str) -> list[Handler]:

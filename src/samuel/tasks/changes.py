@@ -5,7 +5,7 @@
     in_progress  --fail-->      pending           or blocked, when it failed too often
     in_progress  --ask-->       waiting           the agent needs a person's answer; it may ask more than once
     waiting      --answer-->    pending           when the last open question is answered
-    open, waiting --complete--> completed         the checks passed, or a person says so
+    open, blocked, waiting --complete--> completed    the checks passed, or a person says so
     open, blocked, waiting --skip--> skipped      with a reason
     open, waiting --block-->    blocked           with a reason
     any          --reset-->     pending           as if it had never been tried; answers stay
@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from samuel.errors import SamuelError, UsageError
 from samuel.nearest import did_you_mean
+from samuel.printable import shell_word
 from samuel.tasks.question import Question, new_id
 from samuel.tasks.queue import OPEN
 from samuel.tasks.task import PRIORITIES, Task, Tasks, find
@@ -49,9 +50,9 @@ def fail(tasks: Tasks, id: str, *, failure: str, max_attempts: int) -> tuple[Tas
 
 
 def complete(tasks: Tasks, id: str, *, at: str, commit: str = "") -> tuple[Task, ...]:
-    task = _task_in_status(tasks, id, (*OPEN, "waiting"), "completed")
+    task = _task_in_status(tasks, id, (*OPEN, "blocked", "waiting"), "completed")
     fields = {"completed_at": at, "commit_sha": commit or task.commit_sha, "questions": _answered(task)}
-    return _put(tasks, task, status="completed", verified="person", **fields)
+    return _put(tasks, task, status="completed", verified="person", last_failure="", **fields)
 
 
 def skip(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
@@ -194,7 +195,7 @@ def _task_in_status(tasks: Tasks, id: str, statuses: Iterable[str], become: str)
         raise SamuelError(message, "it is not being worked on")
     if task.status == "waiting":
         raise SamuelError(message, "it waits for an answer; `samuel run questions` lists the open questions")
-    raise SamuelError(message, f"`samuel run reset {id}` makes it pending again")
+    raise SamuelError(message, f"`samuel run reset {shell_word(id)}` makes it pending again")
 
 
 def _put(tasks: Tasks, task: Task, **fields: Any) -> tuple[Task, ...]:

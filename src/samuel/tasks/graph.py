@@ -32,6 +32,44 @@ def fit(tasks: Tasks) -> bool:
     return True
 
 
+def components(edges: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """A number for each id; those that wait for each other, directly or by way of others, have the same one."""
+    waited_by: dict[str, list[str]] = {id: [] for id in edges}
+    for id, others in edges.items():
+        for other in others:
+            if other in waited_by:
+                waited_by[other].append(id)
+    numbers: dict[str, int] = {}
+    for number, start in enumerate(reversed(_after_what_they_wait_for(edges))):
+        to_visit = [start] if start not in numbers else []
+        while to_visit:
+            id = to_visit.pop()
+            if id not in numbers:
+                numbers[id] = number
+                to_visit += waited_by[id]
+    return numbers
+
+
+def _after_what_they_wait_for(edges: Mapping[str, Sequence[str]]) -> list[str]:
+    """All ids, each behind those that it waits for, as far as they do not wait for each other."""
+    order: list[str] = []
+    visited: set[str] = set()
+    for start in edges:
+        stack = [(start, iter(edges[start]))] if start not in visited else []
+        visited.add(start)
+        while stack:
+            id, others = stack[-1]
+            other = next((other for other in others if other in edges and other not in visited), None)
+            if other is None:
+                order.append(id)
+                stack.pop()
+            else:
+                visited.add(other)
+                stack.append((other, iter(edges[other])))
+    return order
+
+
+CYCLE_HINT = "let one of them not wait: change its `depends_on`, or its line `Depends on:` or `Blocked by:`"
 GraphProblem = tuple[int, str, str]  # the position of the task, what is wrong, how to fix it
 
 
@@ -62,7 +100,7 @@ def _cycles(tasks: Tasks) -> Iterator[GraphProblem]:
     parents = {task.id: (task.parent_id,) if task.parent_id else () for task in tasks}
     for cycle in _each_cycle(waits):
         path = " -> ".join(f"`{id}`" for id in cycle)
-        yield position[cycle[0]], f"tasks wait for each other: {path}", "take one of them out of a `depends_on`"
+        yield position[cycle[0]], f"tasks wait for each other: {path}", CYCLE_HINT
     for cycle in _each_cycle(parents):
         path = " -> ".join(f"`{id}`" for id in cycle)
         yield position[cycle[0]], f"tasks are their own parents: {path}", "clear one `parent_id`"

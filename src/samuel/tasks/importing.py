@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.errors import UsageError
+from samuel.errors import SamuelError, UsageError
 from samuel.printable import file_name
 from samuel.tasks.formats.base import ImportedTasks, TaskFormat
 from samuel.tasks.formats.handler_format import HandlerFormats
@@ -75,8 +76,13 @@ class TaskImport(NamedTuple):
         }
 
 
-def open_source(name: str, directory: Path, stdin: Callable[[], bytes]) -> tuple[TaskSource, tuple[str, ...]]:
-    """The source that `name` stands for, and notes about how it was found. Raises UsageError."""
+def open_source(
+    name: str, directory: Path, stdin: Callable[[], bytes], format_name: str = ""
+) -> tuple[TaskSource, tuple[str, ...]]:
+    """The source that `name` stands for, and notes about how it was found. Raises UsageError.
+
+    `format_name` decides between the files of a directory.
+    """
     if name == STDIN:
         data = stdin()
         if len(data) > LARGEST:
@@ -84,7 +90,7 @@ def open_source(name: str, directory: Path, stdin: Callable[[], bytes]) -> tuple
         return TaskSource(data), ()
     path = directory / name
     if path.is_dir():
-        path = _in_directory(path)
+        path = _in_directory(path, format_name)
     companion = path.with_name(f"{COMPANION}{path.name}")
     if path.suffix == ".md" and companion.is_file():
         note = f"these are the tasks of `{companion.name}`, which is beside `{path.name}`"
@@ -154,14 +160,23 @@ def _with_notes(error: UsageError, notes: Sequence[str]) -> UsageError:
     return UsageError(error.message, "\n".join([error.hint, *notes]))
 
 
+def _fits(format: TaskFormat, path: Path) -> bool:
+    with suppress(SamuelError):  # it cannot be read, so that it is not the one that is meant
+        return format.recognise(TaskSource.of_file(path)) is not None
+    return False
+
+
 def _is_json_lines(source: TaskSource) -> bool:
     lines = source.text.split("\n", 2)
     return len(lines) > 1 and lines[0].rstrip().endswith("}") and lines[1].lstrip().startswith("{")
 
 
-def _in_directory(directory: Path) -> Path:
+def _in_directory(directory: Path, format_name: str) -> Path:
     files = [path for pattern in _IN_A_DIRECTORY for path in sorted(directory.glob(pattern)) if path.is_file()]
     label = file_name(str(directory))
+    format = built_in_format(format_name)
+    if format and len(files) > 1:
+        files = [path for path in files if _fits(format, path)] or files
     if len(files) == 1:
         return files[0]
     if not files:

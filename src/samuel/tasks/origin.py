@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from samuel.decoding import decode_json
 from samuel.files import atomic
 from samuel.files.inside import is_inside
+from samuel.files.regular import read_regular
 from samuel.tasks.task import Task
 
 # Every `samuel run` command looks up where the tasks came from; few of them read tasks.
@@ -74,7 +75,7 @@ class OriginFile:
 
     def load(self) -> Origins:
         try:
-            return decode_json((self._directory / FILE).read_bytes(), Origins)
+            return decode_json(read_regular(self._directory / FILE), Origins)
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
             return Origins()
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+YES = ("yes", "y", "ok")
 ID = re.compile(r"q[1-9][0-9]{0,14}")
 
 
@@ -33,8 +34,13 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
         return self.text.split() == text.split() and self.options == tuple(options)
 
     def chosen(self, text: str) -> str:
-        """The answer that `text` stands for: the number of an option is that option, anything else is itself."""
+        """The answer that `text` stands for: the number of an option is that option, anything else is itself.
+
+        `yes` stands for the only option, where there is one.
+        """
         answer = text.strip()
+        if len(self.options) == 1 and answer.casefold() in YES:
+            return self.options[0]
         if answer in self.options or not (answer.isascii() and answer.isdecimal()):
             return answer
         number = int(answer[:6])

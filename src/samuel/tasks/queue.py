@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from samuel.printable import shell_word
+from samuel.tasks.answering import answer_command
 from samuel.tasks.task import PRIORITIES, Task, Tasks, natural
 
 OPEN = ("pending", "in_progress")
@@ -52,10 +54,10 @@ def _blocked(task: Task) -> str:
 
 def _waiting(task: Task) -> str:
     questions = [
-        f"{' '.join(question.text.split())} (`samuel run answer {question.id} TEXT`)"
+        f"{' '.join(question.text.split())} (`{answer_command(task.id, question)}`)"
         for question in task.open_questions
     ]
-    reset = f"a question that is gone (`samuel run reset {task.id}`)"  # somebody edited the file
+    reset = f"a question that is gone (`samuel run reset {shell_word(task.id)}`)"  # somebody edited the file
     return f"`{task.id}` waits for the answer to: {', '.join(questions) or reset}"
 
 

@@ -21,6 +21,13 @@ NAMED_COLUMNS = (
     "iteration",
     "priority",
 )  # short values, named in a warning
+# What an agent may write into a row that it adds: what the task is. Everything else is as in a new task, so that
+# no row brings along a command that nobody agreed to, or files of checks that it may change.
+OF_NEW_TASKS = (
+    *("id", "title", "description", "priority", "complexity", "rank"),
+    *("guardrails", "acceptance", "test_strategy", "extra"),
+)
+RIGHTS = ("claimed", "checks", "files_to_create", "files_to_modify", "no_change")  # reported if a new row has them
 AGENT_STATUSES = ("skipped", "blocked")
 MAX_NEW_QUESTIONS = 20  # of one agent process
 
@@ -115,30 +122,20 @@ def _new_questions(task: Task, now: Task, question_ids: set[str], iteration: int
 def _added(
     rows: list[Task], ids_before: set[str], allowed_changes: AllowedChanges, put_back: list[str]
 ) -> Iterator[Task]:
-    """New rows as `samuel run enqueue` would have added them: pending, with no attempt yet."""
+    """New rows as `samuel run enqueue` would have added them: pending, with no attempt yet, and with no rights."""
     most = len(rows) if allowed_changes.max_new_tasks is None else allowed_changes.max_new_tasks
     allowed = rows[:most] if allowed_changes.adds else []
     put_back += (f"the new task `{row.id}` is left out" for row in rows[len(allowed) :])
     there = {*ids_before, *(row.id for row in allowed)}
     for row in allowed:
-        task = replace(
-            row,
-            status="pending",
-            claimed=False,
-            attempts=0,
-            completed_at="",
-            commit_sha="",
-            last_failure="",
-            verified="",
-            checks=(),  # a command that nobody agreed to
-            no_change=False,
-            questions=(),
+        task = Task(
+            **{name: getattr(row, name) for name in OF_NEW_TASKS},
             source=allowed_changes.source,
             iteration=allowed_changes.iteration,
             parent_id=row.parent_id if row.parent_id in there else "",
             depends_on=tuple(id for id in row.depends_on if id in there),
         )
-        if row.status != "pending" or row.claimed or row.checks:
+        if row.status != "pending" or any(getattr(row, name) for name in RIGHTS):
             put_back.append(_described(task, row))
         yield row if task == row else task
 

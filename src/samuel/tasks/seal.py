@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from samuel.decoding import decode_json
 from samuel.files import atomic
+from samuel.files.regular import read_regular
 from samuel.process import procfs
 from samuel.tasks.rebuild import AllowedChanges, Rebuilt, rebuild
 from samuel.tasks.task import Task
@@ -112,7 +113,7 @@ class SealFile:
         if self._directory is None:
             return None
         try:
-            return decode_json((self._directory / FILE).read_bytes(), Seal | None)
+            return decode_json(read_regular(self._directory / FILE), Seal | None)
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
             return None
 

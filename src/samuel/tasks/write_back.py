@@ -17,6 +17,7 @@ from samuel import paths
 from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.inside import is_inside, make_dirs_inside
+from samuel.files.regular import read_regular
 from samuel.printable import file_name
 from samuel.tasks.origin import NO_PLACE, OriginFile, TaskOrigin, matching_index
 from samuel.tasks.task import Task
@@ -140,7 +141,7 @@ class _Writer:
             after = format.read(TaskSource(data, path, source.name), self._origin.tag)
             if _without_status(after.tasks) != _without_status(imported.tasks):
                 raise SamuelError("marking the task would change more than its status")
-        if path.read_bytes() != before.data:
+        if read_regular(path) != before.data:
             raise _Changed
         self._replace(path, data)
         return list(new)

@@ -12,7 +12,7 @@ from samuel.files.survey import TooManyFiles, survey
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.process.git.settings import hooks_beside
-from samuel.trust.digests import digest_file, digest_text
+from samuel.trust.digests import digest_file, digest_text, read_file
 
 MAX_SHOWN_BYTES = 4096  # of each file
 
@@ -128,9 +128,8 @@ def texts(config: Config) -> list[CommandText]:
 
 def _file(path: Path, name: str) -> str:
     """The beginning of a file, for the user to read, and its digest."""
-    with path.open("rb") as file:
-        content = file.read(MAX_SHOWN_BYTES).decode("utf-8", "replace")
-    return f"== {name}  sha256 {digest_file(str(path))}\n{content}\n"
+    digest, beginning = read_file(str(path), MAX_SHOWN_BYTES)
+    return f"== {name}  sha256 {digest or 'cannot be read'}\n{beginning.decode('utf-8', 'replace')}\n"
 
 
 def _text(name: str, content: str) -> CommandText:

@@ -6,9 +6,9 @@ A hook can load any file beside it, so its content is its whole directory.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
 
+from samuel.files.regular import LARGEST, open_regular
 from samuel.files.survey import Signature
 from samuel.sha256 import sha256
 
@@ -29,7 +29,10 @@ class Digests:
 
 
 def digest_file(path: str) -> str:
-    """The digest of a file's executable bit and content, and of a link's target; "" if it cannot be read."""
+    """The digest of a file's executable bit and content, and of a link's target; "" if that cannot be read.
+
+    A file that is larger than any program counts as one that cannot be read.
+    """
     return read_file(path, keep=0)[0]
 
 
@@ -44,13 +47,12 @@ def read_file(path: str, keep: int) -> tuple[str, bytes]:
     try:
         if os.path.islink(path):
             whole.update(b"link\0" + os.readlink(path).encode(errors="surrogateescape") + b"\0")
-        # O_NONBLOCK: opening a named pipe must not wait for a writer.
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        fd = open_regular(path)
         try:
-            mode = os.fstat(fd).st_mode
-            if not stat.S_ISREG(mode):
+            status = os.fstat(fd)
+            if status.st_size > LARGEST:
                 return "", b""
-            whole.update(b"x\0" if mode & 0o111 else b"-\0")
+            whole.update(b"x\0" if status.st_mode & 0o111 else b"-\0")
             while chunk := os.read(fd, 1 << 20):
                 whole.update(chunk)
                 beginning += chunk[: max(0, keep - len(beginning))]

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from samuel.files.survey import Signature, TooManyFiles, file_signature, survey
+from samuel.files.survey import Signature, TooManyFiles, file_signature, survey, survey_place
 from samuel.hooks.capability import binding_refusal
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
@@ -47,6 +47,21 @@ class Permit:
         if handler.origin is Origin.DISTRIBUTION:
             return self.text(f"distribution:{handler.owner}", handler.digest)
         return self.declared(handler) if handler.file else self.file(handler.path)
+
+    def stamp(self, handler: Handler) -> object:
+        """What tells whether the files that the permit looks at were touched: equal stamps, no change in between.
+
+        The permit reads files by their names, and so does whatever runs them. Where the stamp from before the
+        permit is still the same after the call, what ran is what was looked at. () where no file counts.
+        """
+        if self._everything or handler.origin in NEEDS_NO_TRUST:
+            return ()
+        if handler.package is not None:
+            return _survey(handler.package.directory)
+        files = handler.runs if handler.file else (handler.path,)
+        alone = self._single_file_directories
+        places = {path if (above := os.path.dirname(path)) in alone else above for path in files if path}
+        return [_survey(place) for place in sorted(places)]
 
     def declared(self, handler: Handler, look: CheckDirectory | None = None) -> str:
         """Why a YAML hook may not run, or "": its file and the files that it runs must be as agreed.
@@ -130,6 +145,11 @@ class Permit:
         self._checked[directory] = (signatures, answer)
         return answer
 
+    @property
+    def trusts_something(self) -> bool:
+        """Whether the user agreed to anything here."""
+        return self._everything or bool(self._agreed())
+
     def agreed_names(self) -> list[str]:
         """The names of everything that was agreed to."""
         return [] if self._everything else list(self._agreed())
@@ -162,6 +182,13 @@ class Permit:
         if not agreement.covers(digest):
             return f"not trusted: `{name}` is not what was agreed to; {HOW}"
         return ""
+
+
+def _survey(place: str) -> object:
+    try:
+        return survey_place(place)
+    except (OSError, TooManyFiles) as error:
+        return str(error)
 
 
 def refusal(name: str, objections: Mapping[str, str]) -> str:

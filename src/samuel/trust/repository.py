@@ -1,35 +1,49 @@
 """Which repository a project belongs to: trust is stored per repository, so that its worktrees share it.
 
-This does not call git, which would read the repository's configuration before it is trusted.
+This does not call git, which would read the repository's configuration before it is trusted. It does without
+`pathlib`: `samuel emit` asks for the keys of all directories above a project before it loads the engine.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
+from samuel.files.regular import read_regular
 from samuel.sha256 import sha256
 
+TYPE_CHECKING = False  # `pathlib` is slow to import; type checkers know this name
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def trust_key(root: Path) -> str:
+LONGEST_LINK = 4096  # bytes that are read of a `.git` file
+
+
+def trust_key(root: str | Path) -> str:
     """The name of the file with the agreements about the project at `root`."""
-    root = root.resolve()
-    top = _top(root)
-    if top is None:
-        return _path_key(root)
+    root = os.path.realpath(root)
+    return key_in(root, _top(root))
+
+
+def key_in(root: str, top: str) -> str:
+    """The same, for a path over no links; `top` is the work tree around it, "" if it is in no repository."""
+    if not top:
+        return path_key(root)
     shared = common_directory(top)
     # Named after the directory that the worktrees share, never after that of a worktree.
-    label = shared.parent.name if shared.name == ".git" else shared.name
-    return _key(label, f"{shared}\0{root.relative_to(top)}")
+    above, name = os.path.split(shared)
+    label = os.path.basename(above) if name == ".git" else name
+    return _key(label, f"{shared}\0{os.path.relpath(root, top) if root != top else '.'}")
 
 
-def key_without_repository(root: Path) -> str:
+def key_without_repository(root: str | Path) -> str:
     """The trust key that the project had before `git init`; "" if it has no repository, or one that is elsewhere.
 
     The `.git` of a worktree leads to another directory: agreements must not be taken there.
     """
-    root = root.resolve()
+    root = os.path.realpath(root)
     top = _top(root)
-    return _path_key(root) if top and common_directory(top) == top / ".git" and (top / ".git").is_dir() else ""
+    git = os.path.join(top, ".git")
+    return path_key(root) if top and common_directory(top) == git and os.path.isdir(git) else ""
 
 
 def index_name(key: str, root: Path) -> str:
@@ -37,39 +51,57 @@ def index_name(key: str, root: Path) -> str:
 
     `key` is its trust key.
     """
-    if not (root / ".git").is_file():
+    if not os.path.isfile(os.path.join(root, ".git")):
         return key
     return f"{key}-{sha256(str(root).encode(errors='surrogateescape')).hexdigest()[:8]}"
 
 
-def common_directory(top: Path) -> Path:
+def common_directory(top: str) -> str:
     """The git directory that all worktrees of a repository share."""
-    git = top / ".git"
-    if git.is_dir():
-        return git.resolve()
+    git = os.path.join(top, ".git")
+    if os.path.isdir(git):
+        return os.path.realpath(git)
     try:
-        text = git.read_text(encoding="utf-8", errors="surrogateescape")[:4096].strip()
-        own = (top / text.removeprefix("gitdir:").strip()).resolve()
-        shared = (own / "commondir").read_text(encoding="utf-8", errors="surrogateescape")[:4096].strip()
-        return (own / shared).resolve()
-    except (OSError, ValueError, RuntimeError):  # a submodule has no commondir; a broken link has no repository
-        return git.resolve()
+        text = _text(git)
+        own = os.path.realpath(os.path.join(top, text.removeprefix("gitdir:").strip()))
+        return os.path.realpath(os.path.join(own, _text(os.path.join(own, "commondir"))))
+    except (OSError, ValueError):  # a submodule has no commondir; a broken link has no repository
+        return os.path.realpath(git)
 
 
-def _top(root: Path) -> Path | None:
-    """The work tree that `root` is in, if it is in a repository."""
-    return next((directory for directory in (root, *root.parents) if _has_git(directory)), None)
+def has_git(directory: str) -> bool:
+    """True for a repository. An empty `.git` is not one: a sandbox puts it there so that none can be created."""
+    try:
+        os.stat(f"{directory}/.git/HEAD")
+    except NotADirectoryError:  # the file of a worktree or a submodule
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
 
 
-def _path_key(root: Path) -> str:
-    return _key(root.name, f"{root}\0")
+def directories_above(directory: str) -> list[str]:
+    """The directory, an absolute path, and all above it, the nearest first."""
+    above = [directory]
+    while directory != "/":
+        directory = directory[: directory.rindex("/")] or "/"
+        above.append(directory)
+    return above
+
+
+def path_key(root: str) -> str:
+    """The trust key of a project that is in no repository."""
+    return _key(os.path.basename(root), f"{root}\0")
+
+
+def _top(root: str) -> str:
+    """The work tree that `root` is in; "" if it is in no repository."""
+    return next((directory for directory in directories_above(root) if has_git(directory)), "")
+
+
+def _text(file: str) -> str:
+    return os.fsdecode(read_regular(file, LONGEST_LINK)).strip()
 
 
 def _key(label: str, place: str) -> str:
     return f"{label or 'root'}-{sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
-
-
-def _has_git(directory: Path) -> bool:
-    """True for a repository. An empty `.git` is not one: a sandbox puts it there so that none can be created."""
-    git = directory / ".git"
-    return (git / "HEAD").exists() if git.is_dir() else git.exists()

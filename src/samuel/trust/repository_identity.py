@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import stat
 
+from samuel.files.regular import read_regular
 from samuel.files.survey import signature_if_exists
+from samuel.trust.repository import LONGEST_LINK
 
 
 def repository_identity(root: str) -> tuple[object, ...]:
@@ -28,8 +30,7 @@ def repository_identity(root: str) -> tuple[object, ...]:
 
 def _of_file(directory: str, git: str) -> tuple[object, ...]:
     try:
-        with open(git, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read(4096).strip()
+        text = os.fsdecode(read_regular(git, LONGEST_LINK)).strip()
     except OSError:
         return ("",)
     own = os.path.join(directory, text.removeprefix("gitdir:").strip())

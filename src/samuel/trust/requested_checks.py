@@ -12,6 +12,7 @@ import msgspec
 
 from samuel.decoding import decode_json
 from samuel.files import atomic
+from samuel.files.regular import read_regular
 
 DIRECTORY = "requested-checks"
 
@@ -31,6 +32,6 @@ def remember_requested(state: Path, key: str, methodology: str, checks: TaskChec
 def requested_checks(state: Path, key: str) -> dict[str, TaskChecks]:
     """What was asked for last, by methodology."""
     try:
-        return decode_json((state / DIRECTORY / f"{key}.json").read_bytes(), dict[str, TaskChecks])
+        return decode_json(read_regular(state / DIRECTORY / f"{key}.json"), dict[str, TaskChecks])
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
         return {}

@@ -14,6 +14,7 @@ from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.files import atomic
 from samuel.files.lock import held
+from samuel.files.regular import read_regular
 from samuel.paths import LIVE
 from samuel.process.live import enclosing
 from samuel.sha256 import sha256
@@ -142,7 +143,7 @@ class TrustStore:
     def agreed_text(self, digest: str) -> bytes | None:
         """The content with this digest that was agreed to, if it was stored."""
         try:
-            return (self._texts / os.path.basename(digest)).read_bytes()
+            return read_regular(self._texts / os.path.basename(digest))
         except OSError:
             return None
 
@@ -159,7 +160,7 @@ class TrustStore:
 
     def _content(self) -> bytes:
         try:
-            return self._file.read_bytes()
+            return read_regular(self._file)
         except FileNotFoundError:
             return b"{}"
         except OSError as error:

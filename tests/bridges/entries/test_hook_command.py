@@ -56,7 +56,7 @@ def command_of(client: str, event: str, command: EmitCommand) -> str:
     layout = LAYOUTS[client]
     for entry_file in layout.project or layout.user:
         if isinstance(entry_file.format, OwnFile) and event in entry_file.format.file_events:
-            return f"sh -c {shlex.quote(entry_file.format.body(command))}"
+            return f"/bin/sh -c {shlex.quote(entry_file.format.body(command))}"
     return hook_command(command, client, event)
 
 
@@ -114,6 +114,25 @@ def test_missing_samuel_denies_where_it_can_and_is_silent_elsewhere(shell, tmp_p
             assert is_denied(client, answer), (client, event, answer)
         else:
             assert answer == (0, "", "")
+
+
+def test_path_without_a_shell_denies(tmp_path):
+    """The command names its shell by its path: clients take exit code 127 for a fault of the hook, and go on."""
+    for client, event in DENIABLE_CASES:
+        answer = subprocess.run(
+            ["/bin/sh", "-c", command_of(client, event, ON_PATH)],
+            input="{}",
+            capture_output=True,
+            text=True,
+            env={"PATH": str(tmp_path)},
+        )
+        shell_answer = ShellAnswer(answer.returncode, answer.stdout, answer.stderr)
+        assert is_denied(client, shell_answer), (client, event, shell_answer)
+
+
+def test_commands_with_a_shell_by_its_name_are_ours(tmp_path):
+    """An earlier version wrote them; `bridge add` replaces them and `bridge remove` removes them."""
+    assert event_of(OURS.removeprefix("/bin/"), "claude") == "PreToolUse"
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -295,7 +314,7 @@ def test_hooks_of_codex_do_not_see_the_directory_that_it_makes_for_one_session(
     for event in ("PreToolUse", "PostToolUse"):
         line = hook_command(EmitCommand((str(program),)), client, event)
         done = subprocess.run(
-            ["/bin/sh", "-c", f"PATH={path}; export PATH; exec /bin/{line}"],
+            ["/bin/sh", "-c", f"PATH={path}; export PATH; exec {line}"],
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
@@ -303,7 +322,7 @@ def test_hooks_of_codex_do_not_see_the_directory_that_it_makes_for_one_session(
         assert (done.returncode, done.stdout) == (0, f"{path_of_hook}\n"), done
         of_run = hook_command(EmitCommand((str(program),), of_run=True), client, event)
         done = subprocess.run(
-            ["/bin/sh", "-c", f"PATH={path}; export PATH; exec /bin/{of_run}"],
+            ["/bin/sh", "-c", f"PATH={path}; export PATH; exec {of_run}"],
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,

@@ -164,6 +164,8 @@ def test_server_that_breaks_off_leaves_the_call_denied(
     path = project.socket_path()
 
     def serve() -> None:
+        looked, _ = listener.accept()  # `samuel-emit --socket`, for its proof
+        looked.close()
         connection, _ = listener.accept()
         with connection:
 

@@ -239,3 +239,31 @@ def test_what_hooks_say_is_kept_in_the_session_that_the_call_was_created_in(samu
     assert shop.events_of_hook("after")[0]["session_id"] == "s1"
     session = samuel("session", "show", "--id", "s1", "--json").json["data"]
     assert [message["text"] for message in session["messages"]] == ["repeated"]
+
+
+LEARNED = """
+answer["update_matcher_suggestions"] = [
+    {"ability_id": context["ability_id"], "signal": "frequent_usage", "weight": 0.7},
+    {"ability_id": context["ability_id"], "weight": "much"},
+]
+"""
+
+
+def test_what_any_hook_learns_from_a_call_is_used_by_routing(samuel, shop):
+    shop.hook("learn", "PostAbilityCall", LEARNED)
+    shop.trust()
+    assert "preferred" not in samuel("ability", "route", "repeat a text").out
+    ran = samuel("ability", "call", "text.repeat", "--input", '{"text": "hi"}')
+    assert ran.code == 0
+    assert "`update_matcher_suggestions[1]` left out: `weight` must be a number" in ran.err
+    routed = samuel("ability", "route", "repeat a text").out
+    assert "preferred by a hook with weight 0.70: frequent_usage" in routed
+
+
+def test_what_a_hook_learns_from_the_call_of_a_client_is_kept_as_well(samuel, shop):
+    shop.hook("learn", "PostAbilityCall", LEARNED)
+    shop.trust()
+    samuel("emit", "PostAbilityCall", stdin='{"ability_id": "text.repeat", "status": "success"}')
+    assert "preferred by a hook with weight 0.70" in samuel("ability", "route", "repeat a text").out
+    samuel("emit", "PostAbilityCall", stdin='{"ability_id": "other", "status": "success", "dry_run": true}')
+    assert "other" not in (shop.root / ".system/cache/ability_usage.json").read_text()

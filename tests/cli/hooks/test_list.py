@@ -94,3 +94,31 @@ def test_hooks_list_reports_a_broken_samuel_toml(samuel, put):
     ran = samuel("hooks", "list", "--json")
     assert ran.code == 2
     assert ran.json["error"]["problems"][0]["line"] == 1
+
+
+YAML = """\
+id: late
+event_type: TurnEnd
+background: true
+handler: {kind: script, command: 'true'}
+"""
+
+
+def test_handler_in_the_background_is_listed_explained_and_fired_as_one(samuel, put):
+    put(".system/hooks/late.yaml", YAML)
+    samuel("trust", "--yes")
+    assert samuel("hooks", "list", "--event", "TurnEnd") == (
+        0,
+        "EVENT    NAME  ORDER  ORIGIN   RUNTIME  STATUS      REASON\n"
+        "TurnEnd  late  200    project  exec     background  nobody waits for it\n",
+        "",
+    )
+    (row,) = samuel("hooks", "list", "--event", "TurnEnd", "--json").json["data"]
+    assert (row["status"], row["background"]) == ("active", True)
+    explained = samuel("hooks", "explain", "TurnEnd").out
+    assert "it has the default order 200; in the background: nobody waits for it" in explained
+    (step,) = samuel("hooks", "explain", "TurnEnd", "--json").json["data"]["chain"]
+    assert (step["background"], step["strict"]) == (True, False)
+    payload = '{"response": "r", "turn_number": 1}'
+    fired = samuel("hooks", "fire", "TurnEnd", "--payload", payload).json
+    assert (fired["ok"], fired["chain"], fired["background"]) == (True, [], ["late"])

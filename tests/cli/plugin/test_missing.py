@@ -117,9 +117,9 @@ def test_plugin_without_hooks_closes_nothing_where_it_is_missing(
 YAML = "id: watch\nevent_type: PreAbilityCall\nhandler: {kind: script, command: 'true'}\n"
 
 
-def test_deleted_yaml_hook_is_refused_until_its_owner_agrees(samuel, put, project: Path) -> None:
+def test_deleted_yaml_guard_is_refused_until_its_owner_agrees(samuel, put, project: Path) -> None:
     put("samuel.toml", "[hooks.PreAbilityCall]\nhandlers = ['watch']\n")
-    file = put(".system/hooks/watch.yaml", YAML)
+    file = put(".system/hooks/watch.yaml", f"{YAML}role: guard\n")
     samuel("trust", "--yes")
     assert samuel("emit", "PreAbilityCall", stdin=CALL).code == 0
     file.unlink()
@@ -130,7 +130,7 @@ def test_deleted_yaml_hook_is_refused_until_its_owner_agrees(samuel, put, projec
     assert (ran.code, ran.out) == (0, "{}\n")
     assert "samuel.toml:2: `handlers` of `PreAbilityCall` names `watch`, which was removed" in ran.err
     works(samuel)
-    put(".system/hooks/watch.yaml", YAML)  # back again, it is missed again
+    put(".system/hooks/watch.yaml", f"{YAML}role: guard\n")  # back again, it is missed again
     samuel("trust", "--yes")
     assert samuel("emit", "PreAbilityCall", stdin=CALL) == (0, "{}\n", "")
 

@@ -17,12 +17,13 @@ class TestList:
         assert samuel("plugin", "list") == (0, "No plugins are installed.\n", "")
         assert samuel("plugin", "list", "--json").json == []
 
-    def test_plugin_list_is_an_aligned_table_in_a_pipe(self, samuel, plain, checks):
+    def test_plugin_list_is_an_aligned_table_with_a_line_of_dashes_in_a_pipe(self, samuel, plain, checks):
         samuel("plugin", "add", "org/plain", "--yes")
         samuel("plugin", "add", "-g", "org/checks", "--yes")
         assert samuel("plugin", "list") == (
             0,
             "NAME        LOCATION  SKILLS  RECIPES  HOOKS\n"
+            "----        --------  ------  -------  -----\n"
             "org/checks  global    0       0        1\n"
             "org/plain   local     1       1        2\n",
             "",
@@ -64,14 +65,14 @@ class TestList:
         samuel("plugin", "add", "org/checks", "--yes")
         (project / ".samuel/plugins/org@checks/samuel-plugin.toml").write_text("name = 1\n")
         ran = samuel("plugin", "list")
-        assert ran.out.splitlines()[1].startswith("org/checks  local")
+        assert ran.out.splitlines()[2].startswith("org/checks  local")
         assert "warning: `org/checks`: " in ran.err
         shutil.rmtree(project / ".samuel/plugins/org@checks")
         assert "it is not installed (run `samuel plugin install`)" in samuel("plugin", "list").err
 
     def test_plugin_list_includes_plugins_of_kodelet(self, samuel, put):
         put(".kodelet/plugins/org@old/hooks/one", HOOK, 0o755)
-        assert samuel("plugin", "list").out.splitlines()[1:] == ["org/old  local     0       0        1"]
+        assert samuel("plugin", "list").out.splitlines()[2:] == ["org/old  local     0       0        1"]
 
 
 def test_plugin_show_prints_one_plugin_in_full(samuel, checks):

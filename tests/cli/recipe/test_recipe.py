@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -196,8 +197,9 @@ class TestRun:
     @pytest.mark.slow
     def test_a_signal_ends_the_agent_and_the_session_has_its_end(self, samuel, kitchen, put, project):
         put("agent.sh", "#!/bin/sh\necho $$ > pid.new; mv pid.new pid\nsleep 600\n", 0o755)
-        end_file = project / "ended"
-        put(".samuel/hooks/end", f"#!/bin/sh\n[ $1 = hook ] && echo SessionEnd || touch {end_file}\n", 0o755)
+        ended = project.parent / "ended"
+        for event in ("SessionStop", "SessionEnd"):
+            put(f".samuel/hooks/{event}", f"#!/bin/sh\n[ $1 = hook ] && echo {event} || cat >> {ended}\n", 0o755)
         samuel("trust", "--yes")
         command = [*REAL, "recipe", "run", "review", "--arg", "branch=x"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -208,8 +210,19 @@ class TestRun:
             process.send_signal(signal.SIGTERM)
             _, err = process.communicate()
         assert (process.returncode, err.strip()) == (130, b"interrupted")
-        assert end_file.exists()
+        assert re.findall(r'"event":"(\w+)"', ended.read_text()) == ["SessionStop", "SessionEnd"]
+        assert '"changed_files":["pid"]' in ended.read_text()
         assert not os.path.exists(f"/proc/{(project / 'pid').read_text().strip()}")
+
+    def test_a_strict_hook_that_fails_at_the_end_of_the_session_is_an_error(self, samuel, kitchen, put):
+        put(
+            ".samuel/hooks/tidy.py",
+            "import samuel\n\n"
+            '@samuel.hook("SessionEnd", strict=True)\n'
+            'def tidy(event):\n    return {"ok": False, "reason": "the disk is full"}\n',
+        )
+        ran = samuel("recipe", "run", "review", "--arg", "branch=x", "--yes", "--json")
+        assert (ran.code, ran.json["data"]["stopped"]) == (1, "`tidy` failed: the disk is full")
 
     @pytest.mark.slow
     def test_what_was_fired_is_in_the_journal_under_its_name(self, samuel, kitchen, project):

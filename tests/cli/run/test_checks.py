@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+
 import pytest
 
 from samuel.tasks.task import Task
 
-from .conftest import CONFIG
+from .conftest import CONFIG, GOOD, steady
 
 WITHOUT = CONFIG.replace('quality_checks = ["test ! -f wrong"]\n', "")
 GREEN = CONFIG.replace("test ! -f wrong", "true")
@@ -54,3 +57,117 @@ def test_a_run_does_not_start_with_checks_of_tasks_that_are_not_trusted(samuel, 
 def test_a_baseline_of_another_kind_is_a_usage_error(samuel, workshop):
     ran = samuel("run", "start", "--yes", "--baseline", "maybe")
     assert (ran.code, "refuse" in ran.err, "accept" in ran.err) == (2, True, True)
+
+
+TESTED = CONFIG.replace("test ! -f wrong", "sh test.sh").replace("pause", "max_task_attempts = 1\npause")
+
+
+@pytest.fixture
+def tested(workshop, git):
+    """A project with a test of its code, in one commit, and one task."""
+    (workshop.root / "test.sh").write_text("grep -q old code.txt\n")
+    (workshop.root / "code.txt").write_text("old\n")
+    git(workshop.root, "add", "test.sh", "code.txt")
+    git(workshop.root, "commit", "-q", "-m", "first")
+    workshop.configure(TESTED)
+    workshop.store.replace_all([Task(id="1", title="Rename old to new")])
+    return workshop
+
+
+IN_THE_RUN = "if the task is meant to change them, add the line `Files: test.sh` below it in the PRD"
+OWN_FILES = f"{IN_THE_RUN}, then run `samuel run sync` and `samuel run reset 1`"
+TAKE_IT = "to take the attempt as it is: `samuel run restore 1`, then `samuel run done 1`"
+
+
+def test_a_refused_rename_names_the_way_out_on_the_screen_in_status_and_in_show(samuel, tested):
+    tested.agent("echo new > code.txt\necho 'grep -q new code.txt' > test.sh\n" + GOOD)
+    ran = samuel("run", "start", "--yes")
+    assert tested.statuses == ["blocked"]
+    assert f"  {IN_THE_RUN}\n  log: " in ran.out
+    assert f"  samuel run reset 1\n    {OWN_FILES}\n    {TAKE_IT}\n" in ran.out
+    assert f"            {OWN_FILES}\n            {TAKE_IT}\n" in samuel("run", "status").out
+    screen = samuel("run", "show", "1").out
+    assert f"way out      {OWN_FILES}\nway out      {TAKE_IT}\n" in screen
+
+
+def test_a_person_can_call_a_blocked_task_done_and_an_agent_cannot(samuel, tested, inside):
+    tested.store.replace_all([Task(id="1", title="One", status="blocked", last_failure="no key")])
+    assert samuel("run", "done", "1") == (0, "task `1` is completed\n", "")
+    (task,) = tested.store.load()
+    assert (task.status, task.verified, task.last_failure) == ("completed", "person", "")
+    tested.store.replace_all([Task(id="1", title="One", status="blocked")])
+    inside(TASK_ID="1")
+    assert samuel("run", "done", "1").code != 0
+    assert tested.statuses == ["blocked"]
+
+
+NODE_TEST = """\
+const test = require('node:test');
+test('adds', () => {});
+test('formats negative amounts', () => {});
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+def test_lost_tests_are_on_the_screen_in_status_and_in_the_report(samuel, tested, git):
+    (tested.root / "a.test.js").write_text(NODE_TEST)
+    git(tested.root, "add", "a.test.js")
+    git(tested.root, "commit", "-q", "-m", "tests")
+    tested.configure(TESTED.replace("sh test.sh", "node --test"))
+    tested.agent("sed -i \"s/test('formats/test.skip('formats/\" a.test.js\n" + GOOD)
+    ran = samuel("run", "start", "--yes")
+    assert tested.statuses == ["completed"]
+    lost = re.search(
+        r"^  LOST TESTS: (.* ran before and do(?:es)? not run now: .*formats negative amounts.*)$", ran.out, re.M
+    )
+    assert lost
+    assert f"  LOST TESTS in task 1: {lost[1]}\n    samuel run show 1 --diff\n" in ran.out
+    assert f"LOST TESTS  1: {lost[1]} (`samuel run show 1 --diff`)\n" in samuel("run", "status").out
+    ((row),) = samuel("run", "status", "--json").json["data"]["lost_tests"]
+    assert (row["id"], any("formats negative" in test for test in row["tests"])) == ("1", True)
+    assert "lost test" in samuel("run", "report").out.splitlines()[0]
+
+
+def test_a_task_that_turned_nothing_green_is_unverified_everywhere(samuel, tested):
+    (tested.root / "code.txt").write_text("red\n")
+    ran = samuel("run", "start", "--yes", "--baseline", "accept")
+    reason = "the checks failed before it, and it turned nothing green"
+    assert f"  completed, unverified: {reason}; 1 of 1 task completed\n" in ran.out
+    status = samuel("run", "status")
+    assert "unverified  1 task that no check shows to be done: 1\n" in status.out
+    assert samuel("run", "status", "--json").json["data"]["unverified"] == ["1"]
+    screen = samuel("run", "show", "1").out
+    assert "status     unverified\n" in screen
+    assert "still red  sh test.sh\n" in screen
+    assert samuel("run", "report").out.startswith("0 verified, 1 unverified, ")
+
+
+def test_a_check_that_cannot_run_is_not_offered_to_be_accepted(samuel, tested):
+    tested.configure(TESTED.replace("sh test.sh", "pytets -q"))
+    for options in ((), ("--baseline", "accept")):
+        ran = samuel("run", "start", "--yes", *options)
+        assert ran.code == 1
+        assert "`pytets -q` cannot run: the program is missing or may not be executed\n" in ran.out
+        assert "fix `quality_checks` in samuel.toml, or install what is missing: samuel run start\n" in ran.out
+        assert "--baseline accept" not in ran.out
+    assert tested.statuses == ["pending"]
+
+
+def test_a_flaky_check_is_named_on_the_screen(samuel, tested):
+    (tested.root / "test.sh").write_text("if test -f flake-out; then rm flake-out; exit 1; fi\n")
+    tested.agent("touch flake-out\n" + GOOD)
+    ran = samuel("run", "start", "--yes")
+    assert (
+        "  check `sh test.sh`: FAILED (0.0s)\n"
+        "  check `sh test.sh`: flaky: it failed, and passed when it was run once more (0.0s)\n"
+        "  completed: 1 of 1 task completed\n"
+    ) in steady(ran.out)
+
+
+def test_run_start_says_that_no_test_file_was_found_for_a_check(samuel, workshop):
+    (workshop.root / "Makefile").write_text("test:\n\t@cat Makefile > /dev/null\n")
+    workshop.configure(GREEN.replace('"true"', '"make test"'))
+    ran = samuel("run", "start", "--yes", "--iterations", "1")
+    assert ran.code == 0
+    assert "warning: no test file was found for `make test`: nothing is known about what it reads" in ran.err

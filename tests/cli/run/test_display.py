@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import shlex
 import time
 
 import pytest
@@ -15,6 +17,10 @@ from samuel.cli.run.display import JsonDisplay, PlainDisplay
 from samuel.cli.run.live import LiveDisplay
 from samuel.cli.run.words import clock_time, cost, next_steps, plural
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.attempt_record import RunRecord
+from samuel.loop.checks.baseline import FAILED
+from samuel.loop.history import RunHistory
+from samuel.loop.report.model import build_report
 from samuel.loop.reports import (
     AgentActivity,
     AgentChanged,
@@ -28,6 +34,8 @@ from samuel.loop.reports import (
     IterationFailed,
     IterationSettled,
     IterationStarted,
+    LandingParked,
+    LaneReport,
     LoopWarning,
     QuestionAsked,
     Report,
@@ -39,6 +47,7 @@ from samuel.loop.reports import (
     WorkPutAway,
 )
 from samuel.tasks.question import Question
+from samuel.tasks.queue import stuck
 from samuel.tasks.task import Task
 
 TASK = Task(id="1", title="One")
@@ -203,7 +212,7 @@ iteration 2/9: 1 One
   put away the changes of task 1 (2 files): `samuel run show 1 --diff`
 iteration 3/9: 2 Two
   question about task 2: Which colour?
-    samuel run answer 2 TEXT
+    samuel run answer q1 TEXT
 iteration 4/9: 3 Three
   agent: exit code 0
   completed, unverified: no checks are configured; 1 of 3 tasks completed
@@ -249,7 +258,7 @@ class TestPlain:
                 IterationFailed(IterationOutcome.QUALITY_FAILED, f"{failure}\n{output}"),
                 WorkPutAway("1", "refs/samuel/run-1/1/3", ("a", "b")),
                 IterationStarted(3, 9, "implementation", Task(id="2", title="Two")),
-                QuestionAsked("2", "Which colour?"),
+                QuestionAsked("2", "Which colour?", "q1"),
                 IterationStarted(4, 9, "implementation", Task(id="3", title="Three")),
                 AgentEnded(0, {}, AgentEnding(), LOG),
                 IterationSettled(
@@ -316,6 +325,13 @@ class TestPlain:
         assert printed(capsys, *reports, verbose=True) == "    reads src/app.py\n    runs pytest\n"
         assert printed(capsys, *reports) == ""
 
+    def test_verbose_prints_what_the_agent_said_once_when_only_its_usage_is_new(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        reports = (AgentActivity("Done.", {}), AgentActivity("Done.", {"cost_usd": 0.1}))
+        again = (IterationStarted(2, 9, "implementation", TASK), AgentActivity("Done.", {}))
+        assert printed(capsys, *reports, *again, verbose=True) == ("    Done.\niteration 2/9: 1 One\n    Done.\n")
+
     def test_verbose_prints_a_line_of_a_plain_agent_once(self, capsys: pytest.CaptureFixture[str]) -> None:
         reports = (AgentActivity("Prices", {}, repeats_output=True), AgentOutputChunk(b"Prices\n"))
         assert printed(capsys, *reports, verbose=True) == "Prices\n"
@@ -328,9 +344,14 @@ class TestPlain:
                 "  go on with more: samuel run start --add-budget 5usd (or 20000tokens)\n",
             ),
             (
-                RunEnded(ExitReason.BASELINE_FAILED, 0, {}, {}, message="the checks fail"),
+                RunEnded(ExitReason.BASELINE_FAILED, 0, {}, {}, message=FAILED),
                 "ended: baseline_failed after 0 iterations\n"
                 "  fix the checks, or count only what becomes worse: samuel run start --baseline accept\n",
+            ),
+            (
+                RunEnded(ExitReason.BASELINE_FAILED, 0, {}, {}, message="`pytets` cannot run"),
+                "ended: baseline_failed after 0 iterations\n"
+                "  fix `quality_checks` in samuel.toml, or install what is missing: samuel run start\n",
             ),
         ],
     )
@@ -460,3 +481,63 @@ def test_the_end_of_a_run_names_each_question_with_the_command_that_answers_it()
         "  samuel run answer q1 TEXT  (Which colour?)",
         "  samuel run answer q2 TEXT  (How large?)",
     ]
+
+
+def test_the_end_of_a_run_names_the_command_that_lands_held_back_work() -> None:
+    question = Question(id="q1", text="may the work on this task land? needs a look", options=("land",))
+    task = Task(id="2", title="Two", status="waiting", questions=(question,))
+    assert list(next_steps(RunEnded(ExitReason.WAITING, 1, {}, {}, (task,)))) == [
+        "waiting for your answer: 2 Two",
+        "  samuel run land 2  (may the work on this task land? needs a look)",
+    ]
+
+
+NASTY = "$(touch${IFS}x)`y`;z"
+
+
+def test_no_command_that_a_run_offers_runs_the_id_of_a_task() -> None:
+    word = shlex.quote(NASTY)
+    question = Question(id=NASTY, text="land?", options=("land",))
+    other = Question(id=NASTY, text="which?")
+    tasks = (
+        Task(id=NASTY, title="Blocked", status="blocked", last_failure="no"),
+        Task(id=NASTY, title="Waiting", status="waiting", questions=(question, other)),
+    )
+    display = PlainDisplay()
+    lines = [
+        display.line(report)
+        for report in (
+            RunEnded(ExitReason.WAITING, 1, {}, {}, tasks),
+            QuestionAsked(NASTY, "which?", NASTY),
+            LandingParked(NASTY, "why"),
+            WorkPutAway(NASTY, NASTY, ("a",)),
+            WorkPutAway("", NASTY, ("a",)),
+        )
+    ]
+    record = RunRecord(run_id="run-1", methodology="ralph", agents=("mine",), started_at=0.0)
+    report = build_report(RunHistory(record, ()), tasks, project="shop")
+    commands = [command.command for item in report.waiting for command in item.commands]
+    offered = [line for line in "\n".join([*lines, stuck(tasks), *commands]).splitlines() if "samuel run" in line]
+    offered += [line for line in "\n".join(lines).splitlines() if "git " in line]
+    assert len(offered) >= 11
+    for line in offered:
+        arguments = re.split(r"\b(?:samuel run|git) ", line, maxsplit=1)[1]
+        assert word in arguments, line
+
+
+def test_the_live_display_counts_the_iterations_of_lanes() -> None:
+    display = live_display()
+    display(RunStarted(("pending",) * 3, 25))
+    for lane, iteration in ((1, 1), (2, 2), (1, 3)):
+        display(LaneReport(lane, IterationStarted(iteration, 25, "implementation", TASK)))
+    assert "iteration 3/25" in picture(display)[-1]
+
+
+def test_a_long_title_is_shortened_when_its_task_is_tried_again(capsys: pytest.CaptureFixture[str]) -> None:
+    title = "Charge the card of the customer when the order has left the warehouse"
+    first = IterationStarted(1, 9, "implementation", Task(id="1", title=title))
+    again = IterationStarted(2, 9, "implementation", Task(id="1", title=title, attempts=1))
+    assert printed(capsys, first, again) == (
+        f"iteration 1/9: 1 {title}\n"
+        "iteration 2/9: 1 Charge the card of the customer when the order ha… (attempt 2)\n"
+    )

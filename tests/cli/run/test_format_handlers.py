@@ -231,7 +231,7 @@ WRONG = "the hook `todo` returned a wrong task: "
             [{"id": "1", "title": "A", "depends_on": ["2"]}, {"id": "2", "title": "B", "depends_on": ["1"]}],
             [
                 f"notes.txt: {WRONG}tasks wait for each other: `1` -> `2` -> `1` "
-                "(take one of them out of a `depends_on`)"
+                "(let one of them not wait: change its `depends_on`, or its line `Depends on:` or `Blocked by:`)"
             ],
         ),
         (

@@ -6,13 +6,16 @@ import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
+from samuel.agents.ending import EndingKind
 from samuel.agents.process_files import log_path
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
+from samuel.loop.availability import AgentWait
 from samuel.loop.history import History
 from samuel.loop.run import Run
 from samuel.loop.run_file import RunFile
@@ -187,11 +190,31 @@ def test_run_show_prints_a_task_with_its_attempts_and_checks(samuel, past):
         "\n"
         "check `make test`: FAILED, exit code 2, 3.2s\n"
         "    E  assert 1 == 2\n"
+        "\n"
+        "the last words of the agent:\n"
+        "    one\n"
     )
     assert samuel("run", "show", "3").out.startswith("task     3 Docs\nstatus   unverified\n")
     assert "question  which address?" in samuel("run", "show", "4").out
     data = samuel("run", "show", "2", "--json").json["data"]
     assert (data["task"]["id"], data["attempts"][0]["outcome"]) == ("2", "quality_failed")
+
+
+def test_run_show_has_the_last_message_of_the_agent(samuel, past):
+    (past.root / "samuel.toml").write_text(f'{CONFIG}stream = "claude"\n')
+    past.history.add(past.attempt(SECOND, 3, "2", agent="mine"))
+    messages = [
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}
+        for text in ("looking", "The total was wrong.\n\n\x1b[31mIt\x1b[0m is right now.")
+    ]
+    tool = {"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash", "input": {}}]}}
+    past.log(SECOND, 3, "".join(json.dumps(record) + "\n" for record in (*messages, tool)).encode())
+
+    assert samuel("run", "show", "2").out.endswith(
+        "\nthe last words of the agent:\n    The total was wrong.\n\n    It is right now.\n"
+    )
+    words = samuel("run", "show", "2", "--json").json["data"]["agent_words"]
+    assert words.startswith("The total was wrong.\n\n")
 
 
 @pytest.mark.parametrize("command", ["show", "log"])
@@ -313,7 +336,7 @@ def test_run_log_says_when_there_is_no_log_and_follows_no_link(samuel, past, tmp
     assert (ran.code, "secret" in ran.out, "symbolic link" in ran.err) == (2, False, True)
 
 
-def run_at_work(past: Past, iteration: int, reason: ExitReason | None = None) -> None:
+def run_at_work(past: Past, iteration: int, reason: ExitReason | None = None, **fields: object) -> None:
     run = Run(
         run_id=SECOND,
         methodology="ralph",
@@ -322,6 +345,7 @@ def run_at_work(past: Past, iteration: int, reason: ExitReason | None = None) ->
         max_iterations=9,
         iteration=iteration,
         exit_reason=reason,
+        **fields,  # type: ignore[arg-type]
     )
     RunFile(past.state, past.record).save(run)
 
@@ -417,12 +441,48 @@ def test_run_status_names_what_waits_for_a_person(samuel, past):
         "\n"
         "waiting     4 Mail: which address?\n"
         "blocked     2 Totals: `make test` failed\n"
-        "unverified  1 task that no check looked at: 3\n"
+        "unverified  1 task that no check shows to be done: 3\n"
         "`samuel run show ID` shows a task, `samuel run reset ID` lets the next run try it again\n"
     )
     data = samuel("run", "status", "--json").json["data"]
     assert data["counts"] == {"completed": 2, "blocked": 1, "waiting": 1}
     assert (data["unverified"], data["blocked"]) == (["3"], [{"id": "2", "why": "`make test` failed"}])
+
+
+def test_run_status_keeps_the_lines_of_a_traceback(samuel, past):
+    run_at_work(past, 2, ExitReason.TASKS_BLOCKED)
+    why = "quality_failed: `make test` ended with exit code 2\n" + "\n".join(f"  line {n}" for n in range(1, 13))
+    TaskStore(past.state).replace_all([Task(id="2", title="Totals", status="blocked", last_failure=why)])
+    assert samuel("run", "status").out.endswith(
+        "blocked     2 Totals: quality_failed: `make test` ended with exit code 2\n"
+        + "".join(f"              line {n}\n" for n in range(3, 13))
+        + "`samuel run show ID` shows a task, `samuel run reset ID` lets the next run try it again\n"
+    )
+
+
+def test_run_status_says_until_when_a_run_waits_for_its_agent_also_after_a_kill(samuel, past):
+    until = time.time() + 3 * 24 * 3600 - 1
+    limit = AgentWait(kind=EndingKind.LIMITED, why="usage limit reached", since=START, until=until)
+    run_at_work(past, 1, agents=["mine"], waits={"mine": limit})
+    held = f"held        mine until {time.strftime('%a %H:%M', time.localtime(until))}, 71:59:"
+
+    with registered(User.from_environment().live, SECOND):
+        live = samuel("run", "status").out
+        assert f"last run    {SECOND}, waiting for mine\n" in live
+        assert held in live
+    killed = samuel("run", "status").out
+    assert f"last run    {SECOND}, not ended: `samuel run start` resumes it\n" in killed
+    assert held in killed
+    assert "left: usage limit reached\n" in killed
+    assert samuel("run", "status", "--json").json["data"]["hold"] == {
+        "mine": {"until": until, "why": "usage limit reached"}
+    }
+
+    run_at_work(past, 1, agents=["mine", "other"], waits={"mine": limit})
+    with registered(User.from_environment().live, SECOND):
+        assert f"last run    {SECOND}, at work\n" in samuel("run", "status").out, "the other agent can work"
+    run_at_work(past, 1, ExitReason.INTERRUPTED, agents=["mine"], waits={"mine": limit})
+    assert "held" not in samuel("run", "status").out, "a run that has ended waits for nobody"
 
 
 @pytest.mark.slow
@@ -435,3 +495,51 @@ def test_two_runs_do_not_write_over_each_others_logs(samuel, workshop: Workshop)
     logs = sorted((workshop.root / ".samuel/run/logs").glob("run-*/iteration-0001.log"))
     assert [log.read_text().strip() for log in logs] == [log.parent.name for log in logs]
     assert len(logs) == 2
+
+
+@pytest.mark.slow
+def test_the_report_of_an_earlier_run_stays_as_it_was(samuel, workshop: Workshop):
+    workshop.configure(CONFIG.replace("quality_checks", "max_task_attempts = 1\nquality_checks"))
+    workshop.agent('touch wrong; samuel run done "$SAMUEL_TASK_ID" > /dev/null')
+    assert samuel("trust", "--yes").code == 0
+    samuel("run", "start", "--iterations", "1")
+    first = samuel("run", "history", "--json").json["data"][0]["run_id"]
+    page = workshop.root / f".samuel/run/reports/{first}/report.html"
+    saved, reported = page.read_bytes(), samuel("run", "report", first)
+    assert reported.out.startswith("0 verified, 0 unverified, 1 blocked, 0 waiting, 1 pending; 2 wait for you\n")
+
+    workshop.agent('echo x > ok; samuel run done "$SAMUEL_TASK_ID" > /dev/null')
+    assert samuel("run", "start", "--iterations", "1", "--yes").code == 0
+    samuel("run", "reset", "1")
+    assert samuel("run", "report").out.startswith("1 verified, 0 unverified, 0 blocked, 0 waiting, 1 pending; ")
+    workshop.store.replace_all([Task(id="1", title="Another list")])
+
+    assert samuel("run", "report", first) == reported
+    assert page.read_bytes() == saved
+    assert "samuel run reset 1" in samuel("run", "report", first, "--markdown").out
+    assert samuel("run", "report").out.startswith(
+        "1 verified, 0 unverified, 1 blocked, 0 waiting; 2 wait for you\n"
+    )
+
+
+@pytest.mark.slow
+def test_the_report_has_the_diff_of_each_task_and_cuts_a_long_one(samuel, workshop: Workshop, git):
+    workshop.configure(CONFIG.replace("quality_checks", "commit = true\nmax_task_attempts = 1\nquality_checks"))
+    git(workshop.root, "config", "user.name", "A Person")
+    git(workshop.root, "config", "user.email", "person@example.org")
+    git(workshop.root, "commit", "-q", "--allow-empty", "-m", "begin")
+    workshop.agent(
+        'if [ "$SAMUEL_TASK_ID" = 1 ]; then seq 9999 > numbers; else echo bad > wrong; fi\n'
+        'samuel run done "$SAMUEL_TASK_ID" > /dev/null\n'
+    )
+    samuel("run", "start", "--yes")
+    run_id = samuel("run", "history", "--json").json["data"][0]["run_id"]
+    saved = (workshop.root / f".samuel/run/reports/{run_id}/report.md").read_text()
+    assert "```diff\ndiff --git a/numbers b/numbers\n" in saved
+    assert "+1000\n" in saved
+    assert "+9999\n" not in saved
+    assert "`samuel run show 1 --diff` prints the whole diff.\n" in saved
+    assert "+++ b/wrong\n@@ -0,0 +1 @@\n+bad\n```\n" in saved, "a failed attempt too"
+    assert "+++ b/wrong\n" in samuel("run", "report", "--markdown").out
+    whole = samuel("run", "show", "1", "--diff").out
+    assert "+9999\n" in whole

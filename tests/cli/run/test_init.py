@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from samuel.files.lock import held
+from samuel.loop.checks.files import without_tests_warning
 from samuel.loop.run import Run
 from samuel.loop.run_file import RunFile
 from samuel.tasks.store import TaskStore
@@ -153,9 +154,31 @@ def test_the_checks_a_project_has_are_shown_written_and_trusted(samuel, put, pro
     ran = samuel("run", "init", "--prd", "prd.md")
     line = f"  wrote quality_checks = {checks}\n" if checks else NO_CHECKS
     file_lines = f"what the checks run or read:\n{check_files}" if check_files else ""
-    assert ran == (0, f"2 tasks from prd.md\n{READ}{line}{file_lines}{TRY}", "")
+    # Without a test file the tests of a check are not protected, and that is said.
+    unknown = [command for command in checks if "test" in command and "tests/test_it.py" not in files]
+    warnings = "".join(f"warning: {without_tests_warning(command)}\n" for command in unknown)
+    assert ran == (0, f"2 tasks from prd.md\n{READ}{line}{file_lines}{TRY}", warnings)
     trusted = samuel("trust", "--list", "--json").json["data"]
     assert [(item["name"], item["state"]) for item in trusted] == ([("checks:ralph", "trusted")] if checks else [])
+
+
+def test_run_init_warns_about_tasks_that_seem_to_change_tests_without_naming_them(samuel, put):
+    put("prd.md", "# Shop\n\n## Tasks\n- [ ] 1 Rename clamp to clip\n- [ ] 2 Rename it\n  Files: tests/\n")
+    put("tests/test_it.py", "")
+    assert samuel("run", "init", "--prd", "prd.md").err == (
+        'warning: task 1 says "Rename": an attempt that changes a test is refused unless its task names it; if '
+        "this one may, add `Files: tests/` below it and read it again\n"
+    )
+
+
+def test_run_init_says_where_a_pyproject_nests_too_deep(samuel, put, project):
+    put("prd.md", PRD)
+    put("pyproject.toml", "a=" + "[" * 100_000)
+    assert samuel("run", "init", "--prd", "prd.md") == (
+        2,
+        "",
+        "error: pyproject.toml:1: the file nests deeper than 50 levels (make it flatter, or remove it)\n",
+    )
 
 
 WITH_CHECKS = "# Shop\n\n## Tasks\n- [ ] 1 One\n  Check: make e2e\n- [ ] 2 Two\n"
@@ -268,3 +291,20 @@ def test_only_one_of_many_run_inits_at_once_writes_the_tasks(put, project, store
     assert {text.partition("`--force`")[0] for agent, text in words.items() if agent != winner} == {refused}
     assert (project / "samuel.toml").read_text() == f'[methodology.ralph]\nagent = "{winner}"\n'
     assert len(store.load()) == 2
+
+
+@pytest.mark.parametrize("place", [".samuel", ".samuel/run", ".samuel/run/night"])
+def test_run_init_refuses_a_linked_state_directory_and_leaves_nothing_behind_it(
+    samuel, put, project, tmp_path, place
+):
+    put("docs/prd.md", PRD)
+    put("samuel.toml", '[methodology.day]\nagent = "claude"\n[methodology.night]\nagent = "claude"\n')
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (project / place).parent.mkdir(parents=True, exist_ok=True)
+    (project / place).symlink_to(elsewhere)
+    code, out, err = samuel("run", "init", "--prd", "docs/prd.md", "--methodology", "night")
+    assert (code != 0, out) == (True, "")
+    assert f"`PROJECT/{place}` is a symbolic link" in err
+    assert list(elsewhere.iterdir()) == []
+    assert not (project / ".samuel/run/.gitignore").exists()

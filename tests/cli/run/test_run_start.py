@@ -211,6 +211,20 @@ class TestBefore:
         put("more.txt", "x")
         assert samuel("run", "start", "--iterations", "1").err == note % "2 files"
 
+    @pytest.mark.slow
+    def test_a_resumed_run_says_nothing_about_what_its_killed_agent_left(self, samuel, workshop, git, put):
+        put(".gitignore", ".samuel\nkill\n")
+        git(workshop.root, "add", ".")
+        git(workshop.root, "commit", "-qm", "begin")
+        workshop.agent(f"{GOOD}[ -e kill ] || {{ touch kill; kill -9 $PPID; sleep 60; }}\n")
+        assert samuel("trust", "--yes").code == 0
+        with workshop.start("--iterations", "2") as killed:
+            assert killed.wait(timeout=600) == -9
+        assert git(workshop.root, "status", "--porcelain") == "?? work-1\n"
+        ran = samuel("run", "start")
+        assert ran.out.startswith("resuming run ")
+        assert ran.err == ""
+
     def test_run_start_does_not_follow_a_link_in_the_state(self, samuel, workshop, put, tmp_path):
         """It could have come with a clone, and lead to somebody's shell profile."""
         (tmp_path / "profile").write_text("mine\n")
@@ -239,6 +253,7 @@ class TestSeeing:
         assert checks.read_text() == "$ test ! -f wrong  (ok)\n\n"
         lines = [json.loads(line) for line in (logs / "agent.jsonl").read_text().splitlines()]
         assert [(line["iteration"], line["exit_code"]) for line in lines] == [(1, 0), (2, 0)]
+        assert all(isinstance(line["duration_ms"], float) for line in lines)
 
     @pytest.mark.slow
     def test_profile_ends_with_a_table(self, samuel, workshop, put):
@@ -350,6 +365,9 @@ class TestDryRun:
         assert (data["stopped"].split(":")[0], "## Deliver" in data["prompt"]) == ("quality_failed", True)
 
 
+RECORDING = "#!/bin/sh\n[ $1 = hook ] && echo {event} && exit\ncat >> {payload_file}; echo >> {payload_file}\n"
+
+
 class TestStopping:
     SLOW = 'echo $$ > "agent-$SAMUEL_TASK_ID"; sleep 30 & wait\n'
     HOOK = "#!/bin/sh\n[ $1 = hook ] && echo after:loop || cat > last.json\n"
@@ -405,6 +423,30 @@ class TestStopping:
         assert process.returncode == 130
         assert "ended: interrupted after 0 iterations; 2 pending\n" in out
         self.interrupted(workshop)
+
+    @pytest.mark.slow
+    def test_a_session_that_a_person_stops_gets_session_stop_with_the_changed_files(
+        self, workshop, put, marked_processes
+    ):
+        payload_file = workshop.root / ".samuel/seen"
+        for event in ("TurnEnd", "SessionStop", "SessionEnd", "after:loop"):
+            put(
+                f".samuel/hooks/{event.replace(':', '-')}",
+                RECORDING.format(event=event, payload_file=payload_file),
+                0o755,
+            )
+        workshop.agent(f"echo half > half-done.txt\n{self.SLOW}")
+        with workshop.start("--yes") as process:
+            workshop.wait_for("agent-1")
+            process.send_signal(signal.SIGINT)
+            process.stderr.readline()
+            process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=300)
+        assert process.returncode == 130
+        payloads = [json.loads(line) for line in payload_file.read_text().splitlines() if line]
+        assert [payload["event"] for payload in payloads] == ["SessionStop", "SessionEnd", "after:loop"]
+        assert {"agent-1", "half-done.txt"} <= {*payloads[0]["changed_files"]}
 
     @pytest.mark.slow
     def test_iterations_before_an_interrupt_stay_counted(self, samuel, workshop):

@@ -230,3 +230,17 @@ def test_a_limit_that_was_reached_with_nothing_but_failures_is_not_ok(samuel, wo
     workshop.agent(f"if [ $SAMUEL_TASK_ID = 2 ]; then exit 3; fi\n{GOOD}")
     ran = samuel("run", "start", "--yes", "--iterations", "2")
     assert (ran.code, "ended: max_iterations after 2 iterations; 1 completed, 1 pending\n" in ran.out) == (0, True)
+
+
+@pytest.mark.parametrize(("command", "status"), [("skip", "skipped"), ("block", "blocked")])
+def test_a_task_that_its_agent_skips_or_blocks_has_a_line_with_the_reason(samuel, workshop, command, status):
+    workshop.agent(f'samuel run {command} "$SAMUEL_TASK_ID" --reason "nobody needs it" > /dev/null\n')
+    assert samuel("trust", "--yes").code == 0
+
+    screen = samuel("run", "start", "--iterations", "1").out
+
+    assert f"  {status} by the agent: nobody needs it\n" in screen
+    table = samuel("run", "show", "1").out
+    assert "incomplete" not in table
+    assert re.search(rf"  1  {status} +\S+ +unknown  nobody needs it\n", table), table
+    assert f"{status} by the agent" in samuel("run", "report", "--markdown").out

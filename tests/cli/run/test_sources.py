@@ -228,3 +228,43 @@ def test_run_sync_is_refused_inside_a_run(samuel, put, monkeypatch):
     monkeypatch.setenv("SAMUEL_RUN_ID", "run-7")
     for command in (("sync",), ("enqueue", "--from", "tasks.md"), ("init", "--from", "tasks.md")):
         assert "inside the run `run-7`" in samuel("run", *command).err
+
+
+def test_the_checks_of_a_prd_json_are_added_to_those_of_the_project(samuel, put, project):
+    put("samuel.toml", '[methodology.ralph]\nquality_checks = ["pytest -q"]\n')
+    put("prd.json", STORIES)
+    ran = samuel("run", "init", "--from", "prd.json")
+    assert "  checks for all tasks: `make test`\n" in ran.out
+    assert "  wrote quality_checks = ['pytest -q', 'make test']\n" in ran.out
+    assert "the checks that the tasks bring along are not trusted yet: `samuel trust` shows them" in ran.out
+    assert 'quality_checks = ["pytest -q", "make test"]' in (project / "samuel.toml").read_text()
+
+
+def test_checks_that_the_project_has_are_not_added_again(samuel, put, project):
+    config = put("samuel.toml", '[methodology.ralph]\nquality_checks = ["make test"]\n')
+    before = config.read_text()
+    put("prd.json", STORIES)
+    assert "wrote" not in samuel("run", "init", "--from", "prd.json").out
+    assert config.read_text() == before
+
+
+def test_run_convert_names_the_checks_and_what_is_none_with_its_line(samuel, put):
+    commands = '{\n    "test": "make test",\n    "lint": {"run": "ruff"},\n    "types": ""\n  }'
+    put("prd.json", STORIES.replace(json.dumps({"test": "make test"}, indent=2).replace("\n", "\n  "), commands))
+    ran = samuel("run", "convert", "prd.json")
+    assert "  checks for all tasks: `make test`\n" in ran.out
+    assert [line.removeprefix("warning: ") for line in ran.err.splitlines()] == [
+        "prd.json:4: `lint` of `verificationCommands` is not a command, and is not checked",
+        "prd.json:5: `types` of `verificationCommands` is not a command, and is not checked",
+    ]
+
+
+def test_a_named_format_decides_between_the_files_of_a_directory(samuel, put):
+    put("prd.json", STORIES)
+    put("tasks.json", json.dumps({"tasks": [{"id": 1, "title": "Other", "status": "pending"}]}))
+    for name, title in (("prd.json", "Prices"), ("task-master", "Other")):
+        ran = samuel("run", "convert", "--format", name, ".", "--json")
+        assert [task["title"] for task in ran.json["data"]["tasks"]] == [title]
+    for arguments in ((), ("--format", "beads")):
+        refused = samuel("run", "convert", *arguments, ".")
+        assert (refused.code, "has 2 files with tasks" in refused.err) == (2, True)

@@ -22,12 +22,13 @@ NONE_YET = (
 def test_run_tasks_prints_a_table(samuel, three):
     assert samuel("run", "tasks") == (
         0,
-        "ID    STATUS       PRIORITY  COMPLEXITY  DEPENDS ON  TITLE     WHY\n"
-        "1     completed    medium    medium      -           Write it\n"
-        "1.10  in_progress  high      medium      1           Use it\n"
-        "2     pending      medium    medium      1, 1.10     Sell it\n",
+        "ID    STATUS       PRIORITY  DEPENDS ON  TITLE\n"
+        "1     completed    medium    -           Write it\n"
+        "1.10  in_progress  high      1           Use it\n"
+        "2     pending      medium    1, 1.10     Sell it\n",
         "",
     )
+    assert samuel("run", "tasks", "--status", "completed").out == "ID  STATUS     TITLE\n1   completed  Write it\n"
     assert samuel("run", "tasks", "--status", "blocked") == (0, "no tasks\n", "")
 
 
@@ -203,9 +204,9 @@ def test_run_convert_shows_the_tasks_of_a_prd(samuel, put, project):
     )
     assert samuel("run", "convert", "docs/prd.md") == (
         0,
-        "ID   STATUS     PRIORITY  COMPLEXITY  DEPENDS ON  TITLE  WHY\n"
-        "1    completed  medium    simple      1.1         One\n"
-        "1.1  pending    medium    medium      -           Two\n"
+        "ID   STATUS     COMPLEXITY  DEPENDS ON  TITLE\n"
+        "1    completed  simple      1.1         One\n"
+        "1.1  pending    medium      -           Two\n"
         "\n2 tasks from docs/prd.md\n"
         "  format: markdown, because it is Markdown with headings and checklists\n"
         "  counted: 3 headings, 3 boxes; read: 2 tasks, 1 of them done\n",

@@ -34,7 +34,7 @@ from samuel.files.ignored import make_ignored_dirs
 from samuel.files.inside import make_dirs_inside, open_inside, read_inside
 from samuel.files.lock import held
 from samuel.files.named_errors import errors_naming
-from samuel.printable import file_name
+from samuel.printable import file_name, shell_word
 
 PLACE = ".system/implement"
 RUNNING = ".running"
@@ -196,7 +196,9 @@ class CallStore:
 
     def _unreadable(self, key: str, name: str, why: object) -> ConfigError:
         where = str(self._root / PLACE / key / name)
-        return ConfigError([Problem(f"it cannot be read: {why}", where, 0, f"samuel ability delete {key}")])
+        return ConfigError(
+            [Problem(f"it cannot be read: {why}", where, 0, f"samuel ability delete {shell_word(key)}")]
+        )
 
 
 def checked_key(key: str) -> str:

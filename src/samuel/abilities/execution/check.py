@@ -10,6 +10,7 @@ from samuel.abilities import placeholders
 from samuel.abilities.model import Ability, PromptImplementation, ScriptImplementation
 from samuel.abilities.schema import violations
 from samuel.errors import SamuelError
+from samuel.printable import shell_word
 
 _NEGATIVE = re.compile(r"-[0-9.]+(?:[eE][-+]?[0-9]+)?")
 
@@ -40,7 +41,7 @@ def in_environment(ability: Ability, environment: str) -> CallRefused | None:
 
 def input_of(ability: Ability, value: Any) -> CallRefused | None:
     """Why an input is refused: it violates the schema, or lacks a value that an argument or a prompt needs."""
-    see = f"`samuel ability show {ability.id}` shows its input"
+    see = f"`samuel ability show {shell_word(ability.id)}` shows its input"
     if not isinstance(value, dict):
         return CallRefused("the input must be a JSON object", see)
     if ability.input_schema is not None and (wrong := violations(ability.input_schema, value)):

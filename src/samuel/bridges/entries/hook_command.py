@@ -50,6 +50,9 @@ _SESSION_DIRECTORIES = {"codex": "*/codex-arg0*"}
 # it reads JSON on stdout whatever the exit code, and JSON without a decision is an allow.
 _EXIT_CODE_DENIES = ("claude", "codex", "qwen", "kimi")
 
+# By its path: where PATH has no `sh`, the client's own shell would end with 127, and the client goes on.
+_SHELL = "/bin/sh"
+
 _DENY_ON_EXIT, _EXIT_AS_USUAL = 'trap "exit 2" EXIT; ', "; trap - EXIT"  # around what needs a fork
 
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
@@ -123,7 +126,7 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
 
 def hook_command(command: EmitCommand, client: str, event: str) -> str:
     """The script as one command line, whatever shell the client gives it to."""
-    return f"sh -c {shlex.quote(hook_script(command, client, event))}"
+    return f"{_SHELL} -c {shlex.quote(hook_script(command, client, event))}"
 
 
 def event_of(command: object, client: str) -> str:
@@ -137,12 +140,12 @@ def event_of(command: object, client: str) -> str:
 
 
 def _script(command: str) -> str:
-    """The script that `hook_command` made into this command line; "" if it is another one."""
+    """The script that `hook_command` of any version made into this command line; "" if it is another one."""
     try:
         words = shlex.split(command)
     except ValueError:  # a quote that does not end
         return ""
-    return words[2] if len(words) == 3 and words[:2] == ["sh", "-c"] else ""
+    return words[2] if len(words) == 3 and words[0] in (_SHELL, "sh") and words[1] == "-c" else ""
 
 
 def _deny(client: str, event: str, reason: str) -> str:

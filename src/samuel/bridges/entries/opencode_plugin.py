@@ -56,7 +56,7 @@ async function find(directory) {
   if (!$asks_server) return null
   const told = await run(["--socket"], directory, "").catch(() => ({ code: 1 }))
   const lines = told.code === 0 ? told.stdout.split("\\n") : []
-  return lines.length === 5 ? lines.slice(0, 4) : null
+  return lines.length === 6 ? lines.slice(0, 5) : null
 }
 
 function framed(data) {
@@ -80,7 +80,7 @@ function decoded(body) {
  * Have the server answer, in the protocol of `samuel-emit`. Null: it did not, and called no handler.
  * When `samuel-emit` stops waiting for a server that has the payload, it can still tell so; here it is an error.
  */
-function askServer([path, version, installation, cwd], event, input) {
+function askServer([path, version, installation, cwd, proof], event, input) {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0)
     let sent = false
@@ -130,7 +130,8 @@ function askServer([path, version, installation, cwd], event, input) {
     })
     const words = ["--as", "opencode", event]
     const variables = Object.entries(process.env).map(([name, value]) => `$${name}=$${value}`)
-    const header = ["samuel-emit 1", "emit", version, installation, cwd, words.length, ...words, ...variables]
+    const fields = ["samuel-emit 2", "emit", version, installation, cwd, proof]
+    const header = [...fields, words.length, ...words, ...variables]
     socket.write(framed(Buffer.from(header.join("\\0"))))
   })
 }

@@ -13,6 +13,7 @@ from samuel.bridges.entries.entry_file import BrokenFile
 from samuel.bridges.entries.hook_command import TIMEOUT, EmitCommand, event_of, hook_command
 from samuel.bridges.entries.registered import registered_events
 from samuel.config.syntax import syntax_problem
+from samuel.config.toml_text import TOO_DEEP, TomlTooDeep, toml_values
 
 # As `hook_block` writes it, with the line break before it. The block ends before its own last line break.
 _BLOCK = re.compile(
@@ -104,7 +105,9 @@ def toml_string(text: str) -> str:
 
 def _hooks(text: str) -> list[dict[str, Any]]:
     try:
-        hooks = tomllib.loads(text).get("hooks", [])
+        hooks = toml_values(text).get("hooks", [])
+    except TomlTooDeep as error:
+        raise BrokenFile(f"it {TOO_DEEP}", error.line, "make it flatter, or remove the file") from None
     except ValueError as error:
         what, line, hint = syntax_problem(error, text)
         raise BrokenFile(what, line, hint or "fix it, or remove the file") from None

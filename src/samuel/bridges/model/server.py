@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import threading
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -93,8 +94,23 @@ class _LoopbackServer(ThreadingHTTPServer):
     block_on_close = False  # a client may keep a connection open for as long as it likes
     model: ModelServer
 
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Whether the client belongs to this user: nobody else may use up the script."""
+        return user_of(client_address[1], self.server_port) in (None, os.getuid())
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that hangs up is no error of ours."""
+
+
+def user_of(port: int, server_port: int, table: str = "/proc/net/tcp") -> int | None:
+    """Whose connection from a port to that of the server this is, both of 127.0.0.1; None if that is not known."""
+    ends = [f"0100007F:{port:04X}", f"0100007F:{server_port:04X}"]
+    try:
+        with open(table, encoding="ascii") as file:
+            rows = (line.split() for line in file)
+            return next((int(row[7]) for row in rows if row[1:3] == ends), None)
+    except (OSError, ValueError, IndexError):  # another system has none
+        return None
 
 
 class _RequestHandler(BaseHTTPRequestHandler):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-
 from samuel.bridges.entries.layouts import client_home
 from samuel.bridges.entries.toml_hooks import hook_block
 from samuel.bridges.process.overlay import as_private, overlay_home
 from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge
+from samuel.config.toml_text import toml_values
 from samuel.errors import SamuelError
 from samuel.files import atomic
 
@@ -20,7 +19,7 @@ def bridge(request: BridgeRequest) -> ProcessBridge:
     overlay_home(own, request.home, (CONFIG,))
     try:
         config = (own / CONFIG).read_text("utf-8")
-        hooks = tomllib.loads(config).get("hooks", [])
+        hooks = toml_values(config).get("hooks", [])
     except FileNotFoundError:
         config, hooks = "", []
     except ValueError as error:

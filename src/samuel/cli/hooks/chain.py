@@ -50,7 +50,12 @@ def _plain_step(position: int, step: ChainStep) -> dict[str, Any]:
         "why": step.why,
         "match": handler.match,
         "mode": step.mode.value,
+        "background": step.background,
     }
+
+
+def _background(step: ChainStep) -> str:
+    return "in the background: nobody waits for it" if step.background else ""
 
 
 def _observed(step: ChainStep) -> str:
@@ -72,5 +77,5 @@ def _row(position: int, step: ChainStep) -> tuple[str, ...]:
         "yes" if step.strict and step.mode is HandlerMode.ENFORCE else "no",
         format_duration(step.timeout),
         handler.status.value,
-        "; ".join(filter(None, (step.why, _observed(step), _only(handler), handler.reason))),
+        "; ".join(filter(None, (step.why, _observed(step), _background(step), _only(handler), handler.reason))),
     )

@@ -61,6 +61,7 @@ def _plain(kind: EventType, fired: Fired, warnings: Sequence[str]) -> dict[str, 
         "ok": fired.ok,
         "result": msgspec.to_builtins(fired.result),
         "chain": [_plain_call(call) for call in fired.calls],
+        **({"background": list(fired.background)} if fired.background else {}),
         "warnings": list(warnings),
     }
 

@@ -14,6 +14,7 @@ from samuel.sources.unmarked_files import unmarked_files
 
 EXCLUDED = "excluded"
 OBSERVED = "observed"
+BACKGROUND = "background"
 COLUMNS = ("event", "name", "order", "origin", "runtime", "status", "reason")
 SHIPPED_COLUMNS = ("name", "event", "status", "summary")
 
@@ -58,7 +59,8 @@ def _rows(app: App) -> list[dict[str, str | int | None]]:
         event = chain.event.name
         steps = [step for step in chain.steps if step.handler.event or step.order is None]
         for step in steps:
-            rows.append(_row(step.handler, event, step.order, step.handler.status, step.handler.reason, step.mode))
+            row = _row(step.handler, event, step.order, step.handler.status, step.handler.reason, step.mode)
+            rows.append({**row, "background": step.background})
         for left in chain.left_out:
             handler = left.handler
             works = handler.status is HandlerStatus.ACTIVE
@@ -102,13 +104,16 @@ def _row(
         "reason": reason,
         "path": handler.path,
         "mode": mode.value,
+        "background": handler.background,
     }
 
 
 def _table_row(row: dict[str, str | int | None]) -> dict[str, str | int | None]:
-    """The row of the table: an observed handler is active, but nothing depends on what it returns."""
+    """The row of the table: the answer of an observed handler, or of one in the background, is not used."""
     if row["mode"] == HandlerMode.OBSERVE and row["status"] == HandlerStatus.ACTIVE:
         return {**row, "status": OBSERVED, "reason": "what it decides is only recorded"}
+    if row["background"] and row["status"] == HandlerStatus.ACTIVE:
+        return {**row, "status": BACKGROUND, "reason": "nobody waits for it"}
     return row
 
 

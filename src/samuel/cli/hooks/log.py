@@ -99,12 +99,12 @@ def _fits(call: CallRecord, event: str, outcome: str | None) -> bool:
 
 def _plain(call: CallRecord) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.to_builtins(msgspec.structs.asdict(call))
-    return {**fields, "at": utc_time(call.at), "slow": slowness(call.event, call.handler, call.duration_ms)}
+    return {**fields, "at": utc_time(call.at), "slow": _slow(call)}
 
 
 def _row(call: CallRecord, when: Callable[[float], str]) -> tuple[str, ...]:
     took = f"{call.duration_ms:.1f}"
-    slow = slowness(call.event, call.handler, call.duration_ms) or "-"
+    slow = _slow(call) or "-"
     message = "; ".join(filter(None, (call.message, call.would.text if call.would else "")))
     return when(call.at), call.event, call.handler, call.outcome, took, slow, message
 
@@ -127,3 +127,8 @@ def utc_time(at: float) -> str:
         return iso(at)
     except (OverflowError, ValueError, OSError):  # a journal that came with a clone may say anything
         return str(at)
+
+
+def _slow(call: CallRecord) -> str:
+    """How a call is flagged that somebody waited for and that took long."""
+    return "" if call.background else slowness(call.event, call.handler, call.duration_ms)

@@ -15,6 +15,7 @@ from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.config.yaml_edit import set_flag
 from samuel.errors import ConfigError, SamuelError, UsageError
 from samuel.files import atomic
+from samuel.files.regular import read_regular
 from samuel.nearest import did_you_mean
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_cache import YamlHookFile
@@ -99,7 +100,7 @@ def _names(read: YamlHookFile) -> tuple[str, ...]:
 def _write(app: App, read: YamlHookFile, on: bool) -> bytes:
     """Write the file and return its new content, if nothing but the flag differs from before."""
     path = app.paths.root / read.file
-    text = set_flag(path.read_bytes().decode(), "enabled", on, after="id")
+    text = set_flag(read_regular(path).decode(), "enabled", on, after="id")
     hint = f"write `enabled: {str(on).lower()}` in it"
     by_hand = SamuelError(f"`{read.file}` cannot be changed by a program", hint)
     if text is None or read.hook is None:

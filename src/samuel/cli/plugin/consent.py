@@ -104,7 +104,14 @@ def broken(here: CommandContext, plugins: Iterable[InstalledPlugin], store: Stor
 
 def _hooks(plugin: InstalledPlugin, handlers: Iterable[Handler]) -> tuple[LockedHook, ...] | None:
     """The hooks of a plugin with their events; None if one of them could not be asked."""
-    own = [handler for handler in handlers if handler.owner == plugin.name and not handler.hookless]
+    places = (None, plugin.linked or str(plugin.directory))  # the user may have another one of the same name
+    own = [
+        handler
+        for handler in handlers
+        if handler.owner == plugin.name
+        and not handler.hookless
+        and (handler.package and handler.package.directory) in places
+    ]
     if any(not handler.event or handler.status is not HandlerStatus.ACTIVE for handler in own):
         return None
     return tuple(

@@ -32,7 +32,7 @@ def list_(here: CommandContext) -> int:
         [plugin["name"], _where(plugin), *(str(len(plugin[key])) for key in COLUMNS[2:])] for plugin in plugins
     ]
     broken = [f"`{plugin['name']}`: {problem}" for plugin in plugins for problem in plugin["problems"]]
-    return here.out.answer(plugins, OutputTable(COLUMNS, rows), warnings=broken)
+    return here.out.answer(plugins, OutputTable(COLUMNS, rows, underlined=True), warnings=broken)
 
 
 def _where(plugin: Mapping[str, Any]) -> str:

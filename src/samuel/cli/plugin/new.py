@@ -6,6 +6,7 @@ import click
 
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.plugins.model import SKILL
+from samuel.printable import shell_word
 from samuel.scaffold.plugin import NEW_KINDS, directory_name, plugin, write
 
 
@@ -31,10 +32,11 @@ def new(here: CommandContext, name: str, kind: str, parent: Path) -> int:
     directory = parent / directory_name(name)
     write(directory, files)
     path_text = str(directory)
-    test = f"pytest {path_text}"
-    tries = [f"samuel plugin validate {path_text}", test, f"samuel plugin add {_as_path(path_text)}"]
+    word = shell_word(path_text)
+    test = f"pytest {word}"
+    tries = [f"samuel plugin validate {word}", test, f"samuel plugin add {shell_word(_as_path(path_text))}"]
     push = [
-        f"cd {path_text} && git init && git add . && git commit -m 'First version'",
+        f"cd {word} && git init && git add . && git commit -m 'First version'",
         "git remote add origin URL && git push -u origin HEAD",
         "samuel plugin add URL",
     ]

@@ -15,6 +15,7 @@ from samuel.plugins.contents import HOOKS, RECIPES, SKILLS, Contents, contents, 
 from samuel.plugins.functions import missing
 from samuel.plugins.manifest import load
 from samuel.plugins.model import FILE, Manifest
+from samuel.printable import shell_word
 
 
 @click.command()
@@ -59,7 +60,9 @@ def _forgotten(directory: Path) -> Iterator[Problem]:
             continue
         with open(file, "rb") as opened:
             if opened.read(2) == b"#!":
-                yield Problem("it begins with `#!`, but is not executable", str(file), 1, f"`chmod +x {file}`")
+                yield Problem(
+                    "it begins with `#!`, but is not executable", str(file), 1, f"`chmod +x {shell_word(file)}`"
+                )
 
 
 def _plain(manifest: Manifest, offered: Contents) -> dict[str, Any]:

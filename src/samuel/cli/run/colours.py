@@ -14,10 +14,12 @@ from samuel.loop.reports import (
     IterationFailed,
     IterationSettled,
     LoopWarning,
+    LostTests,
     QuestionAsked,
     Report,
     RunEnded,
     RunRefused,
+    TaskDecided,
     TaskFileUnreadable,
     WaitStarted,
 )
@@ -51,14 +53,16 @@ def colour_of(report: Report) -> str:
         case IterationFailed():
             return YELLOW if report.outcome in _NOBODY_FAILED else RED
         case CheckEnded():
-            return "" if report.passed else RED
+            return RED if not report.passed else YELLOW if report.repeated else ""
+        case LostTests():
+            return RED
         case BaselineChecked():
             return "" if not report.failing else YELLOW if report.accepted else RED
         case RunRefused() | TaskFileUnreadable():
             return RED
         case AgentEnded():
             return "" if report.exit_code == 0 else YELLOW
-        case WaitStarted() | AgentChanged() | QuestionAsked() | LoopWarning():
+        case WaitStarted() | AgentChanged() | QuestionAsked() | TaskDecided() | LoopWarning():
             return YELLOW
         case RunEnded():
             return YELLOW if report.reason in _UNFINISHED else RED if report.reason.exit_code else GREEN

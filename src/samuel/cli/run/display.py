@@ -19,6 +19,7 @@ from samuel.cli.run.words import (
     end_line,
     first_line,
     judged_twice_line,
+    lost_tests_line,
     next_steps,
     plural,
     put_away_line,
@@ -29,6 +30,7 @@ from samuel.cli.run.words import (
     wait_line,
 )
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.report.way_out import way_out
 from samuel.loop.reports import (
     AgentActivity,
     AgentChanged,
@@ -49,6 +51,7 @@ from samuel.loop.reports import (
     LandingStarted,
     LaneReport,
     LoopWarning,
+    LostTests,
     QuestionAsked,
     Report,
     RunEnded,
@@ -56,12 +59,13 @@ from samuel.loop.reports import (
     RunResumed,
     RunStarted,
     StepStarted,
+    TaskDecided,
     TaskFileUnreadable,
     WaitStarted,
     WorkLanded,
     WorkPutAway,
 )
-from samuel.printable import safe, without_control_sequences
+from samuel.printable import safe, shell_word, without_control_sequences
 
 FINISHING = "finishing this attempt; press Ctrl-C again to stop now"
 
@@ -79,6 +83,7 @@ class PlainDisplay:
         self._in_a_line = False  # of the agent's output
         self._agent_text = AgentText()
         self._log = ""  # of the agent of this iteration
+        self._activity = ""  # of the agent, that was printed last
         self._tail_shown = False  # of a check of this iteration
         self._reason = ""  # that was printed last
         self._lanes: dict[int, PlainDisplay] = {}  # what is known of the attempts in each lane
@@ -135,7 +140,7 @@ class PlainDisplay:
                 self._reason = first_line(report.why)
                 return f"  {IterationOutcome.ABORTED}: {self._reason}"
             case IterationStarted():
-                self._log, self._tail_shown = "", False
+                self._log, self._activity, self._tail_shown = "", "", False
                 return f"iteration {report.iteration}/{report.max_iterations}: {subject(report)}"
             case DiscoveryChosen():
                 return f"  {LOOKING}"
@@ -146,6 +151,8 @@ class PlainDisplay:
                 return f"  {judged_twice_line(report)}"
             case CheckEnded():
                 return self._check(report)
+            case LostTests():
+                return f"  {lost_tests_line(report)}"
             case IterationFailed():
                 return self._failure(report)
             case LoopWarning():
@@ -167,11 +174,13 @@ class PlainDisplay:
             case WorkPutAway():
                 return f"  {put_away_line(report)}"
             case QuestionAsked():
-                answer = f"samuel run answer {report.task_id} TEXT"
+                answer = f"samuel run answer {shell_word(report.id)} TEXT"
                 return f"  question about task {report.task_id}: {report.question}\n    {answer}"
+            case TaskDecided():
+                why = first_line(report.reason)
+                return f"  {report.status} by the agent{f': {why}' if why else ''}"
             case AgentActivity():
-                printed = report.repeats_output or self.raw
-                return f"    {first_line(report.text)}" if self._verbose and report.text and not printed else ""
+                return "" if report.repeats_output or self.raw else self._activity_line(first_line(report.text))
             case LaneReport():
                 return self._of_lane(report)
             case LandingStarted():
@@ -180,9 +189,8 @@ class PlainDisplay:
             case WorkLanded():
                 return f"landed: {', '.join(report.tasks)} on {report.branch} ({report.commit[:12]})"
             case LandingParked():
-                return (
-                    f"waits for you: task {report.task_id}: {report.reason}\n    samuel run land {report.task_id}"
-                )
+                command = f"samuel run land {shell_word(report.task_id)}"
+                return f"waits for you: task {report.task_id}: {report.reason}\n    {command}"
             case BranchChosen():
                 return f"work lands on {report.branch}: {report.why}"
             case BranchEntered():
@@ -198,9 +206,16 @@ class PlainDisplay:
         lane = self._lanes.setdefault(report.lane, PlainDisplay(self._verbose, self._now))
         return "\n".join(f"{mark}{line.removeprefix('  ')}" for line in lane.line(report.report).splitlines())
 
+    def _activity_line(self, text: str) -> str:
+        """What the agent does now, for `--verbose`; "" if only what it used is new."""
+        if not self._verbose or text == self._activity:
+            return ""
+        self._activity = text
+        return f"    {text}" if text else ""
+
     def _check(self, report: CheckEnded) -> str:
         line = f"  check {check_result(report)}"
-        if report.passed or not report.output_tail.strip():
+        if report.passed or report.repeated or not report.output_tail.strip():
             return line
         self._tail_shown = True
         return "\n".join([line, *tail(report.output_tail)])
@@ -213,7 +228,10 @@ class PlainDisplay:
         of_check = report.outcome is IterationOutcome.QUALITY_FAILED and not self._tail_shown
         last_lines = tail(output) if of_agent or of_check else []
         log = short_path(report.log or self._log)
-        return "\n".join([f"  {report.outcome}: {self._reason}", *last_lines, *([f"  log: {log}"] if log else [])])
+        way = way_out(report.task_id, report.why)
+        own_files = [f"  {way.own_files}"] if way else []
+        log_lines = [f"  log: {log}"] if log else []
+        return "\n".join([f"  {report.outcome}: {self._reason}", *last_lines, *own_files, *log_lines])
 
     def _end(self, report: RunEnded) -> str:
         why = first_line(report.message)

@@ -15,9 +15,11 @@ from samuel.cli.run.tasks import table
 from samuel.config.edit import Value, has_value, set_value
 from samuel.errors import SamuelError
 from samuel.files import atomic
+from samuel.files.inside import refuse_links
 from samuel.files.lock import held
 from samuel.loop.checks.detect import project_files, quality_checks
-from samuel.loop.checks.files import CheckFiles, disk_reader
+from samuel.loop.checks.files import CheckFiles, disk_reader, without_tests, without_tests_warning
+from samuel.loop.checks.tests_of_tasks import warnings_about_tests
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.prompts import background
@@ -85,6 +87,7 @@ def init(
     if run := inside_a_run():
         raise SamuelError(f"cannot replace the tasks from inside the run `{run}`", "use another terminal")
     root, run_directory = here.root, paths.Project(here.root).run
+    _refuse_links(root, methodology)
     task_import = read_tasks(here, source, format_name, tag)
     tasks = task_import.imported.tasks
     find(agent or "claude", config.load(root / paths.CONFIG).agents)  # refuse an unknown agent before any write
@@ -105,9 +108,10 @@ def init(
             settings["max_iterations"] = max_iterations
         git = Git(root, environment.clean())
         files = project_files(root, git)
-        offered = [] if chosen.quality_checks else list(task_import.imported.checks)
-        checks = list(chosen.quality_checks) or offered or quality_checks(root, files)
-        if checks and not chosen.quality_checks:
+        own = list(chosen.quality_checks)
+        offered = [command for command in task_import.imported.checks if command not in own]
+        checks = [*own, *offered] or quality_checks(root, files)
+        if checks != own:
             settings["quality_checks"] = checks
         if not no_commit and git.is_repository and not has_value(root / paths.CONFIG, table, *COMMITS):
             settings |= dict.fromkeys(COMMITS, True)
@@ -146,6 +150,8 @@ def init(
     }
     block = "\n".join([*lines, "", "Try:", "  samuel run tasks", "  samuel run start"])
     notes = task_import.warnings() if here.out.json else warnings(task_import)
+    notes += map(without_tests_warning, without_tests([*checks, *own_checks], files, disk_reader(root)))
+    notes += warnings_about_tests(tasks, (path for _, paths in check_files.present for path in paths))
     if note := without_place(task_import, write_back=write_back):
         notes.append(note)
     return here.out.answer(data, block, warnings=notes)
@@ -179,6 +185,14 @@ def _agree_to(here: CommandContext, consent: Consent, name: str, yes: bool) -> N
 def _described(check_files: CheckFiles) -> list[str]:
     lines = check_files.describe()
     return ["what the checks run or read:", *(f"  {line}" for line in lines)] if lines else []
+
+
+def _refuse_links(root: Path, methodology: str) -> None:
+    """Raise UnsafePath where a link would lead out of the project, before anything is written there."""
+    loaded = config.load(root / paths.CONFIG)
+    name = methodology or loaded.default_methodology
+    states = (paths.Project(root).state(name, several=several) for several in (False, True))
+    refuse_links(root, paths.HOME, *(str(state.relative_to(root)) for state in states))
 
 
 def _make_run_directory(directory: Path) -> None:

@@ -8,8 +8,8 @@ from samuel.cli.run import change_tasks, run_file, state_directory, task_store
 from samuel.cli.run.start import run_loop
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
-from samuel.loop.lanes.ledger import LAND
 from samuel.process.live import is_live
+from samuel.tasks.answering import LAND, is_about_landing
 from samuel.tasks.question import Question
 from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks, find
@@ -54,7 +54,7 @@ def land(here: CommandContext, id: str, yes: bool) -> int:
 
 def _question(task: Task) -> Question:
     """The question whether the work on the task may land. Raises SamuelError if there is none."""
-    question = next((question for question in task.open_questions if question.options == (LAND,)), None)
+    question = next((question for question in task.open_questions if is_about_landing(question)), None)
     if question is None:
         raise SamuelError(
             f"no work on task `{task.id}` waits for a landing", "`samuel run status` lists what waits for you"

@@ -1,15 +1,15 @@
-"""What `samuel run status` says about the lanes of a run: what each does, what lands, and what is waited for."""
+"""What `samuel run status` says about the lanes of a run: what each does, and what lands."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from samuel.loop.report.words import line, span
-from samuel.loop.run import LaneRecord, LanesState, Run
+from samuel.loop.run import LaneRecord, LanesState
 from samuel.tasks.task import Tasks
 
 
-def lanes_data(run: Run, lanes: LanesState) -> dict[str, Any]:
+def lanes_data(lanes: LanesState) -> dict[str, Any]:
     """For `--json`."""
     return {
         "branch": lanes.branch,
@@ -29,12 +29,11 @@ def lanes_data(run: Run, lanes: LanesState) -> dict[str, Any]:
         ],
         "landing": list(lanes.landing.tasks) if lanes.landing else [],
         "ready": sorted(lanes.ready),
-        "hold": {agent: {"until": wait.until, "why": wait.why} for agent, wait in run.waits.items()},
     }
 
 
-def lane_lines(run: Run, lanes: LanesState, tasks: Tasks, now: float) -> list[str]:
-    """A line for each lane at work, one for what is ready to land, and one for an agent that is waited for."""
+def lane_lines(lanes: LanesState, tasks: Tasks, now: float) -> list[str]:
+    """A line for each lane at work, and one for what is ready to land."""
     titles = {task.id: task.title for task in tasks}
     lines = [f"branch      {lanes.branch}, {lanes.landed} landed"]
     for record in _by_lane(lanes):
@@ -47,11 +46,6 @@ def lane_lines(run: Run, lanes: LanesState, tasks: Tasks, now: float) -> list[st
     ready = [record.task for record in _by_lane(lanes) if record.result is not None and record.result.work]
     if ready:
         lines.append(f"landing     {', '.join(ready)}")
-    lines += [
-        f"held        {agent} for {span(wait.until - now)}: {line(wait.why, 100)}"
-        for agent, wait in run.waits.items()
-        if wait.until > now
-    ]
     return lines
 
 

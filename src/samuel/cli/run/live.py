@@ -31,6 +31,7 @@ from samuel.loop.reports import (
     DiscoveryChosen,
     IterationSettled,
     IterationStarted,
+    LaneReport,
     Report,
     RunStarted,
     StepStarted,
@@ -92,6 +93,8 @@ class LiveDisplay(PlainDisplay):
         super().__call__(report)
         self._board(report)
         match report:
+            case LaneReport(report=IterationStarted() as started):
+                self._iteration = max(self._iteration, started.iteration)
             case StepStarted():
                 self._begin_step(step_words(report.event))
             case RunStarted():

@@ -1,32 +1,27 @@
 from __future__ import annotations
 
 import codecs
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
-from samuel import config, paths
+from samuel import paths
 from samuel.agents.process_files import errors_path, log_path, written_log
 from samuel.agents.stream import PlainStream, ReadableLog, StreamFactory
-from samuel.agents.table import find
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import run_file
+from samuel.cli.run.agent_log import log_chunks, stream_of
 from samuel.cli.run.selection import RunsOfProject
 from samuel.clock import Clock, SystemClock
 from samuel.errors import SamuelError
-from samuel.files.inside import open_inside
 from samuel.loop.run import Run
 from samuel.printable import safe
 from samuel.process.live import is_live
 
 POLL = 0.25  # seconds between two looks at a log that is followed
-CHUNK = 1024 * 1024
-LONGEST = 64 * 1024 * 1024
-
 
 LogWriter = Callable[[bytes], None]
 
@@ -79,7 +74,7 @@ def log(here: CommandContext, name: str, iteration: int | None, follow: bool, ra
     if follow and current is not None and agent_log.run_id == current.run_id:
         _follow(runs.state, agent_log, write, raw)
     else:
-        for chunk in _chunks(runs.state, agent_log.path, 0, LONGEST):
+        for chunk in log_chunks(runs.state, agent_log.path):
             write(chunk)
         _print_errors(runs.state, agent_log, raw)
     return 0
@@ -117,11 +112,7 @@ def _stream(here: CommandContext, runs: RunsOfProject, current: Run | None, agen
     agents = {
         attempt.iteration: attempt.agent for attempt in runs.attempts() if attempt.run_id == agent_log.run_id
     }
-    name = agents.get(agent_log.iteration) or (current.agent if current else "")
-    try:
-        return find(name, config.load(here.root / paths.CONFIG).agents).stream
-    except SamuelError:
-        return PlainStream
+    return stream_of(here.root, agents.get(agent_log.iteration) or (current.agent if current else ""))
 
 
 def _follow(
@@ -135,7 +126,7 @@ def _follow(
         run = file.load()
         ended = run is None or run.run_id != agent_log.run_id or run.over or not is_live(live, run.run_id)
         wrote = False
-        for chunk in _chunks(state, agent_log.path, position, LONGEST):
+        for chunk in log_chunks(state, agent_log.path, position):
             position, wrote = position + len(chunk), True
             write(chunk)
         if wrote:
@@ -157,27 +148,14 @@ def _print_errors(state: Path, agent_log: AgentLog, raw: bool) -> None:
     """Print what the agent wrote to stderr; raw, it goes to stderr, so that stdout can be read by programs."""
     write = _write_raw_errors if raw else readable_writer(PlainStream)
     has_output = agent_log.path.is_file()
-    for number, chunk in enumerate(_chunks(state, agent_log.errors, 0, LONGEST)):
+    for number, chunk in enumerate(log_chunks(state, agent_log.errors)):
         if has_output and not raw and number == 0:
             print("--- stderr ---", flush=True)
         write(chunk)
 
 
 def _text(state: Path, path: Path) -> str:
-    return b"".join(_chunks(state, path, 0, LONGEST)).decode("utf-8", "replace")
-
-
-def _chunks(state: Path, path: Path, position: int, most: int) -> Iterator[bytes]:
-    """What is in a file from a position on; nothing if it does not exist."""
-    try:
-        fd = open_inside(state, str(path.relative_to(state)), flags=os.O_RDONLY)
-    except FileNotFoundError:
-        return
-    with open(fd, "rb") as log_file:
-        log_file.seek(position)
-        while most > 0 and (chunk := log_file.read(min(CHUNK, most))):
-            most -= len(chunk)
-            yield chunk
+    return b"".join(log_chunks(state, path)).decode("utf-8", "replace")
 
 
 def readable_writer(stream: StreamFactory) -> LogWriter:

@@ -21,8 +21,11 @@ from samuel.errors import SamuelError, UsageError
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
 from samuel.hooks.handler import Origin
 from samuel.loop.accept_unguarded import accepting_unguarded
+from samuel.loop.checks.detect import project_files
+from samuel.loop.checks.files import disk_reader, without_tests, without_tests_warning
 from samuel.loop.lost_commits import lost_commits
 from samuel.loop.reports import Watch
+from samuel.loop.run_file import RunFile
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.git import GitFailed
 from samuel.process.git.landing import OLDEST
@@ -88,6 +91,9 @@ def make_ready(
             raise SamuelError(lack)
         if place.settings.quality_checks and not app.chains[QUALITY_CHECK].steps:
             here.out.warn(f"`quality_checks` will not run: no handler runs on `{QUALITY_CHECK}`")
+        own_files = project_files(place.root, place.git)
+        for command in without_tests(place.settings.quality_checks, own_files, disk_reader(place.root)):
+            here.out.warn(without_tests_warning(command))
         in_lanes = sum(spec.slots for spec in places) > 1 or bool(elsewhere)
         if in_lanes:
             _refuse_without_lanes(app)
@@ -96,13 +102,19 @@ def make_ready(
         if place.settings.commit or in_lanes:
             _refuse_without_identity(app)
         _name_what_is_in_the_way(here, app, tasks)
-        if dirty := [] if in_lanes else ProjectFiles(place.root, place.git).dirty():
+        if dirty := [] if in_lanes or _is_resumed(app) else ProjectFiles(place.root, place.git).dirty():
             files = f"{len(dirty)} files" if len(dirty) > 1 else f"`{dirty[0]}`"
             here.out.tell(f"note: the work tree is dirty ({files}); the run does not commit what you changed")
         return app
     except BaseException:
         app.close()
         raise
+
+
+def _is_resumed(app: App) -> bool:
+    """Whether the last run has not ended: then what is dirty may be of its own agent, and it knows."""
+    last_run = RunFile(app.state, app.workplace.record).resumable().run
+    return last_run is not None and not last_run.over
 
 
 def _refuse_without_checks(app: App) -> None:

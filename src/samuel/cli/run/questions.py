@@ -6,6 +6,8 @@ import click
 
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import state_directory, task_store
+from samuel.printable import shell_word
+from samuel.tasks.answering import answer_command, is_about_landing
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, natural
 
@@ -31,23 +33,24 @@ def questions(here: CommandContext, with_answered: bool) -> int:
     return here.out.answer([_data(*pair) for pair in listed], *(blocks or ["no questions"]))
 
 
-def answer_command(question: Question) -> str:
-    """The command line that answers the question."""
-    return f"samuel run answer {question.id} TEXT"
-
-
 def _block(task: Task, question: Question) -> str:
     lines = [f"{question.id}  task {task.id} {task.title}"]
     lines += [f"    {line}" for line in question.text.splitlines()]
     lines += [f"      {number}. {option}" for number, option in enumerate(question.options, start=1)]
     if question.open:
-        number = ", or the number of an option" if question.options else ""
-        lines.append(f"    answer it with: {answer_command(question)}{number}")
+        lines.append(f"    answer it with: {answer_command(task.id, question)}{_other_answers(question)}")
     else:
         lines.append(f"    answer: {question.answer}")
     return "\n".join(lines)
 
 
+def _other_answers(question: Question) -> str:
+    if is_about_landing(question):
+        again = f"samuel run answer {shell_word(question.id)} TEXT"
+        return f" (no agent is paid), or `{again}` to let an agent work on it again"
+    return ", or the number of an option" if question.options else ""
+
+
 def _data(task: Task, question: Question) -> dict[str, Any]:
-    command = answer_command(question) if question.open else ""
+    command = answer_command(task.id, question) if question.open else ""
     return {**question.plain(), "task": task.id, "title": task.title, "command": command}

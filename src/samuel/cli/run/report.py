@@ -10,10 +10,14 @@ from samuel.cli.run.selection import RunsOfProject
 from samuel.errors import SamuelError, UsageError
 from samuel.files import atomic
 from samuel.loop.history import LAST
+from samuel.loop.report.diffs import with_diffs
 from samuel.loop.report.files import save_report
 from samuel.loop.report.html import to_html
 from samuel.loop.report.markdown import to_markdown
 from samuel.loop.report.model import RunReport, report_json
+from samuel.loop.report.words import plural
+from samuel.process import environment
+from samuel.process.git.git import Git
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -41,7 +45,7 @@ def report(here: CommandContext, run: str, html: Path | None, markdown: bool, gi
     if sum((html is not None, markdown, github)) > 1:
         raise UsageError("`--html`, `--markdown` and `--github` exclude each other", "give one of them")
     runs = RunsOfProject.here(here)
-    data = runs.report(runs.find(run))
+    data = with_diffs(runs.report(runs.find(run)), Git(runs.root, environment.clean()))
     if html is not None and str(html) != "-":
         return _write_html(here, data, html)
     if github and (summary := os.environ.get(SUMMARY)):
@@ -52,6 +56,7 @@ def report(here: CommandContext, run: str, html: Path | None, markdown: bool, gi
         return here.out.answer(report_json(data))
     directory = save_report(runs.state, data).relative_to(runs.root)
     counts = ", ".join(f"{count} {word}" for word, count in data.counts.items())
+    counts += f", {plural(data.lost_tests, 'lost test')}" if data.lost_tests else ""
     waiting = f"{len(data.waiting)} wait for you" if data.waiting else "nothing waits for you"
     return here.out.answer(None, f"{counts}; {waiting}", f"{directory}/report.html, report.md and report.json")
 

@@ -61,11 +61,14 @@ class RunsOfProject(NamedTuple):
         return self.history.find(name)
 
     def report(self, run_id: str) -> RunReport:
-        """The report of a run; the tasks as they are now belong to that of the last one only."""
-        newest = self.history.ids()[:1] == [run_id]
+        """The report of a run, with its tasks as they were at its end; that of the last one with them as now."""
+        tasks: Tasks | None = self.history.tasks(run_id)
+        if self.history.ids()[:1] == [run_id]:
+            now = {(task.id, task.title): task for task in self.tasks}  # the list may be another one by now
+            tasks = self.tasks if tasks is None else [now.get((task.id, task.title), task) for task in tasks]
         return build_report(
             self.history.load(run_id),
-            self.tasks if newest else None,
+            tasks,
             project=self.root.name,
             state=self.state_name,
         )

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
+from textwrap import indent
 from typing import Any
 
 import click
@@ -11,20 +11,32 @@ from samuel.agents.process_files import LOGS, log_path, written_log
 from samuel.bridges.coverage import total_coverage
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
+from samuel.cli.run.agent_log import last_words, stream_of
 from samuel.cli.run.history import cost_of, run_data, seconds_of
 from samuel.cli.run.selection import RunsOfProject, Selection
 from samuel.errors import SamuelError, UsageError
 from samuel.loop.attempt_record import AttemptRecord, CheckRecord
 from samuel.loop.history import RunHistory, shortest_prefix
+from samuel.loop.report.diffs import COMMIT, REF, patch, work_of
 from samuel.loop.report.markdown import check_words
 from samuel.loop.report.model import repository_notes
-from samuel.loop.report.words import CostSummary, block, line, moment, plural, span, status_words
+from samuel.loop.report.way_out import way_out_lines
+from samuel.loop.report.words import (
+    CostSummary,
+    block,
+    details,
+    headline,
+    line,
+    moment,
+    plural,
+    span,
+    status_words,
+)
+from samuel.printable import shell_word
 from samuel.process import environment
-from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.git import Git
 
 WHY = 34  # characters of a reason in a table of 80 columns
-_COMMIT = re.compile(r"[0-9a-f]{4,64}")
-_REF = re.compile(r"refs/samuel/[A-Za-z0-9_./-]{1,300}")
 
 
 @click.command()
@@ -86,7 +98,9 @@ def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) 
     status = status_words(row) if row else "no longer in the task list"
     facts = [("task", f"{selection.task_id} {line(title)}"), ("status", status)]
     if row and row.reason and row.status != "completed":
-        facts.append(("question" if row.status == "waiting" else "why", line(row.reason)))
+        facts.append(("question" if row.status == "waiting" else "why", headline(row.reason)))
+    if row and row.status == "blocked":
+        facts += [("way out", text) for text in way_out_lines(row.id, row.last_failure)]
     facts += [("commit", commit)] if commit else []
     if last:
         log = _log_of(runs, last)
@@ -99,12 +113,25 @@ def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) 
         columns = ("run", "#", "outcome", "took", "cost", "why")
         rows = [(shortest_prefix(a.run_id, ids), str(a.iteration), *_cells(a, WHY - 10)) for a in attempts]
         blocks += ["", OutputTable(columns, rows), *_check_blocks(last.checks if last else ())]
+    if row and row.status == "blocked" and details(row.reason) and not (last and last.checks):
+        blocks += ["", indent(details(row.reason, 4000), "    ")]
+    if words := _words(runs, last):
+        blocks += ["", f"the last words of the agent:\n{indent(block(words), '    ')}"]
     data = {
         "task": row.plain() if row else {"id": selection.task_id, "title": title},
         "commit": commit,
         "attempts": [_plain(runs, attempt) for attempt in attempts],
+        "agent_words": words,
     }
     return here.out.answer(data, *blocks)
+
+
+def _words(runs: RunsOfProject, attempt: AttemptRecord | None) -> str:
+    """What the agent of an attempt said last."""
+    if attempt is None:
+        return ""
+    path = log_path(runs.state, attempt.run_id, attempt.iteration, "output")
+    return last_words(runs.state, path, stream_of(runs.root, attempt.agent))
 
 
 def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
@@ -123,6 +150,7 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
     for label, names in (
         ("check files", attempt.check_files),
         ("lost tests", attempt.lost_tests),
+        ("still red", attempt.still_red),
         ("denied", attempt.denials),
         ("observed", attempt.would_denials),
     ):
@@ -147,24 +175,14 @@ def _show_diff(here: CommandContext, runs: RunsOfProject, selection: Selection) 
     ref = next((attempt.ref for attempt in reversed(attempts) if attempt.ref), "")
     completed = selection.row is not None and selection.row.status == "completed"
     source = commit if completed or not ref else ref
-    if not (_COMMIT.fullmatch(source) or _REF.fullmatch(source)):
+    if not (COMMIT.fullmatch(source) or REF.fullmatch(source)):
         hint = "`commit = true` in samuel.toml makes a commit for each task"
-        if completed and _REF.fullmatch(ref):
-            hint = f"`git show {ref}` shows its last failed attempt; {hint}"
+        if completed and REF.fullmatch(ref):
+            hint = f"`git show {shell_word(ref)}` shows its last failed attempt; {hint}"
         what = "was completed without a commit" if completed else "has no commit, and no attempt of it was kept"
         raise SamuelError(f"task `{selection.task_id}` {what}", hint)
-    text = patch(Git(runs.root, environment.clean()), source)
+    text = patch(Git(runs.root, environment.clean()), source, work_of(attempts) if source == commit else "")
     return here.out.answer({"source": source, "diff": text}, text.rstrip("\n"))
-
-
-def patch(git: Git, source: str) -> str:
-    """The change that a commit, or the ref of an attempt, made. Raises SamuelError if git has it no more."""
-    try:
-        return git.run("show", "--root", "--no-color", "--stat", "--patch", source, "--").decode(
-            "utf-8", "replace"
-        )
-    except GitFailed as error:
-        raise SamuelError(f"git cannot show `{source}`: {error.message}") from None
 
 
 def _facts(facts: Iterable[tuple[str, str]]) -> str:
@@ -175,7 +193,12 @@ def _facts(facts: Iterable[tuple[str, str]]) -> str:
 
 def _cells(attempt: AttemptRecord, longest: int = WHY) -> tuple[str, ...]:
     took = span(max(attempt.ended_at - attempt.started_at, 0.0))
-    return attempt.outcome, took, CostSummary.of([attempt.usage]).short, line(attempt.why, longest) or "-"
+    return (
+        attempt.decided or attempt.outcome,
+        took,
+        CostSummary.of([attempt.usage]).short,
+        line(attempt.why, longest) or "-",
+    )
 
 
 def _log_of(runs: RunsOfProject, attempt: AttemptRecord) -> str:

@@ -35,7 +35,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_tasks(here: CommandContext, name: str, format_name: str, tag: str) -> TaskImport:
     """The tasks of a file, a directory or standard input; a person is asked where two formats fit."""
-    source, notes = open_source(name, here.directory, _stdin)
+    source, notes = open_source(name, here.directory, _stdin, format_name)
     choose = _choose if here.out.asks and name != STDIN else None
     return import_tasks(source, format_name, tag, choose, notes, format_handlers(here))
 
@@ -51,6 +51,8 @@ def described(task_import: TaskImport) -> list[str]:
         f"  format: {task_import.format.name}, because {task_import.why}",
         f"  counted: {counts}; read: {result}",
     ]
+    if imported.checks:
+        lines.append(f"  checks for all tasks: {', '.join(f'`{command}`' for command in imported.checks)}")
     if imported.documents:
         lines.append(f"  for the prompt: {', '.join(document.name for document in imported.documents)}")
     return lines

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -10,6 +10,7 @@ from samuel import paths
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory, task_store
+from samuel.cli.run.hold_lines import hold_data, hold_lines, waits_for
 from samuel.cli.run.lane_lines import lane_lines, lanes_data
 from samuel.cli.run.run_fields import run_fields
 from samuel.cli.run.words import FINISH
@@ -19,17 +20,22 @@ from samuel.events.endings import ExitReason
 from samuel.loop.history import History, RunHistory
 from samuel.loop.lost_commits import LostCommit, lost_commits
 from samuel.loop.own_branch import OwnBranch, commit_of
+from samuel.loop.report.lost_tests import lost_tests, lost_tests_words
 from samuel.loop.report.model import repository_notes
-from samuel.loop.report.words import CostSummary, line, moment, plural, span, status_words
+from samuel.loop.report.way_out import way_out_lines
+from samuel.loop.report.words import CostSummary, details, headline, line, moment, plural, span, status_words
 from samuel.loop.run import Run, own_branch_of
+from samuel.printable import shell_word
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.process.live import is_live
+from samuel.tasks.answering import answer_command
 from samuel.tasks.task import Task, Tasks
 
 COLUMNS = ("status", "tasks")
 MOST_NOTES = 10  # about the repository
 REASON = 200  # characters of why a task is blocked; the whole of it is in `--json`
+OUTPUT, OUTPUT_LINES = 2000, 10  # characters and lines of the output below it
 
 
 @click.command()
@@ -49,30 +55,36 @@ def status(here: CommandContext) -> int:
     data: dict[str, Any] = {"counts": counts, "exit_reason": "", "usage": {}, **(run_fields(run) if run else {})}
     data |= {
         "unverified": [task.id for task in _unverified(tasks)],
+        "lost_tests": [],
         "blocked": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "blocked"],
         "waiting": [{"id": task.id, "why": task.reason} for task in tasks if task.status == "waiting"],
     }
     words = _counts(_word(task) for task in tasks)
     blocks: list[str | OutputTable] = [OutputTable(COLUMNS, [(word, str(count)) for word, count in words.items()])]
+    lost: dict[str, tuple[str, ...]] = {}
     if run:
         live = not run.over and is_live(user.live, run.run_id)
-        recorded = _recorded(run, History.of(directory, user.record(directory)))
-        seconds = _seconds(run, recorded, live)
-        data |= {"started_at": run.started_at, "seconds": seconds, "running": live}
-        data |= {"exit_message": run.exit_message, "repository": _repository(recorded)}
-        blocks += ["", *_run_lines(run, live, seconds)]
+        now = SystemClock.now()
+        history = _history(History.of(directory, user.record(directory)), run.run_id)
+        seconds = _seconds(run, history, live)
+        lost = lost_tests(history.attempts if history else ())
+        data["lost_tests"] = [{"id": id, "tests": list(tests)} for id, tests in lost.items()]
+        data |= {"started_at": run.started_at, "seconds": seconds, "running": live, **hold_data(run)}
+        data |= {"exit_message": run.exit_message, "repository": _repository(history)}
+        blocks += ["", *_run_lines(run, live, seconds, now)]
         if run.lanes is not UNSET:
-            data |= lanes_data(run, run.lanes)
-            blocks += lane_lines(run, run.lanes, tasks, SystemClock.now())
+            data |= lanes_data(run.lanes)
+            blocks += lane_lines(run.lanes, tasks, now)
         elif branch := _unfinished_branch(here, run):
             data |= {"branch": branch.name, "from_branch": branch.from_branch}
             blocks.append(f"branch      {branch.name}, from {branch.origin}")
             if not live:
                 blocks.append(f"            {FINISH}")
-        blocks += _repository_lines(_repository(recorded))
-    lost = lost_commits(Git(here.root, environment.clean()), tasks)
-    data["lost_commits"] = [{"id": task.id, "commit": task.commit_sha, "ref": ref} for task, ref in lost]
-    blocks += _attention(tasks, lost)
+        blocks += hold_lines(run, now)
+        blocks += _repository_lines(_repository(history))
+    commits = lost_commits(Git(here.root, environment.clean()), tasks)
+    data["lost_commits"] = [{"id": task.id, "commit": task.commit_sha, "ref": ref} for task, ref in commits]
+    blocks += _attention(tasks, lost, commits)
     return here.out.answer(data, *blocks)
 
 
@@ -83,8 +95,10 @@ def _unfinished_branch(here: CommandContext, run: Run) -> OwnBranch | None:
     return branch if branch and git.is_repository and commit_of(git, branch.name) else None
 
 
-def _run_lines(run: Run, live: bool, seconds: float | None) -> Iterable[str]:
-    ended = run.exit_reason or ("at work" if live else "not ended: `samuel run start` resumes it")
+def _run_lines(run: Run, live: bool, seconds: float | None, now: float) -> Iterable[str]:
+    agent = waits_for(run, now) if live else ""
+    at_work = f"waiting for {agent}" if agent else "at work"
+    ended = run.exit_reason or (at_work if live else "not ended: `samuel run start` resumes it")
     yield f"last run    {run.run_id}, {ended}"
     took = (
         f", took {span(seconds)}"
@@ -101,9 +115,9 @@ def _run_lines(run: Run, live: bool, seconds: float | None) -> Iterable[str]:
         yield f"cost        {CostSummary.of([run.usage]).words}"
 
 
-def _repository(recorded: RunHistory | None) -> list[str]:
+def _repository(history: RunHistory | None) -> list[str]:
     """What agents did to the repository in the last run, and commits that failed."""
-    attempts = recorded.attempts if recorded else ()
+    attempts = history.attempts if history else ()
     return [*(attempt.commit_error for attempt in attempts if attempt.commit_error), *repository_notes(attempts)]
 
 
@@ -114,31 +128,42 @@ def _repository_lines(notes: Sequence[str]) -> list[str]:
     return ["", *lines] if lines else []
 
 
-def _attention(tasks: Tasks, lost: Sequence[LostCommit]) -> list[str]:
+def _attention(tasks: Tasks, lost: Mapping[str, Sequence[str]], commits: Sequence[LostCommit]) -> list[str]:
     """What waits for a person, each with the command for it."""
     lines = [
-        f"waiting     {task.id} {line(task.title, 60)}: {line(task.reason, REASON)}"
-        for task in tasks
-        if task.status == "waiting"
+        f"LOST TESTS  {id}: {line(lost_tests_words(tests), REASON)} (`samuel run show {shell_word(id)} --diff`)"
+        for id, tests in lost.items()
     ]
+    for task in tasks:
+        if task.status == "waiting":
+            commands = [answer_command(task.id, question) for question in task.open_questions]
+            lines += [_why("waiting", task, task.reason), *(f"{'':<12}{command}" for command in commands)]
     blocked = [task for task in tasks if task.status == "blocked"]
-    lines += [
-        f"blocked     {task.id} {line(task.title, 60)}: {line(task.last_failure, REASON)}" for task in blocked
-    ]
-    lines += [f"lost        {commit.task.id} {line(commit.task.title, 60)}: {commit.words}" for commit in lost]
+    for task in blocked:
+        lines.append(_why("blocked", task, task.last_failure))
+        lines += (f"{'':<12}{line(text)}" for text in way_out_lines(task.id, task.last_failure))
+    for commit in commits:
+        lines.append(f"lost        {line(commit.task.id, 60)} {line(commit.task.title, 60)}: {commit.words}")
     if unverified := _unverified(tasks):
         names = ", ".join(task.id for task in unverified)
-        lines.append(f"unverified  {plural(len(unverified), 'task')} that no check looked at: {names}")
+        lines.append(f"unverified  {plural(len(unverified), 'task')} that no check shows to be done: {names}")
     if blocked:
         lines.append("`samuel run show ID` shows a task, `samuel run reset ID` lets the next run try it again")
     return ["", *lines] if lines else []
 
 
-def _recorded(run: Run, history: History) -> RunHistory | None:
+def _history(history: History, run_id: str) -> RunHistory | None:
     try:
-        return history.load(run.run_id)
+        return history.load(run_id)
     except SamuelError:
         return None
+
+
+def _why(label: str, task: Task, why: str) -> str:
+    """A task with the first line of the reason, and below it the last ones of what comes after it."""
+    output = details(why, OUTPUT).split("\n")[-OUTPUT_LINES:] if details(why) else []
+    first = f"{label:<12}{line(task.id, 60)} {line(task.title, 60)}: {headline(why, REASON)}"
+    return "\n".join([first, *(f"{'':<12}{text}".rstrip() for text in output)])
 
 
 def _seconds(run: Run, recorded: RunHistory | None, live: bool) -> float | None:

@@ -7,9 +7,11 @@ import click
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import state_directory, task_store
+from samuel.loop.report.words import headline
 from samuel.tasks.task import STATUSES, Task
 
 COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why")
+DEFAULTS = {"priority": "medium", "complexity": "medium", "depends on": "-", "why": ""}
 
 
 @click.command()
@@ -27,18 +29,20 @@ def tasks(here: CommandContext, status: str | None) -> int:
 
 
 def table(tasks: Iterable[Task]) -> OutputTable:
-    tasks = list(tasks)
-    dispensable = ["priority", "complexity"]
-    dispensable += [] if any(task.depends_on for task in tasks) else ["depends on"]
-    dispensable += [] if any(task.last_failure for task in tasks) else ["why"]
-    return OutputTable(COLUMNS, [_row(task) for task in tasks], ("depends on", "title", "why"), dispensable)
+    """The tasks, without the columns in which every task has what it has by default."""
+    rows = [_row(task) for task in tasks]
+    silent = {name for name, default in DEFAULTS.items() if all(row[name] == default for row in rows)}
+    columns = [name for name in COLUMNS if name not in silent]
+    folded = [name for name in ("depends on", "title", "why") if name in columns]
+    return OutputTable(columns, [[row[name] for name in columns] for row in rows], folded)
 
 
-def _row(task: Task) -> tuple[str, ...]:
+def _row(task: Task) -> dict[str, str]:
     status: str = task.status
     if task.claimed and status == "in_progress":
         status = "in_progress (claimed)"
     elif task.verified == "none" and status == "completed":
         status = "completed (unverified)"
-    why = " ".join(task.reason.split())[:60]  # `--json` has the whole of it
-    return task.id, status, task.priority, task.complexity, ", ".join(task.depends_on) or "-", task.title, why
+    why = headline(task.reason, 60)  # `--json` has the whole of it
+    cells = (task.id, status, task.priority, task.complexity, ", ".join(task.depends_on) or "-", task.title, why)
+    return dict(zip(COLUMNS, cells, strict=True))

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from samuel.agents.ending import EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop.checks import baseline
+from samuel.loop.checks.baseline import cannot_run_text
+from samuel.loop.checks.withheld import withheld_hint
+from samuel.loop.report.lost_tests import lost_tests_words
+from samuel.loop.report.way_out import way_out_lines
+from samuel.loop.report.words import NOTHING_GREEN
 from samuel.loop.reports import (
     AgentEnded,
     BaselineChecked,
@@ -16,18 +23,23 @@ from samuel.loop.reports import (
     CheckFilesChanged,
     IterationSettled,
     IterationStarted,
+    LostTests,
     RunEnded,
     WaitStarted,
     WorkPutAway,
 )
+from samuel.printable import shell_word, shorten
+from samuel.tasks.answering import answer_command
+from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 
 LOOKING = "looking for tasks"
 TAIL_LINES = 10
 MOST_FILES = 3  # files of checks that a line names
+AGAIN = 50  # characters of a title that was printed in full before
 MOST_BLOCKED = 5  # tasks that the end of a run names one by one
 FINISH = "samuel run finish --merge (or --pr, --discard)"
-UNVERIFIED = "unverified: no checks are configured"
+NO_CHECKS = "no checks are configured"
 
 _DAY = 24 * 3600
 _ENDINGS = {
@@ -64,8 +76,9 @@ def subject(report: IterationStarted) -> str:
     task = report.task
     if task is None:
         return LOOKING if report.mode == "discovery" else "no task"
-    attempt = f" (attempt {task.attempts + 1})" if task.attempts else ""
-    return f"{task.id} {task.title}{attempt}"
+    if not task.attempts:
+        return f"{task.id} {task.title}"
+    return f"{task.id} {shorten(task.title, AGAIN)} (attempt {task.attempts + 1})"
 
 
 def agent_line(report: AgentEnded, now: float) -> str:
@@ -92,7 +105,10 @@ def baseline_line(report: BaselineChecked) -> str:
         return "baseline: the checks pass"
     failing = ", ".join(f"`{command}`" for command in report.failing)
     rest = "accepted; only what becomes worse counts" if report.accepted else "no agent was started"
-    return f"baseline: {failing} failed before the first agent; {rest}"
+    lines = [f"baseline: {failing} failed before the first agent; {rest}"]
+    lines += [cannot_run_text(report.cannot_run)] if report.cannot_run else []
+    lines += [hint] if (hint := withheld_hint(report.withheld)) else []
+    return "\n  ".join(lines)
 
 
 def judged_twice_line(report: CheckFilesChanged) -> str:
@@ -105,8 +121,9 @@ def judged_twice_line(report: CheckFilesChanged) -> str:
 def put_away_line(report: WorkPutAway) -> str:
     files = plural(len(report.paths), "file")
     if not report.task_id:  # a discovery has no task that `run show` could be asked for
-        return f"put away what the discovery changed ({files}): git show {report.ref}"
-    return f"put away the changes of task {report.task_id} ({files}): `samuel run show {report.task_id} --diff`"
+        return f"put away what the discovery changed ({files}): git show {shell_word(report.ref)}"
+    look = f"samuel run show {shell_word(report.task_id)} --diff"
+    return f"put away the changes of task {report.task_id} ({files}): `{look}`"
 
 
 def settled_line(report: IterationSettled) -> str:
@@ -117,7 +134,14 @@ def settled_line(report: IterationSettled) -> str:
     if not completed:
         return ""
     done = f"{report.statuses.count('completed')} of {plural(len(report.statuses), 'task')} completed"
-    return f"  completed, {UNVERIFIED}; {done}" if report.verified == "none" else f"  completed: {done}"
+    if report.verified != "none":
+        return f"  completed: {done}"
+    why = NOTHING_GREEN if report.still_red else NO_CHECKS
+    return f"  completed, unverified: {why}; {done}"
+
+
+def lost_tests_line(report: LostTests) -> str:
+    return f"LOST TESTS: {lost_tests_words(report.tests)}"
 
 
 def end_line(report: RunEnded) -> str:
@@ -133,20 +157,26 @@ def end_line(report: RunEnded) -> str:
 def next_steps(report: RunEnded) -> Iterator[str]:
     """What a person can do after this run, a line each, with the commands for it."""
     if report.reason is ExitReason.BASELINE_FAILED:
-        yield "fix the checks, or count only what becomes worse: samuel run start --baseline accept"
+        if report.message.startswith(baseline.FAILED):
+            yield "fix the checks, or count only what becomes worse: samuel run start --baseline accept"
+        else:
+            yield "fix `quality_checks` in samuel.toml, or install what is missing: samuel run start"
     if report.branch:
         origin = f", from {report.from_branch}" if report.from_branch else ""
         yield f"the work is on the branch {report.branch}{origin}"
         yield f"  {FINISH}"
     if report.reason is ExitReason.BUDGET and report.message and "max_duration" not in report.message:
         yield "go on with more: samuel run start --add-budget 5usd (or 20000tokens)"
+    for id, tests in report.lost_tests.items():
+        yield f"LOST TESTS in task {id}: {lost_tests_words(tests)}"
+        yield f"  samuel run show {shlex.quote(id)} --diff"
     yield from _blocked([task for task in report.tasks if task.status == "blocked"])
     for task in report.tasks:
         if task.status == "waiting":
             yield f"waiting for your answer: {task.id} {task.title}"
-            questions = [(first_line(question.text), question.id) for question in task.open_questions]
-            for text, name in questions or [("", task.id)]:
-                yield f"  samuel run answer {name} TEXT{f'  ({text})' if text else ''}"
+            for question in task.open_questions or [Question(id=task.id, text="")]:
+                text = first_line(question.text)
+                yield f"  {answer_command(task.id, question)}{f'  ({text})' if text else ''}"
     if report.report:
         yield f"report: {report.report}"
 
@@ -155,14 +185,19 @@ def _blocked(tasks: list[Task]) -> Iterator[str]:
     for task in tasks[:MOST_BLOCKED]:
         why = first_line(task.last_failure)
         yield f"blocked: {task.id} {task.title}{f' ({why})' if why else ''}"
-        yield f"  samuel run show {task.id}"
-        yield f"  samuel run reset {task.id}"
+        yield f"  samuel run show {shell_word(task.id)}"
+        yield f"  samuel run reset {shell_word(task.id)}"
+        yield from (f"  {line}" for line in way_out_lines(task.id, task.last_failure))
     if len(tasks) > MOST_BLOCKED:
         yield f"and {len(tasks) - MOST_BLOCKED} more: samuel run tasks --status blocked"
 
 
 def check_result(report: CheckEnded) -> str:
-    return f"`{report.command}`: {'ok' if report.passed else 'FAILED'} ({report.seconds:.1f}s)"
+    """How a check ended; one that failed and passes when it is repeated is flaky."""
+    result = "ok" if report.passed else "FAILED"
+    if report.repeated:
+        result = "flaky: it failed, and passed when it was run once more" if report.passed else "FAILED again"
+    return f"`{report.command}`: {result} ({report.seconds:.1f}s)"
 
 
 def short_path(path: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from samuel.printable import shell_word
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,7 +31,7 @@ def suggestions(result: Mapping[str, Any]) -> str:
 def _abilities(result: Mapping[str, Any]) -> Iterator[str]:
     for suggestion in _objects(result, "suggested_abilities"):
         if name := suggestion.get("id"):
-            yield f"- `samuel ability call {name}`{_because(suggestion)}"
+            yield f"- `samuel ability call {shell_word(name)}`{_because(suggestion)}"
 
 
 def _documents(result: Mapping[str, Any]) -> Iterator[str]:

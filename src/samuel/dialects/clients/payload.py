@@ -17,7 +17,7 @@ COMMON = {
     "session_id": "session_id",
     "transcript_path": "transcript_path",
     "cwd": "cwd",
-    "agent_type": "subagent",
+    "agent_id": "subagent",  # only inside of one; `agent_type` is also there where the user chose the main agent
     "tool_use_id": "call_id",
     "permission_mode": "permission_mode",
     "stop_hook_active": "stop_hook_active",
@@ -67,7 +67,10 @@ def check_event(native_event: str, payload: Mapping[str, Any]) -> None:
 def common_fields(payload: Mapping[str, Any], fields: Mapping[str, str] = COMMON) -> dict[str, Any]:
     """Fields of the payload under the names that contexts have for them, those that have a plain value."""
     values = [(key, payload.get(own)) for own, key in fields.items()]
-    return {key: value for key, value in values if isinstance(value, (str, bool)) and value != ""}
+    context = {key: value for key, value in values if isinstance(value, (str, bool)) and value != ""}
+    if "subagent" in context:
+        context["subagent"] = text_or_nothing(payload, "agent_type", "agent_id")
+    return context
 
 
 def tool_call(

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import configparser
 import json
 import re
-import tomllib
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Container, Iterable
 from fnmatch import fnmatchcase
-from typing import Any
 
 from samuel.loop.checks.makefile import NAMES as MAKEFILES
 from samuel.loop.checks.makefile import Makefile
-from samuel.loop.checks.runners import looks_like_check, runner_call
+from samuel.loop.checks.pytest_settings import TextReader, places_of_tests
+from samuel.loop.checks.runners import WRAPPERS, looks_like_check, runner_call
 from samuel.loop.checks.shell_words import SimpleCommand, below, simple_commands
-
-TextReader = Callable[[str], str]
 
 MAX_DEPTH = 8
 MAX_STEPS = 200  # scripts, recipes and targets of one check
@@ -41,6 +37,7 @@ class CommandReader:
         self.named: dict[str, None] = {}
         self.patterns: dict[str, None] = {}
         self.runners: dict[str, None] = {}
+        self.calls: list[tuple[str, SimpleCommand]] = []
         self.steps: dict[str, None] = {}
 
     def line(self, text: str, directory: str = "") -> None:
@@ -54,8 +51,11 @@ class CommandReader:
 
     def _command(self, command: SimpleCommand) -> None:
         program = command.program
+        for wrapper in command.wrappers:
+            self.patterns.update(dict.fromkeys(WRAPPERS.get(wrapper, ())))
         if call := runner_call(program, command.arguments):
             self.runners[call.name] = None
+            self.calls.append((call.name, command))
             self.patterns.update(dict.fromkeys(_inside(command.directory, call.patterns)))
             if call.name in ("pytest", "tox"):
                 self._pytest_settings(command.directory)
@@ -182,7 +182,7 @@ class CommandReader:
 
     def _pytest_settings(self, directory: str) -> None:
         """Where pytest looks for tests, if its settings name places and names of their own."""
-        for setting, values in _pytest_options(self._read, directory).items():
+        for setting, values in places_of_tests(self._read, directory).items():
             for value in values:
                 if setting == "testpaths" and looks_like_check(value):
                     self.patterns[f"/{below(directory, value)}"] = None
@@ -225,27 +225,3 @@ def _inside(directory: str, patterns: Iterable[str]) -> list[str]:
 
 def _first_file(arguments: Iterable[str]) -> str:
     return next((word for word in arguments if not word.startswith("-") and word != "run"), "")
-
-
-def _pytest_options(read: TextReader, directory: str) -> dict[str, list[str]]:
-    options: dict[str, list[str]] = {}
-    for name, section in (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
-        parser = configparser.ConfigParser(interpolation=None, strict=False)
-        try:
-            parser.read_string(read(below(directory, name)))
-            table: dict[str, Any] = dict(parser[section]) if section in parser else {}
-        except (configparser.Error, ValueError):
-            continue
-        _add_options(options, table)
-    try:
-        tools = tomllib.loads(read(below(directory, "pyproject.toml"))).get("tool", {})
-        _add_options(options, tools.get("pytest", {}).get("ini_options", {}))
-    except (tomllib.TOMLDecodeError, AttributeError):
-        pass
-    return options
-
-
-def _add_options(options: dict[str, list[str]], table: dict[str, Any]) -> None:
-    for name in ("testpaths", "python_files"):
-        value = table.get(name, ())
-        options.setdefault(name, []).extend(value.split() if isinstance(value, str) else map(str, value))

@@ -8,16 +8,18 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from samuel.loop.checks.commands import TextReader, just_recipes, package_scripts
+from samuel.config.toml_text import TOO_DEEP, TomlTooDeep, toml_values
+from samuel.errors import ConfigError, Problem
+from samuel.loop.checks.commands import just_recipes, package_scripts
 from samuel.loop.checks.files import CheckFiles, disk_reader
 from samuel.loop.checks.makefile import NAMES as MAKEFILES
 from samuel.loop.checks.makefile import Makefile
+from samuel.loop.checks.pytest_settings import TextReader
 from samuel.paths import SCRIPTED
 from samuel.process.git.git import Git, GitFailed
 
@@ -137,8 +139,11 @@ def _has_python_tests(project: _Project) -> bool:
 
 def _tools(pyproject: str) -> dict[str, Any]:
     try:
-        tools = tomllib.loads(pyproject).get("tool", {})
-    except tomllib.TOMLDecodeError:
+        tools = toml_values(pyproject).get("tool", {})
+    except TomlTooDeep as error:
+        hint = "make it flatter, or remove it"
+        raise ConfigError([Problem(f"the file {TOO_DEEP}", "pyproject.toml", error.line, hint)]) from None
+    except ValueError:
         return {"pytest": {}} if "[tool.pytest" in pyproject else {}
     return tools if isinstance(tools, dict) else {}
 

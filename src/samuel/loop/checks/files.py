@@ -8,19 +8,25 @@ that an agent's own change of a Makefile cannot take anything off the list.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from samuel.errors import SamuelError
 from samuel.files.globs import chosen
 from samuel.files.inside import read_inside
-from samuel.loop.checks.commands import CommandReader, TextReader
+from samuel.loop.checks.commands import CommandReader
+from samuel.loop.checks.pytest_settings import TextReader
+from samuel.loop.checks.runners import TEST_RUNNERS, looks_like_test
 from samuel.loop.checks.settings import same_settings
+from samuel.loop.checks.shell_words import simple_commands
 from samuel.paths import VOLATILE_DIRS
 from samuel.tasks.task import Task
 
 MAX_BYTES = 1 << 20  # of a file that is read for what it runs
+# What they read is in the command itself.
+_PLAIN_COMMANDS = frozenset(("true", "false", "test", "[", ":", "echo", "printf", "exit", "sleep", "touch", "rm"))
 MAX_GROUPS = 5  # that are named for one command
 
 
@@ -81,6 +87,26 @@ class CheckFiles:
         return [f"{command}: {_grouped(paths)}" for command, paths in self.present if paths]
 
 
+def without_tests(commands: Iterable[str], files: Sequence[str], read: TextReader) -> list[str]:
+    """Those of the commands that are not linters alone, and of which no test file is known."""
+    checks = {command: CheckFiles.of([command], files, read) for command in dict.fromkeys(commands)}
+    return [
+        command
+        for command, check in checks.items()
+        if not (check.runners and check.runners.isdisjoint(TEST_RUNNERS))
+        and any(part.program not in _PLAIN_COMMANDS for part in simple_commands(command))
+        and not any(looks_like_test(path) for _, paths in check.present for path in paths)
+    ]
+
+
+def without_tests_warning(command: str) -> str:
+    """What a person must know about such a command."""
+    return (
+        f"no test file was found for `{command}`: nothing is known about what it reads, so an attempt may change "
+        "its tests; `protect_existing` in samuel.toml keeps them as they are"
+    )
+
+
 def disk_reader(root: Path) -> TextReader:
     """Reads the files of a project as they are now; links are not followed."""
 
@@ -93,9 +119,20 @@ def disk_reader(root: Path) -> TextReader:
     return read
 
 
-def protected(paths: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
-    """The paths that `protect` of samuel.toml chooses."""
-    return tuple(path for path in paths if chosen(path, patterns)) if patterns else ()
+class ProtectedFiles(NamedTuple):
+    """What `protect` and `protect_existing` of samuel.toml choose."""
+
+    always: tuple[str, ...] = ()
+    existing: tuple[str, ...] = ()
+
+    def of(self, paths: Iterable[str], is_existing: Callable[[str], bool]) -> tuple[str, ...]:
+        """The paths that may not be changed; `is_existing` says whether one was there before the attempt."""
+        return tuple(
+            path
+            for path in paths
+            if (self.always and chosen(path, self.always))
+            or (self.existing and chosen(path, self.existing) and is_existing(path))
+        )
 
 
 def owned(task: Task, paths: Iterable[str]) -> tuple[str, ...]:

@@ -10,20 +10,24 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from samuel.dispatch.record import Fired
+from samuel.dispatch.record import Fired, HandlerCall
+from samuel.dispatch.stated_reason import stated_reason
 from samuel.events.loop import CheckRun
+from samuel.hooks.handler import Origin, Outcome
 from samuel.loop.attempts import AttemptChanges
-from samuel.loop.checks.files import CheckFiles, owned, protected
+from samuel.loop.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.checks.put_back import PutBack
+from samuel.loop.checks.repeat import Repeat, never_repeat, repeated
 from samuel.loop.checks.softened_tests import softened_tests
-from samuel.loop.checks.verdict import CheckVerdict, check_runs, judge
+from samuel.loop.checks.verdict import CheckVerdict, check_runs, counting_failures, judge
 from samuel.loop.reports import CheckFilesChanged, Watch, ignore_reports
 from samuel.printable import file_name
 from samuel.process.git.trees import Trees
 from samuel.tasks.task import Task
 
 BUILT_IN = "default"  # the source of failures that the commands themselves report
+PROTECTED = "files that samuel.toml protects were changed, and put back: "
 MAX_NAMED = 10
 MAX_TEXT = 1 << 20  # bytes of a file that is compared
 
@@ -44,7 +48,7 @@ class AttemptVerdict(NamedTuple):
 
 
 class Judgement:
-    """Judges one attempt. `check` runs all checks on the work tree as it is.
+    """Judges one attempt. `check` runs all checks on the work tree as it is, `repeat` one of them once more.
 
     `trees` and `put_back` are None without a git repository.
     """
@@ -55,9 +59,10 @@ class Judgement:
         put_back: PutBack | None,
         memory: CheckMemory,
         commands: Sequence[str],
-        protect: Sequence[str],
+        protect: ProtectedFiles,
         check: Callable[[], Fired],
         watch: Watch = ignore_reports,
+        repeat: Repeat = never_repeat,
     ) -> None:
         self._trees = trees
         self._put_back = put_back
@@ -66,15 +71,16 @@ class Judgement:
         self._protect = protect
         self._check = check
         self._watch = watch
+        self._repeat = repeat
 
     def judge(self, task: Task, attempt: AttemptChanges, verified: str) -> AttemptVerdict:
         """The verdict. Files that were weakened or that are protected are put back from the verified tree."""
         # Also those that a person had changed before the run: an agent must not weaken uncommitted checks either.
         paths = [*(change.path for change in attempt.changes), *attempt.person]
-        if refused := self._refused(task, paths):
+        files = _FilesOfTrees(self._trees, verified, attempt.tree)
+        if refused := self._refused(task, paths, files):
             why = _protected_text(refused, self._put(refused))
             return AttemptVerdict(CheckVerdict(False, why), tuple(refused))
-        files = _FilesOfTrees(self._trees, verified, attempt.tree)
         if hidden := self._hidden(files):
             return AttemptVerdict(CheckVerdict(False, _hidden_text(hidden)), tuple(hidden))
         touched = files.touched(self._commands, paths)
@@ -82,13 +88,17 @@ class Judgement:
             problems = self._put(list(not_kept))
             return AttemptVerdict(CheckVerdict(False, _not_kept_text(not_kept, problems)), touched)
         owned_files = owned(task, touched)
+        not_owned = [path for path in touched if path not in owned_files]
         try:
-            with_verified = self._check_with(attempt.tree, [path for path in touched if path not in owned_files])
+            with_verified = self._check_with(attempt.tree, not_owned)
+            own = checked(self._check())
+            own_runs = repeated(own.runs, self._failing, self._repeat)
+            if with_verified and not self._failing(own_runs):  # else it failed, whatever it changed
+                with_verified = self._repeat_with(attempt.tree, not_owned, with_verified)
         except _NotPut as error:
             return AttemptVerdict(CheckVerdict(False, _not_put_text(error.problems)), touched)
-        own = checked(self._check())
         verdict = judge(
-            own.runs,
+            own_runs,
             baseline=self._memory.baseline,
             verified=with_verified,
             check_files=touched,
@@ -100,10 +110,13 @@ class Judgement:
         if own.other_failures or not_put:
             texts = (verdict.why, own.other_failures, _not_put_text(not_put) if not_put else "")
             verdict = verdict._replace(passed=False, why="\n\n".join(text for text in texts if text))
-        return AttemptVerdict(verdict, touched, own.runs)
+        return AttemptVerdict(verdict, touched, own_runs)
 
-    def _refused(self, task: Task, paths: Sequence[str]) -> list[str]:
-        chosen = protected(paths, self._protect)
+    def _failing(self, runs: Sequence[CheckRun]) -> set[str]:
+        return counting_failures(runs, self._memory.baseline, self._memory.verified)
+
+    def _refused(self, task: Task, paths: Sequence[str], files: _FilesOfTrees) -> list[str]:
+        chosen = self._protect.of(paths, files.is_verified)
         owned_paths = owned(task, chosen)
         return [path for path in chosen if path not in owned_paths]
 
@@ -127,9 +140,22 @@ class Judgement:
         if not paths or self._put_back is None:
             return None
         self._watch(CheckFilesChanged(tuple(map(file_name, paths))))
+        return self._with_verified(own, paths, lambda: checked(self._check()).runs)
+
+    def _repeat_with(self, own: str, paths: Sequence[str], runs: tuple[CheckRun, ...]) -> tuple[CheckRun, ...]:
+        """The runs with these files as in the verified tree, after those that failed were repeated."""
+        if not self._failing(runs):
+            return runs
+        return self._with_verified(own, paths, lambda: repeated(runs, self._failing, self._repeat))
+
+    def _with_verified(
+        self, own: str, paths: Sequence[str], check: Callable[[], tuple[CheckRun, ...]]
+    ) -> tuple[CheckRun, ...]:
+        """What `check` gives while these files are as in the verified tree. Raises _NotPut."""
+        assert self._put_back is not None
         not_put = self._put_back.verified(paths)
         try:
-            runs = checked(self._check()).runs if not not_put else ()
+            runs = check() if not not_put else ()
         finally:
             not_put += self._put_back.own(own, paths)
         if not_put:
@@ -148,9 +174,26 @@ def checked(fired: Fired) -> CheckedWork:
         return CheckedWork(runs, "")
     ran = {run.command for run in runs}
     failures = [failure for failure in fired.result.get("failures") or () if not _is_of_a_run(failure, ran)]
-    if failures or not runs or all(run.passed for run in runs):
-        return CheckedWork(runs, _described(failures) or fired.reason or "a check failed")
+    described = _described(failures)
+    texts = [*([described] if described else ()), *_reasons(fired.calls, described)]
+    if texts or not runs or all(run.passed for run in runs):
+        return CheckedWork(runs, "\n\n".join(texts) or fired.reason or "a check failed")
     return CheckedWork(runs, "")
+
+
+def _reasons(calls: Sequence[HandlerCall], described: str) -> list[str]:
+    """Why handlers failed, without what the built-in one says of its commands, and what is described already."""
+    enforced = [call for call in calls if call.would is None and not call.counts]
+    failed = [
+        call
+        for call in enforced
+        if (call.handler.origin is not Origin.BUILT_IN if call.outcome is Outcome.FAILED else call.strict)
+    ]
+    return [
+        f"`{call.handler.name}` {call.outcome}: {call.message}"
+        for call in failed
+        if call.message not in described and (stated_reason(call.result) or not call.result.get("failures"))
+    ]
 
 
 def _is_of_a_run(failure: Mapping[str, Any], commands: set[str]) -> bool:
@@ -176,11 +219,8 @@ def _not_kept_text(not_kept: Mapping[str, str], problems: Sequence[str]) -> str:
 
 def _protected_text(paths: Sequence[str], not_put: Sequence[str]) -> str:
     named = ", ".join(f"`{path}`" for path in paths[:MAX_NAMED])
-    put = "and not all could be put back" if not_put else "and put back"
-    text = (
-        f"files that `protect` of samuel.toml names were changed, {put}: {named}; only a task whose "
-        "`Files:` names them may change them"
-    )
+    put = "" if not not_put else "; not all of them could be put back"
+    text = f"{PROTECTED}{named}{put}; only a task whose `Files:` names them may change them"
     return f"{text}\n{_not_put_text(not_put)}" if not_put else text
 
 
@@ -216,6 +256,10 @@ class _FilesOfTrees:
 
     def softened(self, path: str) -> list[str]:
         return softened_tests(self.before(path), self.after(path), path)
+
+    def is_verified(self, path: str) -> bool:
+        """Whether the verified tree has this file."""
+        return path in self._names
 
     @cached_property
     def _names(self) -> list[str]:

@@ -15,6 +15,7 @@ from samuel.decoding import decode_json
 from samuel.events.loop import CheckRun
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
+from samuel.files.regular import read_regular
 
 FILE = "checks.json"
 
@@ -74,7 +75,7 @@ class CheckMemory:
         if self._file is None:
             return RememberedChecks(run_id=run_id)
         try:
-            remembered = decode_json(self._file.read_bytes(), RememberedChecks)
+            remembered = decode_json(read_regular(self._file), RememberedChecks)
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
             return RememberedChecks(run_id=run_id)
         return remembered if remembered.run_id == run_id else RememberedChecks(run_id=run_id)

@@ -40,16 +40,25 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "biome": ("biome.json", "biome.jsonc"),
     "tsc": ("tsconfig*.json",),
     "go-test": ("*_test.go", "testdata/"),
+    "go-vet": (),
     "golangci-lint": (".golangci.*",),
+    "coverage": (".coveragerc", *_PYTHON),
     "cargo": ("tests/", "benches/", ".cargo/", "clippy.toml", ".clippy.toml"),
     "maven": ("**/src/test/", "pom.xml", ".mvn/"),
     "gradle": ("**/src/test/", "build.gradle*", "settings.gradle*", "gradle.properties", "gradlew", "gradle/"),
-    "rspec": ("spec/", ".rspec"),
+    "rspec": ("spec/", ".rspec", ".simplecov"),
     "rake": ("test/", "spec/", "Rakefile", "rakefile", "Rakefile.rb", "*.rake"),
     "phpunit": ("tests/", "phpunit.xml*", "*Test.php"),
     "mix": ("test/", "mix.exs", ".formatter.exs"),
     "dotnet": ("*.Tests/", "*Tests.cs", "*.runsettings", "Directory.Build.props"),
     "ctest": ("tests/", "test/", "CMakeLists.txt", "CTestConfig.cmake"),
+}
+
+# Programs that run a test runner, and the files in which they are told what must be covered.
+WRAPPERS: dict[str, tuple[str, ...]] = {
+    "nyc": (".nycrc*", "nyc.config.*", ".istanbul.yml", "package.json"),
+    "c8": (".c8rc*", ".nycrc*", "package.json"),
+    "coverage": (".coveragerc", *_PYTHON),
 }
 
 # Runners by the name of their program, where that is another one.
@@ -68,10 +77,14 @@ _PROGRAMS = {
 _WITH_SUBCOMMAND = {("node", "--test"): "node-test", ("bun", "test"): "bun-test", ("deno", "test"): "deno-test"}
 TEST_RUNNERS = frozenset(PATTERNS) - {
     *("ruff", "mypy", "pyright", "flake8", "pylint", "pre-commit", "eslint", "prettier", "biome", "tsc"),
-    "golangci-lint",
+    *("golangci-lint", "go-vet", "coverage"),
 }
 _LOOKS_LIKE_CHECK = re.compile(
     r"test|spec|check|verif|valid|lint|e2e|scripts?\b|tools?\b|\bci\b|\bqa\b", re.IGNORECASE
+)
+
+_RUNNER_NAMES = re.compile(
+    r"(?:py|vi|c)test(?:\.\w+)*(?:\.ini|\.toml|\.config|\.cmake|\.workspace)|tsconfig|eslint"
 )
 
 
@@ -88,7 +101,7 @@ def runner_call(program: str, arguments: Sequence[str]) -> RunnerCall | None:
         at = arguments.index("-m") + 1
         return runner_call(arguments[at], arguments[at + 1 :])
     if program == "go":
-        name = "go-test" if "test" in arguments[:1] else ""
+        name = f"go-{arguments[0]}" if arguments else ""
     elif program in ("node", "bun", "deno"):
         name = next((_WITH_SUBCOMMAND.get((program, word), "") for word in arguments[:3]), "")
         if program == "node" and not name:
@@ -99,6 +112,11 @@ def runner_call(program: str, arguments: Sequence[str]) -> RunnerCall | None:
         return None
     named = tuple(_test_paths(arguments)) if name in TEST_RUNNERS else ()
     return RunnerCall(name, (*PATTERNS[name], *named))
+
+
+def looks_like_test(path: str) -> bool:
+    """Whether a file of a check is more than settings, by its name: a test, or a script that checks."""
+    return looks_like_check(_RUNNER_NAMES.sub("", path))
 
 
 def looks_like_check(path: str) -> bool:

@@ -6,10 +6,11 @@ Adding a dependency to package.json is ordinary work; changing its `scripts` cha
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
+
+from samuel.config.toml_text import toml_values
 
 _PACKAGE_KEYS = (
     *("dependencies", "devDependencies", "peerDependencies", "optionalDependencies", "bundledDependencies"),
@@ -36,7 +37,7 @@ def _package(text: str) -> Any:
 
 
 def _pyproject(text: str) -> Any:
-    tools = tomllib.loads(text).get("tool", {})
+    tools = toml_values(text).get("tool", {})
     return {name: value for name, value in tools.items() if name not in _PACKAGING_TOOLS}
 
 

@@ -35,6 +35,8 @@ class SimpleCommand(NamedTuple):
 
     words: tuple[str, ...]
     directory: str = ""
+    wrappers: tuple[str, ...] = ()
+    """The programs that start it: `nyc` of `nyc tape`."""
 
     @property
     def program(self) -> str:
@@ -55,7 +57,7 @@ def simple_commands(text: str, directory: str = "") -> Iterator[SimpleCommand]:
             if word not in _SEPARATORS:
                 words.append(word)
                 continue
-            command = _unwrapped(words)
+            command, wrappers = _unwrapped(words)
             words = []
             if not command:
                 continue
@@ -64,7 +66,7 @@ def simple_commands(text: str, directory: str = "") -> Iterator[SimpleCommand]:
             elif script := _shell_argument(command):
                 yield from simple_commands(script, directory)
             else:
-                yield SimpleCommand(tuple(command), directory)
+                yield SimpleCommand(tuple(command), directory, tuple(wrappers))
 
 
 def below(directory: str, path: str) -> str:
@@ -92,22 +94,24 @@ def _words(line: str) -> list[str]:
         return line.split()
 
 
-def _unwrapped(words: list[str]) -> list[str]:
-    """The words from the program on that really runs."""
+def _unwrapped(words: list[str]) -> tuple[list[str], list[str]]:
+    """The words from the program on that really runs, and the programs that start it."""
+    wrappers: list[str] = []
     words = [word for word in words if not re.fullmatch(r"\d?(?:>>?|<)(?:&\d)?.*", word)]
     for _ in range(8):
         while words and (words[0] in _KEYWORDS or _ASSIGNMENT.match(words[0])):
             words = words[1:]
         if not words:
-            return []
+            return [], wrappers
         program = words[0].rpartition("/")[2]
         if program in _WRAPPERS:
             words = _after_options(words[1:])[_WRAPPERS[program] :]
         elif len(words) > 2 and words[1] in _RUN_WRAPPERS.get(program, ()):
             words = _after_options(words[2:])
         else:
-            return words
-    return words
+            break
+        wrappers.append(program)
+    return words, wrappers
 
 
 def _after_options(words: list[str]) -> list[str]:

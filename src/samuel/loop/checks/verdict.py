@@ -15,13 +15,19 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from samuel.decoding import convert
 from samuel.events.loop import CheckRun
-from samuel.loop.attempt_record import CheckRecord, ReportedTests
+from samuel.loop.attempt_record import MAX_NAMED, CheckRecord, ReportedTests
 from samuel.loop.checks.junit import CaseResults, compare
 
-MAX_NAMED = 50  # tests in a record
+SOFTENED = "the checks pass only because this attempt changed what they run or read: "
 MAX_TOLD = 10  # tests or files in a text for the next attempt
+# Behind make and `python -m` the exit codes of a missing program are lost.
+_NOT_FOUND = re.compile(
+    r"^\S*make(?:\[\d+\])?: \*\*\* .*\bError 12[67]$|^\S*python[\d.]*: No module named \S+$", re.MULTILINE
+)
 # What pytest, unittest and jest print; behind make their exit code is lost.
 _NO_TESTS = re.compile(r"\bno tests (?:ran|found|collected)\b|\bcollected 0 items\b", re.IGNORECASE)
 
@@ -39,6 +45,8 @@ class CheckVerdict(NamedTuple):
     """Tests and commands that failed before the first agent as well, and are not counted."""
     records: tuple[CheckRecord, ...] = ()
     """All runs, those with verified files first."""
+    still_red: tuple[str, ...] = ()
+    """Tests and commands that failed before the attempt, if it turned none of them green."""
 
 
 class _CheckFailure(NamedTuple):
@@ -47,13 +55,19 @@ class _CheckFailure(NamedTuple):
 
 
 def check_runs(result: Mapping[str, Any]) -> tuple[CheckRun, ...]:
-    """The runs in the result of `quality.check`."""
-    return convert(list(result.get("checks") or ()), tuple[CheckRun, ...])
+    """The runs in the result of `quality.check`; one with a failed test in its report failed, whatever it says."""
+    runs = convert(list(result.get("checks") or ()), tuple[CheckRun, ...])
+    return tuple(replace(run, passed=False) if run.passed and _failed(run.tests or {}) else run for run in runs)
 
 
 def failing_commands(runs: Iterable[CheckRun]) -> tuple[str, ...]:
     """The commands that failed: what the baseline says about a project. One without any test yet is not red."""
     return tuple(run.command for run in runs if not run.passed and not has_no_tests(run))
+
+
+def cannot_run(run: CheckRun | CheckRecord) -> bool:
+    """Whether a check failed because its program is missing or may not be executed: then nothing was checked."""
+    return not run.passed and (run.exit_code in (126, 127) or bool(_NOT_FOUND.search(run.output_tail)))
 
 
 def has_no_tests(run: CheckRun) -> bool:
@@ -81,7 +95,16 @@ def record_of(run: CheckRun, *, verified_files: bool = False, known_failure: boo
         verified_files=verified_files,
         known_failure=known_failure,
         tests=tests,
+        flaky=run.flaky,
     )
+
+
+def counting_failures(
+    runs: Sequence[CheckRun], baseline: Sequence[CheckRun], before: Sequence[CheckRun] | None
+) -> set[str]:
+    """The commands of these runs whose failure counts: those that the baseline did not have, or not any more."""
+    failures, _ = _failures(runs, _by_command(baseline), _by_command(before if before is not None else baseline))
+    return {failure.command for failure in failures}
 
 
 def judge(
@@ -100,8 +123,8 @@ def judge(
     they do not count as softened. `before` are the runs on the last verified tree, with which tests are compared
     (the baseline if there are none later); `softened_tests` are lines about tests that were emptied or skipped.
     """
-    earlier = {run.command: run for run in (before if before is not None else baseline or ())}
-    accepted = {run.command: run for run in baseline or ()}
+    earlier = _by_command(before if before is not None else baseline or ())
+    accepted = _by_command(baseline or ())
     failures, accepted_names = _failures(own, accepted, earlier)
     lost = _lost(own, earlier)
     records = [
@@ -121,7 +144,41 @@ def judge(
         tuple(dict.fromkeys((*lost, *softened_tests))),
         tuple(dict.fromkeys(name for names in accepted_names.values() for name in names)),
         tuple(records),
+        _still_red(own if verified is None else verified, earlier),
     )
+
+
+def how_failed(run: CheckRun) -> str:
+    """How a check failed, in words that follow its name."""
+    if run.exit_code is None:
+        return "was killed or could not be started"
+    if run.exit_code == 0 and (failed := _failed(run.tests or {})):
+        return f"ended with exit code 0, but tests of its report failed: {_some(failed)}"
+    return f"ended with exit code {run.exit_code}"
+
+
+def _by_command(runs: Iterable[CheckRun]) -> dict[str, CheckRun]:
+    return {run.command: run for run in runs}
+
+
+def _still_red(runs: Sequence[CheckRun], earlier: Mapping[str, CheckRun]) -> tuple[str, ...]:
+    """What failed before these runs; () if one of it passes now, or a check that did not run before does.
+
+    A test that is skipped or gone has not become green.
+    """
+    red: list[str] = []
+    for run in runs:
+        before = earlier.get(run.command)
+        if before is None:  # a check of the task's own
+            if run.passed:
+                return ()
+        elif not before.passed and not has_no_tests(before):
+            failed = _failed(before.tests or {})
+            tests = run.tests or {}
+            if any(tests.get(id) == "passed" for id in failed) if failed else run.passed:
+                return ()
+            red += failed or (run.command,)
+    return tuple(red)
 
 
 def _failures(
@@ -159,7 +216,7 @@ def _ran(tests: CaseResults | None) -> int:
 def _known_failures(run: CheckRun, baseline: CheckRun | None, earlier: CheckRun | None) -> tuple[str, ...]:
     """What of a failed check failed in the baseline as well, and ever since; () if anything else did."""
     befores = [before for before in (baseline, earlier) if before is not None]
-    if baseline is None or any(before.passed for before in befores):
+    if baseline is None or cannot_run(run) or any(before.passed for before in befores):
         return ()
     if has_no_tests(baseline):
         return (run.command,) if has_no_tests(run) and all(map(has_no_tests, befores)) else ()
@@ -179,11 +236,8 @@ def _failed(tests: CaseResults) -> tuple[str, ...]:
 
 
 def _why_failed(run: CheckRun, before: CheckRun | None) -> str:
-    how = (
-        "was killed or could not be started" if run.exit_code is None else f"ended with exit code {run.exit_code}"
-    )
     new = compare((before.tests if before else None) or {}, run.tests or {}).newly_failing
-    text = f"`{run.command}` {how}"
+    text = f"`{run.command}` {how_failed(run)}"
     if before is not None and not before.passed and new:
         text += f"; not failing before: {_some(new)}"
     return f"{text}\n{run.output_tail}".strip()
@@ -206,8 +260,7 @@ def _described(failures: Sequence[_CheckFailure]) -> str:
 
 def _softened_text(softened: Sequence[str], failures: Sequence[_CheckFailure], tests: Sequence[str]) -> str:
     lines = [
-        "the checks pass only because this attempt changed what they run or read: "
-        + _some([f"`{path}`" for path in softened]),
+        SOFTENED + _some([f"`{path}`" for path in softened]),
         "these files were put back; make the checks pass without changing them",
         *(f"softened: {line}" for line in tests[:MAX_TOLD]),
         "with them as they were:",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from samuel.clock import iso
 from samuel.events import AfterAgentInvoke
@@ -24,6 +25,7 @@ class LogAgent:
             "run_id": event.run_id,
             "iteration": event.iteration,
             "exit_code": event.exit_code,
+            **({} if event.duration_ms is UNSET else {"duration_ms": event.duration_ms}),
             "usage": event.usage,
         }
         self._place.append(self._place.logs / "agent.jsonl", msgspec.json.encode(line) + b"\n")

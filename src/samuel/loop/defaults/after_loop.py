@@ -9,6 +9,7 @@ from samuel.files import atomic
 from samuel.loop.defaults.common import writes_nothing
 from samuel.loop.workplace import Workplace
 from samuel.printable import safe
+from samuel.tasks.answering import answer_command
 
 
 class Summarise:
@@ -35,8 +36,7 @@ class Summarise:
                 if task.status == "blocked"
             ),
             *(
-                f"- waiting {task.id} {task.title}: {_line(question.text)} "
-                f"(`samuel run answer {question.id} TEXT`)"
+                f"- waiting {task.id} {task.title}: {_line(question.text)} (`{answer_command(task.id, question)}`)"
                 for task in tasks
                 for question in task.open_questions
             ),

@@ -11,6 +11,7 @@ from samuel.errors import SamuelError
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
 from samuel.loop.checks.report_files import ReportFiles
+from samuel.loop.checks.verdict import how_failed
 from samuel.loop.reports import CheckEnded, CheckStarted
 from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as sandboxes
@@ -34,6 +35,7 @@ class RunCommands:
         if why := self._refusal(event.commands):
             raise SamuelError(why)
         runs, failures = [], []
+        self._place.repeat_check.remember(lambda command: self._repeat(command, event))
         for number, command in enumerate(event.commands, 1):
             run, how = self._run(command, number, event)
             runs.append(msgspec.to_builtins(run))
@@ -63,7 +65,14 @@ class RunCommands:
         own = {command for _, checks in tasks for command in checks}
         return self._place.refusal(task_checks(settings.name, tasks)) if own.intersection(rest) else ""
 
-    def _run(self, command: str, number: int, event: QualityCheck) -> tuple[CheckRun, str]:
+    def _repeat(self, command: str, event: QualityCheck) -> CheckRun | None:
+        if command not in event.commands:
+            return None
+        return self._run(command, event.commands.index(command) + 1, event, repeated=True)[0]
+
+    def _run(
+        self, command: str, number: int, event: QualityCheck, *, repeated: bool = False
+    ) -> tuple[CheckRun, str]:
         """The run of a command, and how it failed; "" if it passed."""
         seconds = event.deadline_ms / 1000
         output = bytearray()
@@ -88,22 +97,24 @@ class RunCommands:
                 on_output=keep_tail,
             )
         seconds_taken = place.clock.monotonic() - began
-        passed = finished.ended == "exited" and finished.returncode == 0
+        tests = self._reports.read(number)
+        failed_tests = "failed" in (tests or {}).values()
+        passed = finished.ended == "exited" and finished.returncode == 0 and not failed_tests
         self._log(event, command, bytes(output), passed)
         tail = output.decode("utf-8", "replace")
-        self._place.watch(CheckEnded(command, passed, seconds_taken, tail))
+        self._place.watch(CheckEnded(command, passed, seconds_taken, tail, repeated))
         run = CheckRun(
             command=command,
             passed=passed,
             exit_code=finished.returncode if finished.ended == "exited" else None,
             seconds=round(seconds_taken, 3),
             output_tail=tail,
-            tests=self._reports.read(number),
+            tests=tests,
         )
         how = {
             "timed_out": f"was killed after {seconds:g}s",
             "not_started": f"could not be started: {finished.why}",
-        }.get(finished.ended, f"ended with exit code {finished.returncode}")
+        }.get(finished.ended, how_failed(run))
         return run, "" if passed else how
 
     def _log(self, event: QualityCheck, command: str, output: bytes, passed: bool) -> None:

@@ -17,6 +17,7 @@ from samuel.loop.fleet.refusal import MachineRefused
 from samuel.loop.fleet.rule_files import differing, rule_digests
 from samuel.loop.fleet.wire import MachineRequest
 from samuel.paths import User
+from samuel.printable import shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed
 from samuel.process.git.transport import RefMissing, RemoteRepository, TransferFailed, is_shallow, remote_of
@@ -38,7 +39,7 @@ class FleetClone:
             self._make(environment)
         self.git = Git(self.top, environment)
         if not self.git.is_repository:
-            hint = f"`git clone URL {self.top}` makes it, or leave the directory out of the place"
+            hint = f"`git clone URL {shell_word(self.top)}` makes it, or leave the directory out of the place"
             raise MachineRefused("directory", f"`{self.top}` is not a git repository", hint)
         self.top = self.git.top
         self.root = self.top / request.prefix
@@ -114,7 +115,7 @@ class FleetClone:
         hint = (
             "commit the files at the coordinator: a machine gets what is committed"
             if self.is_ours
-            else f"`git -C {self.top} pull` brings what is committed at the coordinator"
+            else f"`git -C {shell_word(self.top)} pull` brings what is committed at the coordinator"
         )
         raise MachineRefused("rules", f"the rules in `{self.root}` are not those of the run: {names}", hint)
 
@@ -173,6 +174,6 @@ def _name(url: str) -> str:
 def _directory(text: str, home: Path) -> Path:
     path = home / text[2:] if text.startswith("~/") else Path(text)
     if not os.path.isdir(path):
-        hint = f"`git clone URL {path}` makes it, or leave the directory out of the place"
+        hint = f"`git clone URL {shell_word(path)}` makes it, or leave the directory out of the place"
         raise MachineRefused("directory", f"`{path}` does not exist on this machine", hint)
     return path

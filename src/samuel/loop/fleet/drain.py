@@ -8,6 +8,7 @@ import msgspec
 
 from samuel.decoding import decode_json
 from samuel.files import atomic
+from samuel.files.regular import read_regular
 
 FILE = "drained.json"
 
@@ -22,7 +23,7 @@ def drained(directory: Path | None, run_id: str) -> tuple[str, ...]:
     if directory is None:
         return ()
     try:
-        entry = decode_json((directory / FILE).read_bytes(), DrainedPlaces)
+        entry = decode_json(read_regular(directory / FILE), DrainedPlaces)
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
         return ()
     return entry.places if entry.run_id == run_id else ()

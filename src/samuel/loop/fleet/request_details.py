@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from samuel.errors import SamuelError
+from samuel.files.regular import read_regular
 from samuel.loop.workplace import Workplace
 from samuel.prompts import background
 from samuel.tasks.task import Task
@@ -36,5 +37,5 @@ def texts_so_far(project: Workplace) -> dict[str, str]:
     texts = {}
     for name in (background.FILE, project.progress.name):
         with suppress(OSError):
-            texts[name] = (project.state / name).read_text("utf-8", "replace")[-MOST_TEXT:]
+            texts[name] = read_regular(project.state / name).decode("utf-8", "replace")[-MOST_TEXT:]
     return texts

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from samuel.errors import SamuelError
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
+from samuel.files.regular import read_regular
 from samuel.loop.attempts import DISCOVERY, Attempts, KeptAttempt
 from samuel.loop.budgets import AddedBudget
 from samuel.loop.checks.memory import CheckMemory
@@ -153,7 +154,7 @@ def _begin_meter(place: Workplace, run: Run, task: Task) -> None:
 def _commit(place: Workplace, files: RunFiles, run: Run, settlement: Settlement) -> str:
     """Commit the work; gives the commit that the lane has then, which may be the agent's own."""
     head = place.git.index_file.with_name("HEAD")
-    if head.read_text(errors="replace").startswith("ref:"):  # an agent made a branch: ours must not move it
+    if read_regular(head).startswith(b"ref:"):  # an agent made a branch: ours must not move it
         worktrees.write(place.git, "checkout", "--quiet", "--detach")
     with sealed_for_commit(place, files.tasks, run):
         # A killed attempt begins anew, so only an agent could have made a commit with this mark before.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from samuel.agents.process_files import LOGS, PROMPTS, label
@@ -25,14 +26,28 @@ def collect(
     name = label(iteration, "", run_id)
     for folder in (LOGS, PROMPTS):
         _move(lane.state / folder, project.state / folder, Path(name))
-    with suppress(OSError, SamuelError):
-        notes = read_inside(lane.state, lane.progress.name, limit=LIMIT)[progress_size:]
-        if notes.strip():
-            project.append(project.progress, notes if notes.endswith(b"\n") else notes + b"\n")
+    _append_notes(lane, project, progress_size)
     with suppress(OSError, SamuelError):
         project.append(project.logs / USAGE_LOG, read_inside(lane.logs, USAGE_LOG, limit=LIMIT))
         (lane.logs / USAGE_LOG).unlink()
     _collect_journal(Project(lane.root).journal, journal)
+
+
+@contextmanager
+def notes_collected(lane: Workplace, project: Workplace) -> Iterator[None]:
+    """Append what is noted in progress.md of the lane meanwhile to that of the project."""
+    size = lane.progress.stat().st_size if lane.progress.exists() else 0
+    try:
+        yield
+    finally:
+        _append_notes(lane, project, size)
+
+
+def _append_notes(lane: Workplace, project: Workplace, size: int) -> None:
+    with suppress(OSError, SamuelError):
+        notes = read_inside(lane.state, lane.progress.name, limit=LIMIT)[size:]
+        if notes.strip():
+            project.append(project.progress, notes if notes.endswith(b"\n") else notes + b"\n")
 
 
 def _move(source: Path, target: Path, name: Path) -> None:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from samuel.errors import SamuelError
 from samuel.events import BeforeLoop
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.loop import session
 from samuel.loop.attempts import NO_TREE
 from samuel.loop.availability import choose
 from samuel.loop.checks import baseline
@@ -26,6 +27,7 @@ from samuel.loop.fleet.fleet import TROUBLE, Fleet
 from samuel.loop.fleet.options import FleetOptions
 from samuel.loop.lanes import person_tree
 from samuel.loop.lanes.branch import Branch, first_state
+from samuel.loop.lanes.collect import notes_collected
 from samuel.loop.lanes.landing import LandingQueue
 from samuel.loop.lanes.lane import LANDING, Lane, OpenLane
 from samuel.loop.lanes.ledger import TaskLedger
@@ -62,6 +64,7 @@ from samuel.loop.source_marks import SourceMarks
 from samuel.loop.steps import Steps
 from samuel.loop.stop import RunStopped, Stop
 from samuel.loop.workplace import Workplace
+from samuel.loop.worktree import ProjectFiles
 from samuel.prompts import progress
 
 TICK = 1.0  # seconds after which a request to stop and the end of a wait are seen
@@ -137,14 +140,23 @@ class LaneLoop(Loop):
             if self._fleet is not None and reason is ExitReason.QUEUE_EMPTY:
                 self._fleet.tidy()
             return reason
-        except BaseException:
+        except BaseException as error:
             self._threads.kill()
+            if isinstance(error, KeyboardInterrupt):
+                self._stop_sessions()
             raise
         finally:
             for lane in self._lanes.values():
                 lane.close()
             if self._fleet is not None:
                 self._fleet.close()
+
+    def _stop_sessions(self) -> None:
+        """The person stopped the run: say so to the hooks of the agents that were killed with their lanes."""
+        for lane in self._lanes.values():
+            if run := lane.steps.open_session:
+                files = ProjectFiles(lane.root, lane.place.git)
+                session.stop(run.agent, notify=partial(lane.steps.notify, run), changed=files.dirty)
 
     def _mark_source(self) -> None:
         """Mark the completed tasks in their source, if the user's work tree followed and has all of the work.
@@ -227,24 +239,25 @@ class LaneLoop(Loop):
             self._ledger.take_over_ready(self._earlier)
             return self._coordinate()
 
-    def _check_baseline_in_lane(self) -> bool:
-        """Run the checks on the branch as it is; False if they fail and that is not accepted."""
+    def _check_baseline_in_lane(self) -> str:
+        """Run the checks on the branch as it is; why no agent may start, or ""."""
         if self._shared.run.baseline_done:
-            return True
+            return ""
         tip, lane = self._branch.tip(), self._lanes[LANDING]
         lane.reset(tip)
         tree = self._branch.refs.facts(tip)[0][0]
         files = lane.files(self._shared.run.run_id, {}, self._files.checks, self._stop, tree)
         files = files._replace(checks=self._files.checks)
         lane.give(self._ledger.tasks())
-        run = baseline.check_baseline(lane.place, files, lane.steps, self._shared.run)
+        with notes_collected(lane.place, self._place):
+            run, why = baseline.check_baseline(lane.place, files, lane.steps, self._shared.run)
         done = run.baseline_done
         green = (tree,) if done else ()
         self._shared.update(
             lambda run: replace(run, baseline_done=done, lanes=replace(self._shared.lanes, green=green))
         )
         self._history.begin(self._shared.run, self._files)
-        return done
+        return why
 
     # The loop
 
@@ -286,12 +299,12 @@ class LaneLoop(Loop):
                 self._ledger.take_over_ready()
             run, active = self._shared.run, self._shared.lanes.active
             tasks = self._ledger.tasks()
-            task = pick(tasks, active)
+            task = pick(tasks, self._shared.lanes, landing=self._landing.busy)
             no_task = None if task or active else reason_without_task(tasks)
             if reason := self._limits.reason_to_end(run, no_task):
                 return reason
-            if not self._check_baseline_in_lane():
-                self._note(ExitReason.BASE_BROKEN, baseline.FAILED)
+            if why := self._check_baseline_in_lane():
+                self._note(ExitReason.BASE_BROKEN, why)
                 return ExitReason.BASE_BROKEN
             self._starter.check_places()
             lane = self._starter.free_lane()

@@ -11,6 +11,7 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.loop.attempts import KeptAttempt
 from samuel.loop.checks.memory import CheckMemory
+from samuel.loop.iteration_state import state_of_settled
 from samuel.loop.lanes.branch import Branch
 from samuel.loop.lanes.ledger import TaskLedger
 from samuel.loop.lanes.merging import Merging, PreparedLanding, Refusal
@@ -186,7 +187,11 @@ class LandingQueue:
         self._place.watch(WorkLanded(tasks, commit, self._branch.name))
         self._ledger.settle(settled, tip=commit, green=prepared.tree)
         event = AfterLand(tasks=list(tasks), commit=commit, branch=self._branch.name)
-        fired = self._steps.notify(replace(self._shared.run, iteration=prepared.landing[0].iteration), event)
+        run = replace(self._shared.run, iteration=prepared.landing[0].iteration)
+        first = settled[0]
+        task = self._ledger.by_id().get(first.record.task)  # a person may have removed it
+        self._steps.state = state_of_settled(self._place, run, task, first.settlement)
+        fired = self._steps.notify(run, event)
         if fired.stopped:
             self._shared.update(lambda run: run.complain("after:land", fired.reason))
 
@@ -195,10 +200,9 @@ class LandingQueue:
         assert record.result is not None
         self._place.watch(LaneReport(record.lane, IterationFailed(refusal.outcome, refusal.why)))
         ref = self._branch.refs.work_ref(record.task, record.attempt)
-        conflicts = self._shared.lanes.conflicts.get(record.task, 0) + 1
         most = self._place.settings.max_task_attempts
         task = tasks[record.task]
-        settlement = refused(record, task, refusal.outcome, refusal.why, ref, most, conflicts)
+        settlement = refused(record, task, refusal.outcome, refusal.why, ref, most)
         last = KeptAttempt(record.result.tree, self._tree_of(record.base), ref)
         self._shared.update(lambda run: with_kept(run, record.task, last))
         self._ledger.settle([Settled(record, settlement)])

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.put_inside import move_aside
+from samuel.files.regular import read_regular
 from samuel.loop.attempts import Attempts, KeptAttempt, TreeState
 from samuel.loop.checks.memory import CheckMemory
 from samuel.loop.lanes.rules import MirroredFiles
@@ -225,7 +226,7 @@ class Lane:
             with suppress(FileNotFoundError):
                 if target.is_symlink():  # an agent may have put it there
                     target.unlink()
-                content = (self.project.state / name).read_bytes()
+                content = read_regular(self.project.state / name)
                 if name == self.project.progress.name:
                     content = progress.newest(content)  # else it is rotated here, and new notes are not recognised
                 atomic.write_bytes(target, content, durable=False)
@@ -243,7 +244,7 @@ class Lane:
 
     def _git_directory(self) -> Path:
         """Where git has the files of this work tree alone. Raises OSError if there is none."""
-        text = (self.top / ".git").read_text(errors="surrogateescape").removeprefix("gitdir:").strip()
+        text = os.fsdecode(read_regular(self.top / ".git")).removeprefix("gitdir:").strip()
         return self.top / text
 
 

@@ -26,12 +26,12 @@ from samuel.loop.run_history import RunHistoryWriter
 from samuel.loop.settle import AppliedSettlement
 from samuel.loop.spending import Spending
 from samuel.loop.workplace import Workplace
+from samuel.tasks.answering import LAND
 from samuel.tasks.question import Question, new_id
 from samuel.tasks.seal import Seal
 from samuel.tasks.task import Task
 
 LAST_ITERATION = 1 << 30  # of a seal that holds for the whole run
-LAND = "land"  # the answer by which a person lets work land
 
 Announce = Callable[[Run, Settlement, int], Fired]
 
@@ -161,7 +161,8 @@ class TaskLedger:
             if row.status == "waiting":
                 waiting[task_id] = record
             elif not record.question or answer == LAND:
-                active[task_id] = replace(record, lane=0, approved=bool(record.question))
+                # Other work may have landed since it was done.
+                active[task_id] = replace(record, lane=0, approved=bool(record.question), exclusive=False)
         if active == lanes.active and waiting == lanes.ready:
             return
         taken_over = active.keys() - lanes.active.keys()

@@ -16,13 +16,18 @@ from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.loop.checks.judgement import checked
 from samuel.loop.checks.memory import CheckMemory
-from samuel.loop.checks.verdict import judge
+from samuel.loop.checks.repeat import repeated
+from samuel.loop.checks.verdict import counting_failures, judge
 from samuel.loop.evidence import agreements_kept
+from samuel.loop.iteration_state import state_of_settled
+from samuel.loop.lanes.collect import notes_collected
 from samuel.loop.lanes.lane import Lane
 from samuel.loop.run import LaneRecord, Run
 from samuel.loop.settle import TRAILER
+from samuel.loop.steps import NO_TASK
 from samuel.paths import PROTECTED, VOLATILE_DIRS
 from samuel.process.git.landing import LandingRefs, Merge, changed_paths
+from samuel.prompts.prompt_context import StateNames
 from samuel.tasks.task import Task
 
 MAX_NAMED = 5
@@ -173,7 +178,8 @@ class Merging:
             if parents == (tip,) and settlement is not None and settlement.commit:
                 return works[0]
         titles = [f"{record.task} {tasks[record.task].title}" for record in entries]
-        subject = titles[0] if len(titles) == 1 else f"Land {', '.join(record.task for record in entries)}"
+        # Not the title alone, which is the subject of the work itself.
+        subject = f"Land {titles[0] if len(titles) == 1 else ', '.join(record.task for record in entries)}"
         body = "" if len(titles) == 1 else "\n".join(titles) + "\n\n"
         return self._refs.commit(tree, [tip, *works], f"{subject}\n\n{body}" + "\n".join(marks) + "\n")
 
@@ -185,17 +191,21 @@ class Merging:
         lane.reset(commit)
         iteration = entries[0].iteration if entries else 0
         run = replace(run, iteration=iteration)
-        lane.steps.new_iteration(run)
+        lane.steps.new_iteration(run, self._state(run, entries[0], tasks[entries[0].task]) if entries else NO_TASK)
         lane.steps.agent_started = True  # a landing that was begun is finished, also after a request to stop
         event = QualityCheck(
             commands=self._commands(entries, tasks), merged=[record.task for record in entries], commit=commit
         )
-        with agreements_kept(lane.place, "a check"):
-            fired = lane.steps.ask(run, event)
-        work = checked(fired)
-        verdict = judge(work.runs, baseline=self._checks.baseline, before=self._checks.verified)
+        baseline, before = self._checks.baseline, self._checks.verified
+        lane.place.repeat_check.forget()
+        with agreements_kept(lane.place, "a check"), notes_collected(lane.place, lane.project):
+            work = checked(lane.steps.ask(run, event))
+            runs = repeated(
+                work.runs, lambda runs: counting_failures(runs, baseline, before), lane.place.repeat_check
+            )
+        verdict = judge(runs, baseline=baseline, before=before)
         why = "" if verdict.passed else verdict.why or "a check failed"
-        return work.runs, "\n\n".join(text for text in (why, work.other_failures) if text)
+        return runs, "\n\n".join(text for text in (why, work.other_failures) if text)
 
     def _commands(self, entries: Sequence[LaneRecord], tasks: Mapping[str, Task]) -> list[str]:
         own = [command for record in entries for command in tasks[record.task].checks]
@@ -216,9 +226,14 @@ class Merging:
             lane=record.lane,
         )
         run = replace(run, iteration=record.iteration)
-        steps.new_iteration(run)
-        fired = steps.notify(run, event)
+        steps.new_iteration(run, self._state(run, record, task))
+        with notes_collected(self._lane.place, self._lane.project):
+            fired = steps.notify(run, event)
         return (fired.reason or "a handler refused it") if fired.stopped else ""
+
+    def _state(self, run: Run, record: LaneRecord, task: Task) -> StateNames:
+        assert record.result is not None
+        return state_of_settled(self._lane.place, run, task, record.result.settlement)
 
     def _conflict(self, record: LaneRecord, tip: str, paths: Sequence[str], hunks: str) -> str:
         """What the next attempt reads: where it conflicts, with whose commits, and how."""

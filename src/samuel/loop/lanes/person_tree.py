@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from samuel.errors import SamuelError
+from samuel.files.regular import read_regular
 from samuel.paths import VOLATILE_DIRS
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed, GitStatus
@@ -126,4 +127,4 @@ def _is_beginning(git: Git, commit: str, path: str) -> bool:
         whole = worktrees.write(git, "cat-file", "--filters", f"--path={path}", f"{commit}:{path}")
     except GitFailed:  # the commit does not have it
         return False
-    return whole.startswith(file.read_bytes())
+    return whole.startswith(read_regular(file))

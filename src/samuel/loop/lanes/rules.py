@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from samuel.files.regular import read_regular
 from samuel.files.survey import Signature, signature_if_exists, survey
 from samuel.paths import HOME, PROTECTED
 
@@ -89,7 +90,7 @@ def _is_same(source: Path, target: Path) -> bool:
     try:
         mine, other = source.stat(), target.stat()
         same_kind = mine.st_mode == other.st_mode and mine.st_size == other.st_size
-        return same_kind and source.read_bytes() == target.read_bytes()
+        return same_kind and read_regular(source) == read_regular(target)
     except OSError:
         return False
 

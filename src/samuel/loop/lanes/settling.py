@@ -16,7 +16,6 @@ from samuel.tasks.question import Question
 from samuel.tasks.task import Task, Tasks
 
 MOST_GREEN = 64
-LONE_AFTER = 2  # conflicts
 
 
 class Settled(NamedTuple):
@@ -96,13 +95,12 @@ def refused(
     why: str,
     ref: str,
     max_attempts: int,
-    conflicts: int,
 ) -> Settlement:
     """The settlement of work that was ready and does not land: its attempt failed after all."""
     assert record.result is not None
     before, attempts = record.result.settlement, task.attempts + 1
-    # A task that only did not fit is tried alone before it is given up.
-    blocked = attempts >= max_attempts and (outcome is not IterationOutcome.CONFLICT or conflicts >= LONE_AFTER)
+    # A task that only did not fit is worked on alone before it is given up.
+    blocked = attempts >= max_attempts and (outcome is not IterationOutcome.CONFLICT or record.exclusive)
     row = TaskCells(
         status="blocked" if blocked else "pending",
         claimed=False,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from samuel.errors import SamuelError
 from samuel.files import atomic
+from samuel.files.regular import read_regular
 from samuel.loop.workplace import Workplace
 from samuel.printable import safe
 from samuel.process import sandbox as sandboxes
@@ -32,7 +33,7 @@ def make_ready(place: Workplace, mark: Path) -> bool:
     if not settings.setup:
         return False
     digest = _digest(place.root, settings.setup, (*(settings.inputs or USUAL_INPUTS), *settings.copy))
-    if mark.exists() and mark.read_text() == digest:
+    if mark.exists() and read_regular(mark) == digest.encode():
         return False
     mark.unlink(missing_ok=True)  # a setup that is killed is repeated
     env = {**place.environment, "SAMUEL_PROJECT_ROOT": str(place.root)}
@@ -67,5 +68,5 @@ def _digest(root: Path, command: str, names: Iterable[str]) -> str:
         path = root / name
         if path.is_file():
             digest.update(f"\0{name}\0".encode())
-            digest.update(path.read_bytes())
+            digest.update(read_regular(path))
     return digest.hexdigest()

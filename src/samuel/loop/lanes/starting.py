@@ -14,8 +14,8 @@ from samuel.loop.lanes.attempt import AttemptRequest, work
 from samuel.loop.lanes.branch import Branch
 from samuel.loop.lanes.lane import LANDING, Lane
 from samuel.loop.lanes.ledger import TaskLedger
+from samuel.loop.lanes.picking import works_alone
 from samuel.loop.lanes.run_state import SharedRun
-from samuel.loop.lanes.settling import LONE_AFTER
 from samuel.loop.lanes.threads import AttemptEnded, LaneThreads, PlaceChecked
 from samuel.loop.run import LaneRecord, Run
 from samuel.loop.stop import Stop
@@ -82,7 +82,7 @@ class AttemptStarter:
             base=base,
             started_at=self._place.clock.now(),
             place=self._fleet.place_of(lane) if self._fleet and lane > self._count else "",
-            exclusive=lanes.conflicts.get(task.id, 0) >= LONE_AFTER,
+            exclusive=works_alone(task.id, lanes),
         )
         tasks = self._ledger.take(record)
         request = AttemptRequest(

@@ -15,6 +15,7 @@ from samuel.files.atomic import DISK, Disk
 from samuel.files.bounded_read import BLOCK
 from samuel.files.inside import make_dirs_inside
 from samuel.loop.history import History
+from samuel.loop.report.diffs import with_diffs
 from samuel.loop.report.html import html_pieces
 from samuel.loop.report.markdown import to_markdown
 from samuel.loop.report.model import RunReport, build_report, report_json
@@ -27,18 +28,23 @@ MARKDOWN, JSON, HTML = NAMES = ("report.md", "report.json", "report.html")
 
 
 def write_reports(place: Workplace, run_id: str) -> Path | None:
-    """Write the report of the run that ends now; its directory. A failure is a warning: the work is done."""
+    """Write the report of the run that ends now; its directory. A failure is a warning: the work is done.
+
+    The tasks are saved beside the history of the run, so that its report can be made again as it was.
+    """
     tasks: Tasks = ()
     with suppress(SamuelError):  # the task file is broken; the attempts are still worth a report
         tasks = place.tasks.load()
     try:
+        history = History.of(place.state, place.record, place.disk)
+        history.save_tasks(run_id, tasks)
         report = build_report(
-            History.of(place.state, place.record).load(run_id),
+            history.load(run_id),
             tasks,
             project=place.root.name,
             state=str(place.state.relative_to(place.root)),
         )
-        return save_report(place.state, report, place.disk)
+        return save_report(place.state, with_diffs(report, place.git), place.disk)
     except (OSError, SamuelError) as error:
         place.warn(f"the report of run {run_id} was not written: {reason(error)}")
         return None

@@ -13,17 +13,22 @@ from markupsafe import Markup, escape
 from samuel.loop.report.markdown import check_words
 from samuel.loop.report.model import HEADLINE, TONES, RunReport
 from samuel.loop.report.words import (
+    DECIDED,
     OUTCOMES,
     block,
     clock_time,
+    details,
+    headline,
     line,
     moment_with_zone,
     plural,
     span,
 )
+from samuel.printable import shell_word
 from samuel.version import __version__
 
 _CODE = re.compile(r"`([^`]+)`")
+_PATCH_CLASSES = {"+": "plus", "-": "minus", "@": "place"}
 TICKS = 5
 """Times that the timeline's axis names."""
 
@@ -59,7 +64,7 @@ def html_pieces(report: RunReport) -> Iterator[str]:
 def _legend(words: Collection[str]) -> dict[str, str]:
     """Each tone on the timeline with the outcomes that it stands for."""
     legend: dict[str, str] = {}
-    for word, tone in OUTCOMES.values():
+    for word, tone in (*OUTCOMES.values(), *DECIDED.values()):
         if word in words:
             legend[tone] = f"{legend[tone]}, {word}" if tone in legend else word
     return legend
@@ -70,11 +75,29 @@ def prose(text: str, longest: int = 500) -> Markup:
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(line(text, longest)))))
 
 
+def patch_lines(text: str) -> Markup:
+    """A patch, escaped, with a class for each line that was added, removed or says where."""
+    return Markup("\n").join(
+        Markup('<span class="{}">{}</span>').format(_PATCH_CLASSES[text_line[:1]], text_line)
+        if text_line[:1] in _PATCH_CLASSES and not text_line.startswith(("+++", "---"))
+        else escape(text_line)
+        for text_line in block(text, len(text)).split("\n")
+    )
+
+
 @lru_cache(maxsize=1)
 def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    # What people, agents and checks wrote passes one of the first three: control characters become visible.
-    environment.filters |= {"line": line, "prose": prose, "block": block, "span": span, "moment": moment_with_zone}
+    # What people, agents and checks wrote passes one of the first four: control characters become visible.
+    environment.filters |= {
+        "line": line,
+        "prose": prose,
+        "block": block,
+        "patch": patch_lines,
+        "span": span,
+        "moment": moment_with_zone,
+    }
+    environment.filters |= {"headline": headline, "details": details, "command_word": shell_word}
     environment.filters |= {"plural": plural, "clock_time": clock_time, "check_words": check_words}
     return environment.from_string(_source("report.html.j2"))
 

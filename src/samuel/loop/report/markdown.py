@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from samuel.loop.attempt_record import CheckRecord
 from samuel.loop.report.model import AttemptReport, RunReport, TaskReport
-from samuel.loop.report.words import block, line, moment_with_zone, plural, span
+from samuel.loop.report.words import block, details, headline, line, moment_with_zone, plural, span
+from samuel.printable import shell_word
 
 LONGEST = 900_000
 """Characters. GitHub refuses a step summary of more than 1 MiB."""
@@ -22,7 +23,7 @@ _MARKS = {"good": "✅", "warn": "⚠️", "bad": "❌", "ask": "❓", "wait": "
 
 
 def to_markdown(report: RunReport) -> str:
-    """The whole report; without the output of checks if it would be too long."""
+    """The whole report; without the output of checks and the diffs if it would be too long."""
     for tails in (True, False):
         text = "\n".join(_lines(report, tails)) + "\n"
         if len(text) <= LONGEST:
@@ -47,11 +48,11 @@ def code_span(text: str, longest: int = 300) -> str:
     return f"{fence}{space}{one_line}{space}{fence}"
 
 
-def code_block(text: str, longest: int = LONGEST_TAIL) -> list[str]:
+def code_block(text: str, longest: int = LONGEST_TAIL, language: str = "text", indent: str = "") -> list[str]:
     """The end of a text in a code block that nothing in it can end."""
     end = block(text, longest)
     fence = "`" * max(3, _longest_run(end) + 1)
-    return [f"{fence}text", *end.split("\n"), fence]
+    return [f"{indent}{line}".rstrip() for line in (f"{fence}{language}", *end.split("\n"), fence)]
 
 
 def _longest_run(text: str) -> int:
@@ -61,6 +62,7 @@ def _longest_run(text: str) -> int:
 def _lines(report: RunReport, tails: bool) -> Iterator[str]:
     run = report.run
     counts = ", ".join(f"{count} {word}" for word, count in report.counts.items())
+    counts += f", {plural(report.lost_tests, 'lost test')}" if report.lost_tests else ""
     yield f"# {escaped(report.project)}: {counts}"
     yield ""
     ended = f"{run.exit_reason}: {escaped(run.exit_reason.meaning)}" if run.exit_reason else "not ended"
@@ -73,7 +75,7 @@ def _lines(report: RunReport, tails: bool) -> Iterator[str]:
     for text in run.unguarded:
         yield f"- ⚠️ not guarded, which was accepted: {escaped(text, 500)}"
     yield ""
-    yield from _waiting(report)
+    yield from _waiting(report, tails)
     yield from _repository(report)
     yield from _table(report)
     if run.baseline:
@@ -88,17 +90,21 @@ def _lines(report: RunReport, tails: bool) -> Iterator[str]:
         yield from _attempts(report.discoveries)
 
 
-def _waiting(report: RunReport) -> Iterator[str]:
+def _waiting(report: RunReport, tails: bool) -> Iterator[str]:
     if not report.waiting:
         return
     yield "## Waits for you"
     yield ""
     for item in report.waiting:
-        yield f"- {_MARKS[item.tone]} **{escaped(item.subject)}** ({item.word}): {escaped(item.why)}"
+        yield f"- {_MARKS[item.tone]} **{escaped(item.subject)}** ({item.word}): {escaped(headline(item.why))}"
         if item.options:
             yield f"    - options: {', '.join(code_span(option) for option in item.options)}"
         for command in item.commands:
             yield f"    - {code_span(command.command)} {command.effect}"
+        if tails and details(item.why):
+            yield ""
+            yield from code_block(details(item.why), indent="    ")
+            yield ""
     yield ""
 
 
@@ -137,7 +143,7 @@ def _table(report: RunReport) -> Iterator[str]:
 def _task(task: TaskReport, tails: bool) -> Iterator[str]:
     yield f"## {escaped(f'{task.id} {task.title}')}"
     yield ""
-    yield f"{_MARKS[task.tone]} {task.word}{f': {escaped(task.why)}' if task.why else ''}"
+    yield f"{_MARKS[task.tone]} {task.word}{f': {escaped(headline(task.why))}' if task.why else ''}"
     yield ""
     yield from _attempts(task.attempts)
     for remark in task.remarks:
@@ -156,6 +162,12 @@ def _task(task: TaskReport, tails: bool) -> Iterator[str]:
     checks = task.attempts[-1].record.checks if task.attempts else ()
     if checks:
         yield from _checks(checks, tails)
+    if task.diff and tails:
+        yield from code_block(task.diff, len(task.diff), "diff")
+        yield ""
+        if task.diff_cut:
+            yield f"{code_span(f'samuel run show {shell_word(task.id)} --diff')} prints the whole diff."
+            yield ""
 
 
 def _notable(task: TaskReport) -> Iterator[tuple[str, Sequence[str]]]:
@@ -163,6 +175,8 @@ def _notable(task: TaskReport) -> Iterator[tuple[str, Sequence[str]]]:
         yield "Changed files of the checks", task.check_files
     if task.lost_tests:
         yield "Lost tests", task.lost_tests
+    if task.flaky:
+        yield "Flaky checks", task.flaky
     if task.denials:
         yield "Denied by guards", task.denials
     if task.would_denials:
@@ -172,7 +186,7 @@ def _notable(task: TaskReport) -> Iterator[tuple[str, Sequence[str]]]:
 def _attempts(attempts: Sequence[AttemptReport]) -> Iterator[str]:
     for attempt in attempts:
         record = attempt.record
-        why = f": {escaped(record.why)}" if record.why else ""
+        why = f": {escaped(headline(record.why))}" if record.why else ""
         agent = f" by {escaped(record.agent)}" if record.agent else ""
         agent += f" on {escaped(record.machine)}" if record.machine else ""
         guarded = f", {escaped(record.coverage.words)}" if record.coverage else ""
@@ -201,6 +215,8 @@ def check_words(check: CheckRecord) -> str:
     parts = [code, span(check.seconds)]
     if check.verified_files:
         parts.append("with its files as last verified")
+    if check.flaky:
+        parts.append("flaky: it failed, and passed when it was run once more")
     if check.known_failure:
         parts.append("failed before the run as well")
     if check.tests:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -14,8 +13,13 @@ from samuel.agents.process_files import log_path
 from samuel.bridges.coverage import Coverage, total_coverage
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, RunRecord
+from samuel.loop.checks.verdict import cannot_run
 from samuel.loop.history import RunHistory
-from samuel.loop.report.words import CostSummary, outcome_tone, outcome_words, status_words
+from samuel.loop.report.lost_tests import lost_tests, lost_tests_words
+from samuel.loop.report.way_out import way_out
+from samuel.loop.report.words import NOTHING_GREEN, CostSummary, outcome_tone, outcome_words, status_words
+from samuel.printable import shell_word
+from samuel.tasks.answering import answer_command, is_about_landing
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, Tasks
 
@@ -28,6 +32,7 @@ TONES: Mapping[str, str] = {
     "waiting": "ask",
 }
 _HERE = Path()
+MOST_LOST = 20  # tests that an item names
 HEADLINE = ("verified", "unverified", "blocked", "waiting")
 """The words that the headline of a report always counts, in their order."""
 
@@ -83,10 +88,19 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     removed: int
     check_files: tuple[str, ...]
     lost_tests: tuple[str, ...]
+    """Of the attempt that completed it, or of all."""
+    flaky: tuple[str, ...]
+    """Checks that failed, and passed when they were run once more."""
     remarks: tuple[str, ...]
     denials: tuple[str, ...]
     would_denials: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    completed: bool = False
+    """Whether an attempt of this run completed it."""
+    diff: str = ""
+    """What it changed, as a patch; "" if git does not have it, or there is no room for it."""
+    diff_cut: bool = False
+    """True: there is more, which `samuel run show ID --diff` prints."""
 
 
 class LaneTimeline(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +116,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     counts: dict[str, int]
     """How many tasks have which word; those of the headline come first and may be zero."""
+    lost_tests: int
+    """How many tests ran before the completed tasks and do not run since."""
     cost: CostSummary
     coverage: Coverage | None
     """How many tool calls of all agents were judged by hooks; None if none were to judge them."""
@@ -127,8 +143,8 @@ def build_report(
 ) -> RunReport:
     """The report of a run.
 
-    `tasks` are those of the task file; None for a run that is not the last one, since the file is about a later
-    time: what is known then comes from the attempts. `state` is the state directory below the project's root.
+    `tasks` are those at the end of the run; None where they are not known: then what is known comes from the
+    attempts. `state` is the state directory below the project's root.
     """
     run, records = history
     end = max([run.ended_at or 0.0, run.started_at, *(record.ended_at for record in records)])
@@ -148,6 +164,7 @@ def build_report(
         run=run,
         seconds=end - run.started_at,
         counts=counts,
+        lost_tests=sum(len(tests) for tests in lost_tests(records).values()),
         cost=CostSummary.of(record.usage for record in records if ran_an_agent(record)),
         coverage=total_coverage(record.coverage for record in records),
         waiting=tuple(_waiting(run, reports, rows)),
@@ -183,12 +200,12 @@ class _Timeline:
     def attempt(self, record: AttemptRecord, following: AttemptRecord | None) -> AttemptReport:
         seconds = max(record.ended_at - record.started_at, 0.0)
         start, end = self._percent(record.started_at), self._percent(record.ended_at)
-        waited = outcome_tone(record.outcome) == "wait"
+        waited = outcome_tone(record) == "wait"
         next_start = self._percent(following.started_at) if waited and following else end
         return AttemptReport(
             record=record,
-            word=outcome_words(record.outcome),
-            tone=outcome_tone(record.outcome),
+            word=outcome_words(record),
+            tone=outcome_tone(record),
             seconds=seconds,
             start=round(start, 3),
             width=round(max(end - start, 0.0), 3),
@@ -210,6 +227,7 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
     word = _word(row, completed, records)
     files = last.changed_files if last else ()
     commit = (completed.commit if completed else "") or (row.commit_sha if row else "")
+    lost = completed.lost_tests if completed else _each_once(record.lost_tests for record in records)
     notes = [record.commit_error for record in records if record.commit_error]
     if completed and commits and files and not commit and not notes:
         notes.append("completed without a commit, although other tasks of this run have one")
@@ -217,7 +235,7 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
         id=id,
         title=row.title if row else last.title if last else "",
         word=word,
-        tone=TONES.get(word, "idle"),
+        tone="warn" if lost and completed else TONES.get(word, "idle"),
         why=_why(row, completed, records),
         commit=commit,
         attempts=tuple(attempts),
@@ -227,11 +245,13 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
         added=sum(file.added or 0 for file in files),
         removed=sum(file.removed or 0 for file in files),
         check_files=_each_once(record.check_files for record in records),
-        lost_tests=_each_once(record.lost_tests for record in records),
+        lost_tests=lost,
+        flaky=_each_once([check.command for check in record.checks if check.flaky] for record in records),
         remarks=_each_once(record.remarks for record in records),
         denials=_each_once(record.denials for record in records),
         would_denials=_each_once(record.would_denials for record in records),
         notes=tuple(notes),
+        completed=completed is not None,
     )
 
 
@@ -257,19 +277,31 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
     for task in tasks:
         if task.word == "waiting":
             yield from _questions_of(task, rows[task.id].open_questions if task.id in rows else ())
-    id_of = {task.id: shlex.quote(task.id) for task in tasks}
     for task in tasks:
         if task.word == "blocked":
-            id = id_of[task.id]
-            look = NextCommand(f"samuel run show {id}", "shows its attempts and their logs")
-            again = NextCommand(f"samuel run reset {id}", "lets the next run try it again")
-            changes = NextCommand(f"samuel run restore {id}", "puts its changes back into the work tree")
+            look = NextCommand(f"samuel run show {shell_word(task.id)}", "shows its attempts and their logs")
+            again = NextCommand(f"samuel run reset {shell_word(task.id)}", "lets the next run try it again")
+            changes = NextCommand(
+                f"samuel run restore {shell_word(task.id)}", "puts its changes back into the work tree"
+            )
             is_restorable = any(attempt.record.ref for attempt in task.attempts)
-            yield _item(task, task.why, look, again, *([changes] if is_restorable else ()))
+            commands = [look, again, *([changes] if is_restorable else ())]
+            why, way = task.why, way_out(task.id, task.why)
+            if way:
+                why = f"{task.why.partition(chr(10))[0]}; {way.own_files}, {way.try_again}"
+                commands.append(NextCommand(way.take_it[1], "takes what was put back as it is, without a check"))
+            yield _item(task, why, *commands)
     for task in tasks:
+        if task.lost_tests and task.completed:
+            look = NextCommand(f"samuel run show {shell_word(task.id)} --diff", "prints the change")
+            why = lost_tests_words(task.lost_tests, MOST_LOST)
+            yield msgspec.structs.replace(_item(task, why, look), word="lost tests", tone="bad")
         if task.word == "unverified" and task.attempts:
-            why = "no check ran for it: look at the change yourself"
-            yield _item(task, why, NextCommand(f"samuel run show {id_of[task.id]} --diff", "prints the change"))
+            still_red = any(attempt.record.still_red for attempt in task.attempts)
+            why = f"{NOTHING_GREEN if still_red else 'no check ran for it'}: look at the change yourself"
+            yield _item(
+                task, why, NextCommand(f"samuel run show {shell_word(task.id)} --diff", "prints the change")
+            )
         for note in task.notes:
             yield _item(task, note, NextCommand("git status", "shows what is not committed"))
     if run.branch:
@@ -290,15 +322,18 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
             word=str(run.exit_reason).replace("_", " "),
             tone="bad" if run.exit_reason.exit_code else "wait",
             why=run.exit_message or run.exit_reason.meaning,
-            commands=_AFTER[run.exit_reason],
+            commands=_after(run, run.exit_reason),
         )
 
 
 def _questions_of(task: TaskReport, questions: Sequence[Question]) -> Iterable[WaitingItem]:
     for question in questions or [Question(id=task.id, text=task.why)]:
         answer = question.options[0] if question.options else "your answer"
-        command = f"samuel run answer {shlex.quote(question.id)} {shlex.quote(answer)}"
-        item = _item(task, question.text, NextCommand(command, "answers it; the next run goes on with the task"))
+        command = f"samuel run answer {shell_word(question.id)} {shell_word(answer)}"
+        answering = NextCommand(command, "answers it; the next run goes on with the task")
+        if is_about_landing(question):
+            answering = NextCommand(answer_command(task.id, question), "lands the work; no agent is paid")
+        item = _item(task, question.text, answering)
         yield msgspec.structs.replace(item, options=question.options)
 
 
@@ -338,6 +373,14 @@ def repository_notes(records: Iterable[AttemptRecord]) -> Iterable[str]:
     for record in records:
         subject = f"iteration {record.iteration}" + (f", task {record.task_id}" if record.task_id else "")
         yield from (f"{subject}: {note}" for note in record.notes)
+
+
+def _after(run: RunRecord, reason: ExitReason) -> tuple[NextCommand, ...]:
+    """What to do after the run; a check that cannot run is not to be accepted."""
+    commands = _AFTER[reason]
+    return (
+        commands[:1] if reason is ExitReason.BASELINE_FAILED and any(map(cannot_run, run.baseline)) else commands
+    )
 
 
 def _each_once(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:

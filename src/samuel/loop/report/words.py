@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from samuel.events.endings import IterationOutcome
+from samuel.loop.attempt_record import AttemptRecord
 from samuel.printable import safe
 from samuel.tasks.task import Task
 
@@ -21,6 +22,9 @@ _ESCAPE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours and cursor movements
     r"|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)"  # titles and links
 )
+
+NOTHING_GREEN = "the checks failed before it, and it turned nothing green"
+"""Why a task is unverified although checks ran."""
 
 OUTCOMES: Mapping[IterationOutcome, tuple[str, str]] = {
     IterationOutcome.COMPLETED: ("completed", "good"),
@@ -39,12 +43,19 @@ OUTCOMES: Mapping[IterationOutcome, tuple[str, str]] = {
 """Each outcome in words, and how good it is; a stylesheet has a colour for each."""
 
 
-def outcome_words(outcome: IterationOutcome) -> str:
-    return OUTCOMES[outcome][0]
+DECIDED: Mapping[str, tuple[str, str]] = {
+    "skipped": ("skipped by the agent", "idle"),
+    "blocked": ("blocked by the agent", "bad"),
+}
+"""The same for an attempt whose agent decided not to do its task."""
 
 
-def outcome_tone(outcome: IterationOutcome) -> str:
-    return OUTCOMES[outcome][1]
+def outcome_words(attempt: AttemptRecord) -> str:
+    return DECIDED.get(attempt.decided, OUTCOMES[attempt.outcome])[0]
+
+
+def outcome_tone(attempt: AttemptRecord) -> str:
+    return DECIDED.get(attempt.decided, OUTCOMES[attempt.outcome])[1]
 
 
 def status_words(task: Task) -> str:
@@ -147,6 +158,21 @@ def line(text: str, longest: int = 500) -> str:
     """The text on one line, without what a terminal or a browser might act on."""
     text = safe(" ".join(_plain(text[: 4 * longest]).split()), keep="")
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def headline(text: str, longest: int = 500) -> str:
+    """The first line of a text that says something, on one line."""
+    return line(_split(text)[0], longest)
+
+
+def details(text: str, longest: int = LONGEST_TAIL) -> str:
+    """What comes after the first line of a text, with its lines as they are: a traceback, say; "" for nothing."""
+    return block(_split(text)[1], longest)
+
+
+def _split(text: str) -> tuple[str, str]:
+    first, _, rest = _plain(text).strip("\n").partition("\n")
+    return first, rest
 
 
 def block(text: str, longest: int = LONGEST_TAIL) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import shlex
 import time
 from contextlib import suppress
 from pathlib import Path
 
 from samuel.errors import UnsafePath
 from samuel.files.inside import open_inside
-from samuel.printable import safe
+from samuel.printable import safe, shell_word
 
 CONTENT = "content"
 EXPLANATION = "README.txt"
@@ -78,11 +77,11 @@ class Quarantine:
             moved = os.path.join(os.path.dirname(path), other)
         finally:
             os.close(fd)
-        restore = f"mv {shlex.quote(self._printable_path(moved))} {shlex.quote(self._printable_path(path))}"
+        restore = f"mv {shell_word(self._printable_path(moved))} {shell_word(self._printable_path(path))}"
         with suppress(OSError):  # a file, or a directory without one
             os.rename(os.path.join(moved, _HEAD), os.path.join(moved, _NO_HEAD))
-            head = shlex.quote(self._printable_path(os.path.join(moved, _NO_HEAD)))
-            restore = f"mv {head} {shlex.quote(self._printable_path(os.path.join(moved, _HEAD)))} && {restore}"
+            head = shell_word(self._printable_path(os.path.join(moved, _NO_HEAD)))
+            restore = f"mv {head} {shell_word(self._printable_path(os.path.join(moved, _HEAD)))} && {restore}"
         with suppress(OSError):
             (entry / EXPLANATION).write_text(f"was: {self._printable_path(path)}\nto put it back: {restore}\n")
         return moved, restore

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from samuel.errors import SamuelError
 from samuel.files import atomic
-from samuel.printable import safe
+from samuel.printable import safe, shell_word
 from samuel.process import spawn
 from samuel.process.environment import clean
 from samuel.process.git import settings as git_settings
@@ -91,7 +91,7 @@ def remote_of(git: Git, name: str) -> RemoteName:
     url = git_settings.value_of(git.settings(), f"remote.{name}.url")
     if not url:
         raise SamuelError(
-            f"the repository at {where} has no remote `{name}`", f"`git remote add {name} URL` adds it"
+            f"the repository at {where} has no remote `{name}`", f"`git remote add {shell_word(name)} URL` adds it"
         )
     if without_password(url) != url:
         raise SamuelError(

@@ -17,6 +17,7 @@ from samuel.process.sandbox.request import Command, Private, SandboxRequest, Wor
 from samuel.process.sandbox.spool import apply_spool
 
 __all__ = [
+    "BWRAP",
     "HOST",
     "KINDS",
     "Command",
@@ -28,8 +29,8 @@ __all__ = [
     "missing",
 ]
 
-HOST = "host"
-_WALLS = {"bwrap": bwrap, "oci": oci}
+HOST, BWRAP = "host", "bwrap"
+_WALLS = {BWRAP: bwrap, "oci": oci}
 KINDS = (HOST, *_WALLS)
 
 

@@ -25,7 +25,7 @@ def confined(
     with mounts.hold(place) as held, _filter() as (filter_words, filter_fds):
         words = [_program(place) or "bwrap", *_machine(), *bubblewrap.UNSHARE, *filter_words, "--die-with-parent"]
         for path in (*place.visible, bubblewrap.resolver_file(), *_home(env)):
-            if _is_hidden(os.path.realpath(path)):
+            if is_hidden(os.path.realpath(path)):
                 words += ("--ro-bind-try", path, path)
         for private in place.private:
             words += _private(*private)
@@ -98,7 +98,8 @@ def _home(env: Mapping[str, str]) -> tuple[str, ...]:
     return (os.path.realpath(home),) if os.path.isabs(home) else ()
 
 
-def _is_hidden(path: str) -> bool:
+def is_hidden(path: str) -> bool:
+    """Whether a path is where the sandbox has an empty directory of its own."""
     return path.startswith(tuple(f"{hidden}/" for hidden in _HIDDEN))
 
 

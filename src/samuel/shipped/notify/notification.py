@@ -11,6 +11,7 @@ from msgspec import UnsetType
 
 from samuel.events import AfterIteration, AfterLoop
 from samuel.events.endings import IterationOutcome
+from samuel.printable import shell_word
 from samuel.shipped.event_fields import one_line
 
 MAX_TEXT = 2000
@@ -45,7 +46,7 @@ def notification(event: AfterIteration | AfterLoop) -> Notification | None:
     question = _question(event)
     if event.outcome == IterationOutcome.ASKED and question:
         options = "".join(f"\n{number}. {option}" for number, option in enumerate(question["options"], start=1))
-        message = f"{question['text']}{options}\nsamuel run answer {question['id']} TEXT"
+        message = f"{question['text']}{options}\nsamuel run answer {shell_word(question['id'])} TEXT"
         return _notification(
             event, "question", f"{subject} has a question", message, {"task": task, "question": question}
         )

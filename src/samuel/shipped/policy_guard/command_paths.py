@@ -16,6 +16,10 @@ MAX_ENTRIES = 5_000  # of a directory that a pattern is looked up in
 
 _BREAK = re.compile(r"[=:,@]")
 _WILDCARD = re.compile(r"[*?[]")
+_ATTACHED = re.compile(r"-[A-Za-z]\S")  # an option with its value in the same word, perhaps after more letters
+MOST_LETTERS = 4  # of options in front of such a value
+_HERE = re.compile(r"~\+(?=/|$)")
+_FROM_THE_SHELL = re.compile(r"~(?:-|[+-]?\d+)(?:/|$)")  # directories that the shell has been in
 
 
 class NamedPaths(NamedTuple):
@@ -60,6 +64,7 @@ class CommandPaths:
         complete &= all(redirect.literal or _WILDCARD.search(redirect.target) for redirect in command.redirects)
         for word, is_pattern in words:
             for part in _parts(word):
+                complete &= not _FROM_THE_SHELL.match(part)
                 complete &= not (self._is_somewhere_else and not os.path.isabs(part) and not part.startswith("-"))
                 for directory in self._directories:
                     path = os.path.normpath(os.path.join(directory, part))
@@ -93,11 +98,14 @@ class CommandPaths:
 
 
 def _parts(word: str) -> Iterator[str]:
-    """A word and what in it may be a path: `--file=x`, `host:/x`, `@x`, `-I/x`."""
+    """A word and what in it may be a path: `--file=x`, `host:/x`, `@x`, `-I/x`, `-ofile`, `~+/x`."""
     texts = {word, *_BREAK.split(word)}
     if word.startswith("-") and "/" in word:
         texts.add(word[word.index("/") :])
-    return (os.path.expanduser(text) if text.startswith(("~/", "~")) else text for text in sorted(texts) if text)
+    if _ATTACHED.match(word):
+        texts |= {word[at:] for at in range(2, min(len(word), 2 + MOST_LETTERS))}
+    texts = {_HERE.sub(".", text, count=1) if text.startswith("~+") else text for text in texts}
+    return (os.path.expanduser(text) if text.startswith("~") else text for text in sorted(texts) if text)
 
 
 def _is_directory(path: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -14,6 +14,16 @@ from samuel.shell import Opaque, Redirect, ShellCommand
 from samuel.shipped.policy_guard.command_paths import NamedPaths
 
 _SHORT_FLAGS = re.compile(r"-[A-Za-z]+")
+
+_RECURSIVE, _FORCE = {"--recursive": "r", "R": "r"}, {"--force": "f"}
+SAME_OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "rm": {**_RECURSIVE, **_FORCE, "--dir": "d"},
+    "cp": {**_RECURSIVE, **_FORCE},
+    **dict.fromkeys(("mv", "ln", "shred", "git", "docker", "podman"), _FORCE),
+    **{program: {"--recursive": "R"} for program in ("chmod", "chown", "chgrp")},
+    "sed": {"--in-place": "i"},
+}
+"""Options that mean the same, by program: the letter that stands for a long name or for another letter."""
 
 
 class Applies(IntEnum):
@@ -56,7 +66,8 @@ def _restricts(conditions: CommandConditions, command: ShellCommand, call: Shell
 
 
 def _arguments(entries: Sequence[str], command: ShellCommand) -> Applies:
-    if not entries or any(_has_arguments(entry, command.words[1:]) for entry in entries):
+    same = SAME_OPTIONS.get(command.program.casefold(), {})
+    if not entries or any(_has_arguments(entry, command.words[1:], same) for entry in entries):
         return Applies.YES
     is_complete = not command.open_ended and not command.unknown - {0}
     return Applies.NO if is_complete else Applies.MAYBE
@@ -79,17 +90,29 @@ def _is_program(command: ShellCommand, globs: Sequence[str], ignore_case: bool) 
     return any(fnmatchcase(name, glob) for name in names for glob in globs)
 
 
-def _has_arguments(entry: str, arguments: Sequence[str]) -> bool:
+def _has_arguments(entry: str, arguments: Sequence[str], same: Mapping[str, str]) -> bool:
     """Has a command all words of an entry, in any order?
 
-    `-rf` is in `-r -f` and in `-fvr`, `--force` in `--forc` and in `--force=x`.
+    `-rf` is in `-r -f` and in `-fvr`, `--force` in `--forc` and in `--force=x`. By `same`, the program's row of
+    SAME_OPTIONS, `-rf` of `rm` is also in `-Rf` and in `--recursive --force`.
     """
-    letters = {letter for argument in arguments if _SHORT_FLAGS.fullmatch(argument) for letter in argument[1:]}
-    return all(
-        any(_fits(argument, glob) for argument in arguments)
-        or (_SHORT_FLAGS.fullmatch(glob) is not None and set(glob[1:]) <= letters)
-        for glob in entry.split()
-    )
+    letters = {letter for argument in arguments for letter in _letters(argument, same)}
+
+    def has(glob: str) -> bool:
+        options = _letters(glob, same)
+        return any(_fits(argument, glob) for argument in arguments) or (bool(options) and options <= letters)
+
+    return all(map(has, entry.split()))
+
+
+def _letters(word: str, same: Mapping[str, str]) -> set[str]:
+    """The options that a word has, each by its letter; none for another word."""
+    if _SHORT_FLAGS.fullmatch(word):
+        return {same.get(letter, letter) for letter in word[1:]}
+    name = word.partition("=")[0]
+    if len(name) < 3 or not name.startswith("--"):
+        return set()
+    return {letter for long, letter in same.items() if long.startswith(name)}  # GNU takes abbreviations
 
 
 def _fits(argument: str, glob: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,6 +16,9 @@ from samuel.sources.client_hooks.client_hook import ClientHook
 from samuel.sources.yaml_command import expanded, named_files
 
 LONGEST_TIMEOUT = 24 * 3600.0
+
+_PATH = re.compile(r"(?:[\w.~$][\w.~${}@%+:-]*)?/[\w./${}@%+:-]*[\w]")
+_REDIRECT = re.compile(r"[0-9&]?>{1,2}[|&]?")
 
 
 class EntryProblem(ValueError):
@@ -65,13 +69,25 @@ def _program(word: str, root: Path) -> str:
 
 
 def script_name(command: HookCommand, line: str) -> str:
-    """The name of the script that a command runs, without its ending: the hook is named after it."""
+    """The name of the script that a command runs, without its ending, for the name of the hook; "" for none."""
     names = [os.path.basename(path) for path in (command.program, *command.runs) if path and os.path.isfile(path)]
     if not names:
-        words = [word for word in _words(line) if "/" in word and not word.startswith("-")]
-        names = [os.path.basename(word.rstrip("/")) for word in words]
+        names = [os.path.basename(word) for word in _named_programs(line)]
     name = names[0].rpartition(".")[0] or names[0] if names else ""
-    return "".join(character if character.isalnum() or character in "._-" else "-" for character in name)[:60]
+    plain = "".join(character if character.isalnum() or character in "._-" else "-" for character in name)
+    return plain.strip("-.")[:60]
+
+
+def _named_programs(line: str) -> Iterator[str]:
+    """The words of a command line that are paths, but for files that it writes to.
+
+    Not every word with a `/` in it is one: a filter of `jq` may have one, too.
+    """
+    before = ""
+    for word in _words(line):
+        if _PATH.fullmatch(word) and not _REDIRECT.fullmatch(before) and not word.startswith("/dev/"):
+            yield word
+        before = word
 
 
 def _words(line: str) -> list[str]:

@@ -21,7 +21,12 @@ from samuel.tasks.outline import PrdOutline
 from samuel.tasks.prose import prose
 
 ACCEPTED = """\
-tasks are headings below a heading with Tasks, Stories, Requirements, Steps or the like in it:
+tasks are the items of a list that is all the file has, or that stands below a heading with Tasks in it:
+
+    1. Write the parser
+    2. Write its tests
+
+or headings below a heading with Tasks, Stories, Requirements, Steps or the like in it:
 
     ## Tasks
     ### 1.1 Write the parser
@@ -38,7 +43,7 @@ or items of a checklist, where an item waits for those below it and `[x]` is don
     - [ ] T002: Use it
     - [ ] Numbers are given to those that have none
 
-or plain lists and tables with an id and a title in such a section,
+or tables with an id and a title in such a section,
 or any of these in a file `tasks-NAME.md` beside the PRD `NAME.md`"""
 
 COMPANION = "tasks-"

@@ -100,7 +100,10 @@ def tasks_of(
 
 
 class _TaskBuilder:
-    """Entries as tasks. A parent waits for its children, and one that is nothing but its children is no task."""
+    """Entries as tasks. A parent waits for its children, and one that is nothing but its children is no task.
+
+    A child that is written to wait for its parent comes after it: the parent has something of its own to do first.
+    """
 
     def __init__(
         self,
@@ -139,19 +142,17 @@ class _TaskBuilder:
 
     def tasks(self) -> tuple[list[Task], list[int]]:
         sections = {entry.line for entry in self._entries if self._is_section(entry)}
-        members = self._members(sections)
+        entries = [entry for entry in self._entries if entry.line not in sections]
+        named = self._named(entries, sections)
+        children_of = self._children(entries, named, sections)
         tasks, lines = [], []
-        for entry in self._entries:
-            if entry.line in sections:
-                continue
+        for entry in entries:
             fields, id = dict(self._fields[entry.line]), self._ids[entry.line]
             parent = entry.parent
             while parent and parent.line in sections:
                 parent = parent.parent
-            needed = [other for waited in fields["depends_on"] for other in members.get(waited, (waited,))]
-            children = [other for child in entry.children for other in self._leaves(child, sections)]
-            fields["depends_on"] = tuple(other for other in dict.fromkeys([*needed, *children]) if other != id)
-            if children:
+            fields["depends_on"] = tuple(dict.fromkeys([*named[id], *children_of[id]]))
+            if children_of[id]:
                 fields["no_change"] = True  # its children may have done all of it
             status: TaskStatus = "completed" if entry.done else "pending"
             parent_id = self._ids[parent.line] if parent else ""
@@ -168,6 +169,50 @@ class _TaskBuilder:
         if entry.line not in sections:
             return [self._ids[entry.line]]
         return [id for child in entry.children for id in self._leaves(child, sections)]
+
+    def _named(self, entries: Sequence[TaskEntry], sections: set[int]) -> dict[str, list[str]]:
+        """By the id of a task: the tasks that it is written to wait for.
+
+        A section stands for the tasks in it, but not where one of them waits for it: that is what holds them all.
+        """
+        members = self._members(sections)
+        named = {}
+        for entry in entries:
+            id, around = self._ids[entry.line], set[str]()
+            above = entry.parent
+            while above:
+                if above.line in sections:
+                    around.add(self._ids[above.line])
+                above = above.parent
+            waited = [name for name in self._fields[entry.line]["depends_on"] if name not in around]
+            named[id] = [other for name in waited for other in members.get(name, (name,)) if other != id]
+        return named
+
+    def _children(
+        self, entries: Sequence[TaskEntry], named: Mapping[str, Sequence[str]], sections: set[int]
+    ) -> dict[str, list[str]]:
+        """By the id of a task: the children that it waits for, without those that are written to wait for it.
+
+        Of several parents around a task that waits for the outermost one, the inner ones still wait for it.
+        """
+        children = {
+            self._ids[entry.line]: [id for child in entry.children for id in self._leaves(child, sections)]
+            for entry in entries
+        }
+        while any(named.values()):  # else nothing can wait for its parent
+            group = graph.components({id: (*named[id], *children[id]) for id in children})
+            waited_by_child = {
+                id for id, below in children.items() if any(group.get(child) == group[id] for child in below)
+            }
+            if not waited_by_child:
+                break
+            for entry in entries:
+                id, above = self._ids[entry.line], entry.parent
+                while above and self._ids[above.line] not in waited_by_child:
+                    above = above.parent
+                if id in waited_by_child and not (above and group[self._ids[above.line]] == group[id]):
+                    children[id] = [child for child in children[id] if group.get(child) != group[id]]
+        return children
 
     def _members(self, sections: set[int]) -> dict[str, list[str]]:
         """By the id of a section: the tasks that stand for it where another task waits for it."""

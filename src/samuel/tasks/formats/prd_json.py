@@ -7,13 +7,13 @@ from typing import Any
 from samuel.errors import ConfigError, Problem
 from samuel.tasks import graph
 from samuel.tasks.annotations import priority_fields
-from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, Mark, Recognition
+from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition
 from samuel.tasks.formats.json_places import members, place_of
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.task import Task
 
-STORIES = "userStories"
+STORIES, COMMANDS = "userStories", "verificationCommands"
 
 
 class PrdJson:
@@ -41,6 +41,7 @@ class PrdJson:
         if problems:
             raise ConfigError(problems)
         prose = "\n\n".join(text for text in (_heading(top.text("project")), top.text("description")) if text)
+        checks, left_out = _checks(top.values.get(COMMANDS), source)
         notes = [f"it has no story: `{STORIES}` is empty"] if not tasks else []
         if branch := top.text("branchName"):
             notes.append(f"it names the branch `{branch}`, which Samuel does not check out")
@@ -49,7 +50,8 @@ class PrdJson:
             lines=tuple(lines),
             counts={"stories": len(stories)},
             prose=prose,
-            checks=_checks(top.values.get("verificationCommands")),
+            checks=checks,
+            left_out=left_out,
             notes=tuple(notes),
         )
 
@@ -89,6 +91,22 @@ def _heading(project: str) -> str:
     return f"# {project.strip()}" if project.strip() else ""
 
 
-def _checks(commands: object) -> tuple[str, ...]:
-    values = commands.values() if isinstance(commands, dict) else commands if isinstance(commands, list) else ()
-    return tuple(value.strip() for value in values if isinstance(value, str) and value.strip())
+def _checks(commands: object, source: TaskSource) -> tuple[tuple[str, ...], tuple[LeftOutItem, ...]]:
+    """The commands that check all stories, and what stands among them and is no command."""
+    text = source.exact_text
+    place = place_of(text, (COMMANDS,), source.line_starts[0])
+    if place is None or commands is None:
+        return (), ()
+    if not isinstance(commands, dict | list):
+        what = f"`{COMMANDS}` is neither an object nor a list of commands"
+        return (), (LeftOutItem(source.line_of(place.start), what),)
+    values = {member.key: member for member in members(text, place.start)}
+    by_key = commands.items() if isinstance(commands, dict) else enumerate(commands)
+    checks, left_out = [], []
+    for key, value in by_key:
+        if isinstance(value, str) and value.strip():
+            checks.append(value.strip())
+        else:
+            what = f"`{key}` of `{COMMANDS}` is not a command, and is not checked"
+            left_out.append(LeftOutItem(source.line_of(values.get(key, place).start), what))
+    return tuple(dict.fromkeys(checks)), tuple(left_out)

@@ -14,6 +14,7 @@ import msgspec
 
 from samuel.decoding import decode_json
 from samuel.errors import ConfigError, Problem, UsageError
+from samuel.files.regular import read_regular
 from samuel.printable import file_name
 from samuel.tasks.commonmark import OutlineLimit
 from samuel.tasks.outline import PrdOutline, read_outline
@@ -41,7 +42,7 @@ class TaskSource:
                 raise UsageError(f"`{label}` is not a file", "name a file or a directory with tasks, or `-`")
             if status.st_size > LARGEST:
                 raise UsageError(f"`{label}` has more than {LARGEST:,} bytes", "split it")
-            return cls(path.read_bytes(), path, label)
+            return cls(read_regular(path), path, label)
         except OSError as error:
             hint = "name a file or a directory with tasks, or `-` for standard input"
             raise UsageError(f"cannot read `{label}`: {error.strerror}", hint) from None

@@ -1,0 +1,59 @@
+"""A call of a handler that nobody waits for, and who makes it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from samuel.dispatch.event_run import validated
+from samuel.dispatch.handler_state import HandlerState
+from samuel.dispatch.record import HandlerCall
+from samuel.events import Event
+from samuel.events.catalogue import BY_PAYLOAD
+from samuel.hooks.handler import Handler, Outcome
+from samuel.runtimes.base import Reply
+
+
+class BackgroundCall(msgspec.Struct, frozen=True):
+    """A handler that is permitted to run, with the payload that it gets."""
+
+    handler: Handler
+    event: Event
+    position: int  # in the resolved chain, from 1
+    timeout: float
+    serial: bool = False  # it never runs in two lanes at once
+
+    def ended(self, reply: Reply, duration_ms: float) -> HandlerCall:
+        """The record of the call: what it returned is checked as ever, and used by nobody."""
+        kind = BY_PAYLOAD[type(self.event)]
+        if reply.outcome is Outcome.OK and reply.result:
+            reply = validated(kind, reply)
+        return HandlerCall(
+            self.handler,
+            self.position,
+            reply.outcome,
+            duration_ms,
+            strict=False,
+            result=reply.result,
+            message=reply.message,
+            stderr=reply.stderr,
+            background=True,
+        )
+
+
+class Background(Protocol):
+    """Makes calls that nobody waits for."""
+
+    def start(self, call: BackgroundCall) -> str:
+        """Begin a call; "" or why it could not be begun. How it ends is recorded when it has."""
+
+
+class HandlerHost(NamedTuple):
+    """What a project keeps about its handlers, and where those run that nobody waits for."""
+
+    state: HandlerState | None = None
+    background: Background | None = None
+
+
+NO_HOST = HandlerHost()

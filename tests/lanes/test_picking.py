@@ -1,0 +1,35 @@
+"""Which task a free lane gets when some have conflicted: pure functions over tasks and the state of the lanes."""
+
+from __future__ import annotations
+
+from samuel.loop.lanes.picking import pick
+from samuel.loop.run import LaneRecord, LanesState
+from samuel.tasks.task import Task
+
+
+def state(conflicts: dict[str, int], alone: str = "") -> LanesState:
+    record = LaneRecord(
+        lane=1, iteration=1, task=alone, attempt=3, agent="a", base="b", started_at=0.0, exclusive=True
+    )
+    active = {alone: record} if alone else {}
+    return LanesState(count=2, branch="main", start="b", tip="b", conflicts=conflicts, active=active)
+
+
+def picked(lanes: LanesState, *, landing: bool = False) -> str:
+    task = pick([Task(id="1", title="one"), Task(id="2", title="two")], lanes, landing=landing)
+    return task.id if task else ""
+
+
+def test_task_that_conflicted_once_starts_beside_a_landing() -> None:
+    assert picked(state({"1": 1}), landing=True) == "1"
+
+
+def test_task_that_works_alone_starts_only_when_nothing_is_about_to_land() -> None:
+    assert picked(state({"1": 2}), landing=True) == "2"
+    assert picked(state({"1": 2, "2": 2}), landing=True) == ""
+    assert picked(state({"1": 2})) == "1"
+
+
+def test_no_task_that_conflicted_starts_while_one_is_worked_on_alone() -> None:
+    assert picked(state({"1": 2, "2": 1}, alone="1")) == ""
+    assert picked(state({"1": 2}, alone="1")) == "2"
