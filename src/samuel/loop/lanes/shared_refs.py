@@ -10,6 +10,7 @@ from pathlib import Path
 
 from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.workplace import Workplace
+from samuel.printable import shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import GitFailed
 from samuel.process.git.kept_refs import PREFIX, KeptRefs, agent_ref, run_prefix
@@ -64,7 +65,8 @@ class SharedRefs:
         ref = agent_ref(self._shared.run.run_id, self._shared.run.iterations_run, f"{name}/{old[:12]}")
         self._run_refs.set_ref(ref, old)
         what = f"was moved from {old[:12]} to {new[:12]}" if new else f"was removed; it was at {old[:12]}"
-        return f"while agents worked, {named_ref(name)} {what}; `git update-ref {name} {old[:12]}` takes that back"
+        command = f"`git update-ref {shell_word(name)} {old[:12]}`"
+        return f"while agents worked, {named_ref(name)} {what}; {command} takes that back"
 
     def _of_persons(self) -> set[str]:
         """The branch that work lands on, and those that are checked out outside of lanes."""

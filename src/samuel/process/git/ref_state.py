@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from samuel.printable import shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed
 from samuel.process.git.kept_refs import PREFIX, KeptRefs, agent_ref, run_prefix
@@ -200,5 +201,5 @@ def named_ref(ref: str) -> str:
 def _removal(ref: str) -> str:
     for prefix, option in ((HEADS, "branch -D"), ("refs/tags/", "tag -d")):
         if ref.startswith(prefix):
-            return f"`git {option} {ref.removeprefix(prefix)}`"
-    return f"`git update-ref -d {ref}`"
+            return f"`git {option} {shell_word(ref.removeprefix(prefix))}`"
+    return f"`git update-ref -d {shell_word(ref)}`"
