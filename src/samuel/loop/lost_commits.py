@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from samuel.printable import shell_word
 from samuel.process.git.git import Git, GitFailed
 from samuel.process.git.kept_refs import BEFORE
 from samuel.tasks.task import Task, Tasks
@@ -26,7 +27,7 @@ class LostCommit(NamedTuple):
         branch = self.ref.removeprefix("refs/heads/")
         where = f"the branch `{branch}` has it" if branch != self.ref else f"`{self.ref}` has it"
         commit = self.task.commit_sha
-        taken = f"`git cherry-pick {commit[:12]}` takes it over"
+        taken = f"`git cherry-pick {shell_word(commit[:12])}` takes it over"
         return f"its commit {commit[:12]} is not in HEAD any more; {f'{where}, ' if self.ref else ''}{taken}"
 
 

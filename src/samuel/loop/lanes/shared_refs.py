@@ -65,7 +65,7 @@ class SharedRefs:
         ref = agent_ref(self._shared.run.run_id, self._shared.run.iterations_run, f"{name}/{old[:12]}")
         self._run_refs.set_ref(ref, old)
         what = f"was moved from {old[:12]} to {new[:12]}" if new else f"was removed; it was at {old[:12]}"
-        command = f"`git update-ref {shell_word(name)} {old[:12]}`"
+        command = f"`git update-ref {shell_word(name)} {shell_word(old[:12])}`"
         return f"while agents worked, {named_ref(name)} {what}; {command} takes that back"
 
     def _of_persons(self) -> set[str]:

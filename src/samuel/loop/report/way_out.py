@@ -28,11 +28,11 @@ def way_out(task_id: str, why: str) -> WayOut | None:
     if not refused:
         return None
     files = ", ".join(re.findall(r"`([^`]+)`", rest.partition(";")[0])) or "FILE"
-    id = shell_word(task_id)
+    word = shell_word(task_id)
     return WayOut(
         f"if the task is meant to change them, add the line `Files: {files}` below it in the PRD",
-        f"then run `samuel run sync` and `samuel run reset {id}`",
-        (f"samuel run restore {id}", f"samuel run done {id}"),
+        f"then run `samuel run sync` and `samuel run reset {word}`",
+        (f"samuel run restore {word}", f"samuel run done {word}"),
     )
 
 
