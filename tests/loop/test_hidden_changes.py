@@ -78,7 +78,7 @@ def test_protected_file_that_is_hidden_from_git_is_refused(loop: LoopProject, hi
     cheat(loop, HIDING[hiding], more="")
     loop.run(1)
     assert outcomes(loop) == ["quality_failed"]
-    assert "`protect` of samuel.toml" in loop.store.load()[0].last_failure
+    assert "files that samuel.toml protects were changed" in loop.store.load()[0].last_failure
 
 
 @pytest.mark.parametrize("hiding", ["assume-unchanged", "skip-worktree", "the time of the file"])

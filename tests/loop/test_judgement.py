@@ -207,7 +207,7 @@ def test_protected_file_that_cannot_be_put_back_is_said(judged: Judged) -> None:
     judged.write(locked__api_txt="2\n")
     judged.disk.full = True
     why = judged.judge(protect=("locked/",)).checks.why
-    assert "were changed, and not all could be put back: `locked/api.txt`" in why
+    assert "`locked/api.txt`; not all of them could be put back; only a task" in why
     assert "`locked/api.txt`: No space left on device" in why
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,7 @@ from samuel.process.git.work_file import WorkFiles
 from samuel.process.spawn import Finished
 
 TIMEOUT = 600.0  # the first look reads every file
+_SECOND, _TICK = 1_000_000_000, 20_000_000  # in nanoseconds
 _ATTRIBUTES = "* -text -ident -filter !working-tree-encoding !diff !eol\n"
 _TEMPORARY = re.compile(r"\.samuel-[0-9a-f]{16}\.tmp")  # what a killed `atomic.write_at` leaves
 _PLATFORM = ("core.ignorecase", "core.precomposeunicode", "core.symlinks")
@@ -120,23 +121,22 @@ class OwnIndex:
         A directory, a pipe or what lies behind a link is no file of the project, so its path has no entry. A file
         that cannot be read or is too large gets a note as its entry, which changes when the file does.
         """
-        files, absent, recent = WorkFiles(self._root), set(self._absent()), set(self._recent())
-        # Git compares times of changes by the second: a file that changes twice in one may look the same.
-        second = int(time.time()) - 1
+        files, absent, recent = WorkFiles(self._root), set(self._absent()), self._recent()
+        now = time.time_ns()
         entries: list[tuple[str, TreeEntry | None]] = []
-        present, doubtful, still_recent = [], [], set()
+        present, doubtful, still_recent = [], [], {}
         for path in paths:
             if path.startswith(VOLATILE_DIRS) or ".git" in path.split("/"):
                 continue
             file = files.look(path)
             self.not_kept.pop(path, None)
-            if path in recent:
-                recent.remove(path)
+            if recent.pop(path, file.changed_at) != file.changed_at:
                 doubtful.append(path)
             if file.kind == "file":
                 present.append(path)
-                if file.changed_at >= second:
-                    still_recent.add(path)
+                if file.changed_at // _SECOND >= now // _SECOND - 1:
+                    # A change within the same tick of the kernel's clock would have the same time.
+                    still_recent[path] = file.changed_at if file.changed_at < now - _TICK else 0
             elif file.kind == "not_kept":
                 self.not_kept[path] = file.why
                 entries.append((path, self._note(path, file.note)))
@@ -149,8 +149,7 @@ class OwnIndex:
         if present:
             options = ("--add", "--remove", "--replace", "--ignore-skip-worktree-entries", "-z", "--stdin")
             self.call("update-index", *options, stdin=_joined(present), index=index)
-        if doubtful or still_recent:
-            self._write_names("recent", recent | still_recent)
+        self._write_recent({**recent, **still_recent})
 
     def take_outside(self, paths: Iterable[str], index: Path) -> None:
         """The same for paths beside the project, from the top of the work tree; only those that can be kept."""
@@ -200,7 +199,7 @@ class OwnIndex:
         indexed = set(_split(self.call("ls-files", "-z", index=index))) if forced else set()
         paths = [*_split(changed), *(path for path in _split(untracked) if not path.endswith("/"))]
         paths += [path for path in _split(forced) if path not in indexed and self._exists(path)]
-        paths += self._recent()
+        paths += self._changed_again()
         return [path for path in [*paths, *self._appeared(index)] if not self._is_debris(path)]
 
     def differing_from(self, tree: str) -> set[str]:
@@ -221,9 +220,24 @@ class OwnIndex:
         """The paths that are in the index and not, or not as files, in the work tree."""
         return self._names("absent")
 
-    def _recent(self) -> list[str]:
-        """The paths that changed in the second in which they were taken."""
-        return self._names("recent")
+    def _recent(self) -> dict[str, int]:
+        """The paths that changed in the second in which they were taken, and when; 0 if that is not exact.
+
+        Git compares times of changes by the second: a file that changes twice in one may look the same to it.
+        """
+        lines = (line.split(" ", 1) for line in self._names("recent"))
+        return {path: int(at) for at, path in lines}
+
+    def _changed_again(self) -> list[str]:
+        """Those of the recent paths that changed since. Of the others, git will see a change from now on."""
+        now, files, recent = time.time_ns() // _SECOND, WorkFiles(self._root), self._recent()
+        again = {path for path, at in recent.items() if files.look(path).changed_at != at}
+        self._write_recent({path: at for path, at in recent.items() if path in again or at // _SECOND >= now - 1})
+        return sorted(again)
+
+    def _write_recent(self, recent: Mapping[str, int]) -> None:
+        if recent != self._recent():
+            self._write_names("recent", (f"{at} {path}" for path, at in recent.items()))
 
     def _names(self, file: str) -> list[str]:
         try:

@@ -16,7 +16,7 @@ class WorkFile(NamedTuple):
     kind: Literal["file", "gone", "not_kept"]
     """`gone`: nothing is there, or what is no file of the project, such as a directory or a pipe."""
     changed_at: int = 0
-    """The second of its last change, of content or of anything else."""
+    """When it last changed, content or anything else, in nanoseconds."""
     why: str = ""
     """Why it cannot be kept."""
     identity: str = ""
@@ -48,7 +48,7 @@ class WorkFiles:
             return WorkFile("not_kept", why="its directory cannot be read")
         except OSError:
             return GONE
-        changed_at = int(status.st_ctime)
+        changed_at = status.st_ctime_ns
         if stat.S_ISLNK(status.st_mode):
             return WorkFile("file", changed_at)
         if not stat.S_ISREG(status.st_mode):
