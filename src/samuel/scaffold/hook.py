@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 import msgspec
 
 from samuel.config.model import RESERVED_NAMES
+from samuel.decoding import convert
 from samuel.errors import UsageError
 from samuel.events import EventType, names
 from samuel.events.schema import own_fields
@@ -72,7 +73,13 @@ def example(event: EventType) -> dict[str, Any]:
         for info in msgspec.structs.fields(event.result)
         if info.required
     }
-    return needed or {"ok": True}
+    if needed:
+        return needed
+    try:
+        convert({"ok": True}, event.result)
+    except msgspec.ValidationError:  # one of several keys must be there: `continue` or `mode`
+        return {msgspec.structs.fields(event.result)[0].encode_name: True}
+    return {"ok": True}
 
 
 def _bash(name: str, event: EventType) -> WrittenHook:
