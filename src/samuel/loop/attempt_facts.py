@@ -34,7 +34,6 @@ class AttemptFacts:
     lost_tests: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
     decided: str = ""  # the status that the agent gave its task: skipped or blocked
-    remarks: tuple[str, ...] = ()
     verified: Verified = ""
     ref: str = ""
     notes: tuple[str, ...] = ()  # what was put back of the repository
@@ -63,7 +62,6 @@ class AttemptFacts:
             check_files=self.check_files,
             lost_tests=self.lost_tests,
             still_red=self.still_red[:MAX_NAMED],
-            remarks=self.remarks,
             verified=self.verified,
             decided=self.decided,
             ref=self.ref,

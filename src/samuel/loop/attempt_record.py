@@ -71,8 +71,6 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Tests that ran before and were deleted, skipped or emptied by this attempt."""
     still_red: tuple[str, ...] = ()
     """Tests and commands that failed before this attempt, if it turned none of them green; at most 50."""
-    remarks: tuple[str, ...] = ()
-    """What a person has to know about its files, a sentence each: large ones, and those outside of the project."""
     verified: str = ""
     decided: str = ""
     """`skipped` or `blocked`, if the agent gave its task this status; the outcome is `incomplete` then."""
@@ -83,7 +81,7 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The ref that keeps a failed attempt."""
     log: str = ""
     notes: tuple[str, ...] = ()
-    """What its agent and its checks did to the repository, and what was done about it."""
+    """What its agent and its checks did to the repository and to its files that a person has to know."""
     denials: tuple[str, ...] = ()
     coverage: Coverage | None = None
     """How many tool calls of its agent were judged by hooks; None if none were to judge them."""

@@ -10,7 +10,7 @@ from samuel.files.survey import Signature, signature_if_exists
 from samuel.loop.attempt_record import ChangedFile
 from samuel.loop.attempts import DISCOVERY, AttemptChanges, Retry, TreeState
 from samuel.loop.checks.files import CheckFiles, ProtectedFiles, owned
-from samuel.loop.file_remarks import OutsideFiles, file_remarks
+from samuel.loop.file_notes import OutsideFiles, file_notes
 from samuel.loop.run_files import RunFiles
 from samuel.loop.source_marks import SourceMarks
 from samuel.loop.workplace import Workplace
@@ -37,7 +37,6 @@ class AttemptTree:
         self._task = task
         self._commands = commands
         self.changes: AttemptChanges | None = None  # None until the agent has ended
-        self.remarks: tuple[str, ...] = ()
         self._is_observed = False
         self._earlier: dict[str, Signature] = {}  # the files of earlier attempts, when this one began
         self._outside = OutsideFiles(place.git, place.record) if place.git.is_repository else None
@@ -103,9 +102,9 @@ class AttemptTree:
             self._place.warn(
                 f"the agent changed what you had changed before the run; that {left}: {named}; {before}"
             )
-        self._remark()
+        self._note_files()
 
-    def _remark(self) -> None:
+    def _note_files(self) -> None:
         """Say what a person has to know about the files of the attempt."""
         assert self.changes is not None
         outside = self._outside.changed() if self._outside is not None else []
@@ -113,9 +112,8 @@ class AttemptTree:
         changed, trees = self.changes.paths, self._files.trees
         not_kept = {path: trees.not_kept[path] for path in changed if path in trees.not_kept} if trees else {}
         commit = self._place.settings.commit
-        self.remarks = file_remarks(self._place.root, changed, not_kept, outside, commit=commit)
-        for remark in self.remarks:
-            self._place.warn(remark)
+        for note in file_notes(self._place.root, changed, not_kept, outside, commit=commit):
+            self._files.repository.note(note)
 
     def _take_back_marks(self, changes: AttemptChanges) -> None:
         """Take back the boxes that the agent ticked in the source of the tasks.

@@ -256,7 +256,6 @@ def _shortened_attempt(attempt: AttemptRecord, room: _Room) -> AttemptRecord:
         check_files=_texts(attempt.check_files, room),
         lost_tests=_texts(attempt.lost_tests, room),
         still_red=_texts(attempt.still_red, room),
-        remarks=_texts(attempt.remarks, room),
         notes=_texts(attempt.notes, room),
         denials=_texts(attempt.denials, room),
         coverage=attempt.coverage and _shortened_coverage(attempt.coverage, room),

@@ -236,7 +236,7 @@ class Iteration:
         if self._tree is None or not self._steps.agent_started:
             return
         self._tree.observe()
-        self._facts.changed_files, self._facts.remarks = self._tree.changed_files, self._tree.remarks
+        self._facts.changed_files = self._tree.changed_files
         self._save_tree()
 
     def _save_tree(self) -> None:

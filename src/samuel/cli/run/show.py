@@ -143,8 +143,6 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
         added = sum(file.added or 0 for file in attempt.changed_files)
         removed = sum(file.removed or 0 for file in attempt.changed_files)
         yield "changed", f"{plural(len(attempt.changed_files), 'file')}, +{added} -{removed}"
-    for remark in attempt.remarks:
-        yield "files", line(remark)
     if attempt.coverage:
         yield "guards", line(attempt.coverage.words)
     for label, names in (

@@ -146,9 +146,6 @@ def _task(task: TaskReport, tails: bool) -> Iterator[str]:
     yield f"{_MARKS[task.tone]} {task.word}{f': {escaped(headline(task.why))}' if task.why else ''}"
     yield ""
     yield from _attempts(task.attempts)
-    for remark in task.remarks:
-        yield f"⚠️ {escaped(remark, 1000)}"
-        yield ""
     for title, items in _notable(task):
         yield f"**{title}:** {', '.join(code_span(item) for item in items[:50])}"
         yield ""

@@ -91,7 +91,6 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     """Of the attempt that completed it, or of all."""
     flaky: tuple[str, ...]
     """Checks that failed, and passed when they were run once more."""
-    remarks: tuple[str, ...]
     denials: tuple[str, ...]
     would_denials: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -247,7 +246,6 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
         check_files=_each_once(record.check_files for record in records),
         lost_tests=lost,
         flaky=_each_once([check.command for check in record.checks if check.flaky] for record in records),
-        remarks=_each_once(record.remarks for record in records),
         denials=_each_once(record.denials for record in records),
         would_denials=_each_once(record.would_denials for record in records),
         notes=tuple(notes),

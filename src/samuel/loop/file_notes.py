@@ -16,31 +16,31 @@ LARGE = 50_000_000
 MAX_NAMED = 10
 
 
-def file_remarks(
+def file_notes(
     root: Path, changed: Iterable[str], not_kept: Mapping[str, str], outside: Sequence[str], *, commit: bool
 ) -> tuple[str, ...]:
-    """The remarks on the files that an attempt changed; `outside` are those beside the project, from the top."""
-    remarks = []
+    """The notes about the files that an attempt changed; `outside` are those beside the project, from the top."""
+    notes = []
     sizes = {path: _size(root / path) for path in changed if path not in not_kept}
     large_files = [f"`{file_name(path)}` ({size // 1_000_000} MB)" for path, size in sizes.items() if size > LARGE]
     unkept_files = [f"`{file_name(path)}` ({why})" for path, why in not_kept.items()]
     committed = "the commit of a completed task has them; tell git to ignore what should not be there"
     if large_files:
         stay = committed if commit else "they stay in the work tree of a completed task"
-        remarks.append(f"large files were added or changed: {_some(large_files)}; {stay}")
+        notes.append(f"large files were added or changed: {_some(large_files)}; {stay}")
     if unkept_files:
         stay = f"{committed}; " if commit else ""
-        remarks.append(
+        notes.append(
             f"files that no ref can have were added or changed: {_some(unkept_files)}; {stay}where they have to "
             f"be removed, they are moved to `.samuel/run/{ASIDE}`"
         )
     if outside:
         named = _some([f"`{file_name(path)}`" for path in outside])
-        remarks.append(
+        notes.append(
             f"files of the repository outside of the project were changed: {named}; they are neither judged nor "
             "committed nor put back; the ref of a failed attempt has them"
         )
-    return tuple(remarks)
+    return tuple(notes)
 
 
 class OutsideFiles:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.loop.file_remarks import LARGE
+from samuel.loop.file_notes import LARGE
 from samuel.loop.report.files import HTML, MARKDOWN
 from samuel.loop.reports import LoopWarning
 from samuel.process.git.work_file import LARGEST
