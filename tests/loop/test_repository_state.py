@@ -95,7 +95,7 @@ COMMANDS = {
     "git read-tree": ("git read-tree HEAD~2", ""),
     "rm .git/index": ("rm .git/index", "the agent removed the index"),
     "a broken index": ("echo garbage > .git/index", "the agent broke the index"),
-    "intent-to-add": ("echo x > new.txt; git add -N new.txt", "`new.txt (intent-to-add, or empty)`"),
+    "intent-to-add": ("echo x > new.txt; git add -N new.txt", ""),
     "assume-unchanged": ("git update-index --assume-unchanged old-1.txt", "`old-1.txt (assume-unchanged)`"),
     "skip-worktree": ("git update-index --skip-worktree old-1.txt", "`old-1.txt (skip-worktree)`"),
     "sparse checkout": ("git sparse-checkout set --no-cone /old-2.txt", "(skip-worktree)`"),

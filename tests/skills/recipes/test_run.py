@@ -244,7 +244,8 @@ class TestWhoMayStopIt:
         stops, recorder = Recorder("TurnEnd", returns=interrupted), Recorder()
         with pytest.raises(KeyboardInterrupt):
             kitchen.run("review", branch="x", options={"handlers": [stops], "sinks": [recorder]})
-        assert [payload["event"] for payload in payloads(recorder)][-2:] == ["TurnEnd", "SessionEnd"]
+        events = [payload["event"] for payload in payloads(recorder)]
+        assert events[-3:] == ["TurnEnd", "SessionStop", "SessionEnd"]
 
 
 def test_unknown_keys_of_a_sandbox_are_ignored(kitchen: Any) -> None:

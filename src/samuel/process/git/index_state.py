@@ -11,10 +11,6 @@ from samuel.process.git import hardening
 from samuel.process.git.git import Git
 
 SKIPPED = "skip-worktree"
-_EMPTY_BLOBS = (
-    "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
-    "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
-)
 
 
 class IndexEntry(NamedTuple):
@@ -36,15 +32,13 @@ def index_entries(git: Git, index: Path) -> dict[str, IndexEntry]:
 
 
 def hidden_paths(before: Mapping[str, IndexEntry], after: Mapping[str, IndexEntry]) -> Iterator[tuple[str, str]]:
-    """The paths that an index hides from git or only announces, and did not before; each with the flag."""
+    """The paths that an index hides from git, and did not before; each with the flag."""
     for path, entry in after.items():
         old = before.get(path)
         if entry.flag.islower() and not (old and old.flag.islower()):
             yield path, "assume-unchanged"
         if entry.flag.upper() == "S" and not (old and old.flag.upper() == "S"):
             yield path, SKIPPED
-        if old is None and entry.object in _EMPTY_BLOBS:
-            yield path, "intent-to-add, or empty"
 
 
 def follow_head(git: Git, old: str, new: str) -> None:
