@@ -163,7 +163,7 @@ def _is_worth_a_warning(call: HandlerCall) -> bool:
     """Whether a call is a fault of a hook. A built-in check that fails has done its work."""
     if call.handler.origin is Origin.BUILT_IN and call.outcome is Outcome.FAILED:
         return False
-    if call.handler.event == BEFORE_LAND and call.outcome in (Outcome.DENIED, Outcome.FAILED):
+    if call.handler.event == BEFORE_LAND and call.outcome is Outcome.DENIED:
         return False  # the landing is held back, and says why
     return call.outcome is not Outcome.OK or bool(call.message)
 
