@@ -201,6 +201,11 @@ def test_work_whose_check_cannot_be_made_its_own_again_fails(judged: Judged) -> 
     judged.before_check = lambda: setattr(judged.disk, "full", True)
     verdict = judged.judge()
     assert (verdict.checks.passed, verdict.checks.why, len(judged.runs)) == (False, NOT_PUT, 1)
+    judged.disk.full = False
+    judged.attempts.observe()
+    kept_attempt = judged.trees.refs.find(judged.attempts.keep("1", 1))
+    assert kept_attempt is not None
+    assert (judged.trees.content(kept_attempt.tree, "check.sh") or b"").endswith(b"grep -q more code.txt\n")
 
 
 def test_protected_file_that_cannot_be_put_back_is_said(judged: Judged) -> None:

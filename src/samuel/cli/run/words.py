@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -169,7 +168,7 @@ def next_steps(report: RunEnded) -> Iterator[str]:
         yield "go on with more: samuel run start --add-budget 5usd (or 20000tokens)"
     for id, tests in report.lost_tests.items():
         yield f"LOST TESTS in task {id}: {lost_tests_words(tests)}"
-        yield f"  samuel run show {shlex.quote(id)} --diff"
+        yield f"  samuel run show {shell_word(id)} --diff"
     yield from _blocked([task for task in report.tasks if task.status == "blocked"])
     for task in report.tasks:
         if task.status == "waiting":

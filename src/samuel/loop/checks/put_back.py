@@ -32,5 +32,6 @@ class PutBack:
     def own(self, tree: str, paths: Iterable[str]) -> list[str]:
         """Make these paths what they are in the tree of the attempt; gives why a path could not be made so."""
         problems = self._trees.put(tree, paths)
-        self._attempts.hold(())
+        if not problems:  # else the attempt keeps what it had there
+            self._attempts.hold(())
         return problems
