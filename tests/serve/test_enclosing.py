@@ -78,6 +78,19 @@ def test_guard_holds_after_a_nearer_project_is_made(served: ServedProject, way: 
     assert {answer.code for answer in answers(served, inner, ALLOWED)} == {0}
 
 
+@pytest.mark.parametrize("project", ["at the top of the repository", "below it"])
+def test_guard_holds_after_the_repository_around_was_moved_away(served: ServedProject, project: str) -> None:
+    repository = served.root if project == "at the top of the repository" else served.root.parent
+    _git_init(repository)
+    inner = guarded(served)
+    assert served.cold("PreAbilityCall", stdin=DENIED, cwd=inner).code == 2
+    (repository / ".git").rename(repository / "elsewhere")
+    (inner / "samuel.toml").touch()
+    for answer in answers(served, inner, DENIED):
+        assert answer.code == 2, answer
+        assert f"(in the project around this one, `{served.root}`)" in answer.err.decode()
+
+
 @pytest.mark.slow
 def test_guard_holds_three_projects_deep(served: ServedProject) -> None:
     inner = guarded(served)

@@ -26,7 +26,7 @@ OF_PROJECT = (Origin.PROJECT, Origin.PROJECT_PLUGIN, Origin.DISTRIBUTION)
 
 def guard_steps(app: App, kind: EventType) -> list[ChainStep]:
     """The guards of a project's own in the chain of an event; the user's are asked by the nearest project."""
-    if not kind.composition.can_deny or not app.permit.trusts_something:
+    if not kind.composition.can_deny or not (app.permit.trusts_something or _lost_its_agreements(app)):
         return []
     steps = (step for step in app.chains[kind.name].steps if step.handler.origin in OF_PROJECT)
     return [
@@ -34,6 +34,11 @@ def guard_steps(app: App, kind: EventType) -> list[ChainStep]:
         for step in steps
         if _may_deny(app, step.handler, kind)
     ]
+
+
+def _lost_its_agreements(app: App) -> bool:
+    """True for a project with agreements under another key than its own: its `.git` was moved away."""
+    return not (app.user.state / "trust" / f"{app.trust_key}.json").exists()
 
 
 def _may_deny(app: App, handler: Handler, kind: EventType) -> bool:

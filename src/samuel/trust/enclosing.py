@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from samuel.trust.repository import directories_above, has_git, key_in, path_key
+from samuel.trust.repository import directories_above, has_git, key_in, key_with_own_git, path_key
 
 
 def trusted_around(root: str, state: str, logical: str = "") -> tuple[str, ...]:
@@ -42,6 +42,9 @@ def _top(place: str, tops: dict[str, str]) -> str:
 
 
 def _has_agreements(place: str, top: str, state: str) -> bool:
-    if os.path.exists(f"{state}/trust/{path_key(place)}.json"):
-        return True  # also from before there was a repository: they follow their project into it (`of_project.py`)
-    return bool(top) and os.path.exists(f"{state}/trust/{key_in(place, top)}.json")
+    keys = [path_key(place)]  # also from before there was a repository: they follow their project into it
+    if top:
+        keys.append(key_in(place, top))
+    # Moving `.git` away makes a guard untrusted, and such a guard denies. It must not make its project unknown.
+    keys += (key_with_own_git(place, above) for above in directories_above(place) if above != top)
+    return any(os.path.exists(f"{state}/trust/{key}.json") for key in keys)

@@ -28,7 +28,15 @@ def key_in(root: str, top: str) -> str:
     """The same, for a path over no links; `top` is the work tree around it, "" if it is in no repository."""
     if not top:
         return path_key(root)
-    shared = common_directory(top)
+    return _key_in(root, top, common_directory(top))
+
+
+def key_with_own_git(root: str, top: str) -> str:
+    """The trust key of a project whose work tree has `.git` as a directory, be it there or not."""
+    return _key_in(root, top, f"{top.rstrip('/')}/.git")
+
+
+def _key_in(root: str, top: str, shared: str) -> str:
     # Named after the directory that the worktrees share, never after that of a worktree.
     above, name = os.path.split(shared)
     label = os.path.basename(above) if name == ".git" else name
