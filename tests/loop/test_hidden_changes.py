@@ -109,3 +109,25 @@ def test_check_that_a_sparse_checkout_leaves_out_is_a_deletion(checked: LoopProj
     checked.run(1)
     assert outcomes(checked) == ["quality_failed"]
     assert (checked.root / "tests/run.sh").read_text() == CHECK
+
+
+def test_gitignore_that_hides_itself_leaves_the_tree_with_its_failed_attempt(loop: LoopProject) -> None:
+    (loop.root / "src").mkdir()
+    (loop.root / "src/code.txt").write_text("right\n")
+    loop.agent(
+        """case $SAMUEL_TASK_ID in
+        1) echo '*' > .gitignore; echo '*' > src/.gitignore; mkdir cache; echo '*' > cache/.gitignore; exit 1 ;;
+        *) touch "work-$SAMUEL_TASK_ID"; samuel run done $SAMUEL_TASK_ID ;;
+        esac
+        """
+    )
+    loop.configure("max_task_attempts = 1")
+    git(loop, "add", "-A")
+    git(loop, "commit", "-q", "-m", "files")
+    loop.tasks("1", "2")
+    run = loop.run(2)
+    assert loop.statuses() == {"1": "blocked", "2": "completed"}
+    listing = git(loop, "show", "--format=", "--name-only", f"refs/samuel/{run.run_id}/1/1").split()
+    assert {".gitignore", "src/.gitignore"} <= set(listing)
+    assert not (loop.root / "src/.gitignore").exists()
+    assert git(loop, "diff", "HEAD", "--", ".gitignore") == ""

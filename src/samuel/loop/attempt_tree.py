@@ -99,7 +99,7 @@ class AttemptTree:
             before = (
                 f"`git restore --source={shell_word(self._files.attempts.person_ref)} -- PATH` gives yours back"
             )
-            self._place.warn(
+            self._files.repository.note(
                 f"the agent changed what you had changed before the run; that {left}: {named}; {before}"
             )
         self._note_files()

@@ -99,7 +99,7 @@ class Settlements:
         task = self.current(self._files.tasks.load())
         if task is None or task.status != "in_progress":
             return self._settle(outcome, failed=True, task=task, why=why, gave_up=True, tree="put_away")
-        self._warn_of_commits()
+        self._note_commits()
         # An iteration that failed before the agent started says nothing about the task.
         attempts = task.attempts + 1 if self._facts.agent_ran else task.attempts
         blocked = attempts >= self._place.settings.max_task_attempts
@@ -114,7 +114,7 @@ class Settlements:
         tree: TreeAction = "put_away" if blocked else "keep"
         return self._settle(outcome, failed=True, task=task, row=row, why=why, gave_up=gave_up, tree=tree)
 
-    def _warn_of_commits(self) -> None:
+    def _note_commits(self) -> None:
         """Name the commits that the agent of a failed attempt made itself: they stay on the branch."""
         before = self._facts.head
         if before is None or not self._facts.agent_ran:
@@ -125,7 +125,9 @@ class Settlements:
                 since = f"{before}..{head}" if before else head
                 log = self._place.git.run("log", "--format=%h %s", f"--max-count={MAX_NAMED}", since)
                 commits = "; ".join(log.decode("utf-8", "replace").splitlines()) or f"HEAD is {head[:12]} now"
-                self._place.warn(f"this attempt failed, and commits of its agent stay on the branch: {commits}")
+                self._files.repository.note(
+                    f"this attempt failed, and commits of its agent stay on the branch: {commits}"
+                )
 
     def parked(self) -> Settlement | None:
         """The settlement of a task whose agent asked a question; None if it asked none."""

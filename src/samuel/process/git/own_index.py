@@ -199,6 +199,10 @@ class OwnIndex:
         indexed = set(_split(self.call("ls-files", "-z", index=index))) if forced else set()
         paths = [*_split(changed), *(path for path in _split(untracked) if not path.endswith("/"))]
         paths += [path for path in _split(forced) if path not in indexed and self._exists(path)]
+        # A `.gitignore` that hides itself, too. Of a directory that is ignored as a whole, git names only that.
+        listing = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+        hidden = self.call(*listing, index=index)
+        paths += [path for path in _split(hidden) if path.rpartition("/")[2] == ".gitignore"]
         paths += self._changed_again()
         return [path for path in [*paths, *self._appeared(index)] if not self._is_debris(path)]
 
