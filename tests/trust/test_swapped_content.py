@@ -78,3 +78,61 @@ def test_guard_whose_file_was_another_for_a_moment_is_refused(samuel_project: Sa
     fired = samuel_project.fire("PreAbilityCall", ability_id="x")
     assert (fired.stopped, CHANGED in fired.reason) == (True, True), fired.reason
     assert not samuel_project.fire("PreAbilityCall", ability_id="x").stopped
+
+
+TOUCHES_ITSELF = "#!/bin/sh\ncat >/dev/null\ntouch -d '2001-01-01' {file}\necho '{answer}'\n"
+
+
+def touched(project: SamuelProject, event: str, answer: str, more: str = "") -> None:
+    """A trusted YAML hook that never denied, and whose script is touched during each of its calls."""
+    project.config("")
+    file = project.root / "tools/hook.sh"
+    file.parent.mkdir()
+    file.write_text(TOUCHES_ITSELF.format(file=file, answer=answer))
+    file.chmod(0o755)
+    text = f"id: hook\nevent_type: {event}\n{more}handler: {{kind: script, command: tools/hook.sh}}\n"
+    project.hook("hook.yaml", text, executable=False, where=project.root / ".system/hooks")
+    project.trust()
+
+
+@pytest.mark.parametrize("more", ["", "role: guard\n", "role: rewrite\n", "role: observe\n"])
+def test_denial_stands_although_the_files_of_the_hook_were_touched_during_the_call(
+    samuel_project: SamuelProject, more: str
+) -> None:
+    touched(samuel_project, "PreAbilityCall", DENIES, more)
+    fired = samuel_project.fire("PreAbilityCall", ability_id="x")
+    assert fired.denied
+    assert fired.reason == "the trusted guard says no"
+
+
+@pytest.mark.parametrize(
+    ("event", "fields"),
+    [
+        ("PreAbilityCall", {"ability_id": "x"}),
+        ("UserPromptSubmit", {"user_message": "x"}),
+    ],
+)
+def test_hook_without_a_role_that_is_touched_during_the_call_denies_instead_of_being_skipped(
+    samuel_project: SamuelProject, event: str, fields: dict[str, str]
+) -> None:
+    touched(samuel_project, event, ALLOWS)
+    for _ in range(2):
+        fired = samuel_project.fire(event, **fields)
+        assert (fired.denied, CHANGED in fired.reason) == (True, True), fired
+
+
+@pytest.mark.parametrize("answer", [DENIES, ALLOWS])
+def test_work_does_not_land_if_a_hook_of_before_land_is_touched_during_the_call(
+    samuel_project: SamuelProject, answer: str
+) -> None:
+    touched(samuel_project, "before:land", answer)
+    assert samuel_project.fire("before:land", task={}, commit="c1", base="c0", branch="main").stopped
+
+
+@pytest.mark.parametrize("role", ["rewrite", "observe"])
+def test_hook_that_cannot_deny_and_is_touched_during_the_call_is_a_warning(
+    samuel_project: SamuelProject, role: str
+) -> None:
+    touched(samuel_project, "PreAbilityCall", ALLOWS, f"role: {role}\n")
+    fired = samuel_project.fire("PreAbilityCall", ability_id="x")
+    assert (fired.stopped, CHANGED in fired.warnings[0]) == (False, True), fired

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from samuel.clock import Clock, iso
 from samuel.dispatch import budget
 from samuel.dispatch.background import NO_HOST, BackgroundCall, HandlerHost
-from samuel.dispatch.event_run import EventRun, only_denial, validated, without_rewrite
+from samuel.dispatch.event_run import EventRun, must_be_known, only_denial, validated, without_rewrite
 from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.judge import judge
 from samuel.dispatch.observation import observed
@@ -27,7 +27,7 @@ from samuel.dispatch.stated_reason import with_reason
 from samuel.dispatch.verdict_keys import with_misspelt_verdict
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.events.compose import Arrange
+from samuel.events.compose import Arrange, verdict
 from samuel.files.lock import held
 from samuel.hooks.capability import overreach
 from samuel.hooks.guards import can_become_guard
@@ -275,7 +275,7 @@ class Dispatcher:
             bound.position,
             reply.outcome,
             duration_ms,
-            bound.strict,
+            bound.strict or (reply.changed and must_be_known(event_run.kind, handler)),
             reply.result,
             reply.message,
             reply.stderr,
@@ -331,7 +331,8 @@ class Dispatcher:
                 reply = Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
             check_calls()  # its process may have been killed: what it would have returned is not known
             if stamp(handler) != before:
-                return Reply(Outcome.REFUSED, message=CHANGED, stderr=reply.stderr)
+                denial = reply.result if verdict(reply.result).decision == "deny" else {}
+                return Reply(Outcome.REFUSED, denial, CHANGED, reply.stderr, changed=True)
             return reply
 
         return run

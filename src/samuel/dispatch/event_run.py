@@ -16,7 +16,8 @@ from samuel.dispatch.stated_reason import failure_of, stated_reason, with_reason
 from samuel.events import Event, EventType, LoopEvent, names
 from samuel.events.compose import HandlerResult, verdict
 from samuel.events.explain import explained
-from samuel.hooks.handler import Outcome
+from samuel.hooks.guards import may_deny
+from samuel.hooks.handler import Handler, Outcome
 from samuel.runtimes.base import Reply
 
 # Looked up once: the lookup of an enum's member costs as much as the rest of a comparison.
@@ -116,7 +117,7 @@ def _with_outcome(kind: EventType, reply: Reply, result: Mapping[str, Any]) -> R
     if kind.name == names.AGENT_INVOKE:  # `blocked` there is about the task
         result = {key: value for key, value in result.items() if key != "blocked"}
     decision = verdict(result)
-    if decision.decision == "deny" and (kind.composition.can_deny or kind.name in HOLDS_BACK):
+    if decision.decision == "deny" and _can_be_denied(kind):
         return replace(reply, outcome=DENIED, message=decision.reason or "denied without a reason")
     if decision.decision == "deny" and not result.get("error"):  # the author expects that this stopped something
         because = f": {decision.reason}" if decision.reason else ""
@@ -128,10 +129,23 @@ def _with_outcome(kind: EventType, reply: Reply, result: Mapping[str, Any]) -> R
     return replace(reply, outcome=FAILED, message=stated_reason(result) or "it returned `ok: false`")
 
 
+def _can_be_denied(kind: EventType) -> bool:
+    return kind.composition.can_deny or kind.name in HOLDS_BACK
+
+
+def must_be_known(kind: EventType, handler: Handler) -> bool:
+    """True if `handler` may deny, so that a call of which nobody knows what ran has to deny instead.
+
+    Otherwise whoever touches its files all the time has switched it off, whether it declares a role or not.
+    """
+    holds_back = kind.name in HOLDS_BACK and handler.role is None
+    return holds_back or may_deny(kind, handler.role, blocking=handler.blocking)
+
+
 def only_denial(kind: EventType, reply: Reply) -> Reply:
     """A reply that cannot be used, because of its shape or of how the handler ended: its denial or its reason."""
     decision = verdict(reply.result)
-    if not kind.composition.can_deny or decision.decision != "deny":
+    if not _can_be_denied(kind) or decision.decision != "deny":
         return replace(reply, result={}, message=with_reason(reply.message, reply.result))
     reason = decision.reason or "denied without a reason"
     denial = {"decision": "deny", "reason": reason}

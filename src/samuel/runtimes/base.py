@@ -23,6 +23,7 @@ class Reply(msgspec.Struct, frozen=True):
     message: str = ""
     stderr: str = ""
     size: int = 0  # of the result as JSON, in bytes
+    changed: bool = False  # its files changed during the call: it is not known what ran
 
 
 class Runtime(Protocol):
