@@ -123,6 +123,26 @@ def test_a_broken_observed_guard_does_not_deny(samuel_project: SamuelProject) ->
     assert [verdict for verdict, _ in would(fired)] == ["deny"]
 
 
+def test_observed_handler_that_once_denied_would_deny_when_it_cannot_run(samuel_project: SamuelProject) -> None:
+    """As it does when it is enforced, though it declares no role."""
+    script = samuel_project.root / "tools/hook.sh"
+    script.parent.mkdir()
+    script.write_text('#!/bin/sh\ncat >/dev/null\necho \'{"decision": "deny"}\'\n')
+    script.chmod(0o755)
+    text = "id: hook\nevent_type: PreAbilityCall\nhandler: {kind: script, command: tools/hook.sh}\n"
+    samuel_project.hook("hook.yaml", text, executable=False, where=samuel_project.root / ".system/hooks")
+    samuel_project.trust()
+    assert samuel_project.fire(PRE, ability_id="shell").denied
+    script.write_text("#!/bin/sh\n")  # not what was agreed to
+    enforced = samuel_project.fire(PRE, ability_id="shell")
+    assert (enforced.denied, enforced.calls[0].outcome) == (True, Outcome.REFUSED)
+    samuel_project.config('[hooks.PreAbilityCall]\nhandlers = [{ use = "hook", mode = "observe" }]')
+    with samuel_project.open() as app:
+        fired = app.fire(PRE, ability_id="shell")
+    assert fired.ok
+    assert [verdict for verdict, _ in would(fired)] == ["deny"]
+
+
 def test_an_event_that_needs_one_answer_has_no_observed_handler(samuel_project: SamuelProject) -> None:
     with pytest.raises(UsageError, match=r"`mode` cannot be `observe`: only one handler answers `iteration.gate`"):
         samuel_project.open(handlers=[Recorder("iteration.gate", mode="observe")])

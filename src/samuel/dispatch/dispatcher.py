@@ -282,7 +282,7 @@ class Dispatcher:
             "" if event.phase is UNSET else event.phase,
         )
         if bound.observed:
-            call = observed(event_run.kind, call)
+            call = observed(event_run.kind, call, self._once_denied)
         if call.outcome is Outcome.DENIED and self._state and can_become_guard(handler, event_run.kind):
             self._state.record_denial(handler)
         self._sink.called(event, call)

@@ -13,6 +13,7 @@ from samuel.hooks.guards import NOT_RUN, can_become_guard, is_guard
 from samuel.hooks.handler import Handler, Outcome
 
 OK = Outcome.OK
+OnceDenied = Callable[[Handler], bool]
 VERDICTS = frozenset(("decision", "blocked"))
 
 
@@ -23,7 +24,7 @@ def judge(
     calls: Sequence[HandlerCall],
     chain_warnings: Sequence[str],
     ask: AskUser | None,
-    once_denied: Callable[[Handler], bool],
+    once_denied: OnceDenied,
 ) -> Fired:
     """The outcome of an event whose handlers have run.
 
@@ -34,16 +35,10 @@ def judge(
     result = dict(result)
     composition = kind.composition
     notable = [call for call in calls if call.outcome is not OK or call.message]
-    # Only one handler of an event that needs an answer runs: there is none to fall back to.
-    no_fallback = composition.needs_answer
-    strict_faults = notable and [
-        call
-        for call in notable
-        if not call.counts and (call.strict or no_fallback or _guard_not_run(kind, call, once_denied))
-    ]
+    strict_faults = notable and [call for call in notable if call.would is None and stops(kind, call, once_denied)]
     if composition.can_deny:
         reason = _decide(result, notable, strict_faults, ask)
-    elif no_fallback and not calls:
+    elif composition.needs_answer and not calls:
         reason = f"no handler runs on `{kind.name}`; `samuel hooks explain {kind.name}` shows why"
     else:
         denials = [call.message for call in notable if call.outcome is Outcome.DENIED]
@@ -107,12 +102,19 @@ def _decide(
     return reason
 
 
-def _guard_not_run(kind: EventType, call: HandlerCall, once_denied: Callable[[Handler], bool]) -> bool:
-    """True for a guard that never saw the event, and so did not allow it."""
-    if call.would is not None or call.outcome not in NOT_RUN:
+def stops(kind: EventType, call: HandlerCall, once_denied: OnceDenied) -> bool:
+    """True for a fault that stops the caller: that of a strict handler, or of a guard that did not run.
+
+    Only one handler of an event that needs an answer runs, so each of its faults stops: there is no fallback.
+    """
+    if call.counts:
         return False
+    if call.strict or kind.composition.needs_answer:
+        return True
     handler = call.handler
-    return is_guard(handler, kind) or (can_become_guard(handler, kind) and once_denied(handler))
+    return call.outcome in NOT_RUN and (
+        is_guard(handler, kind) or (can_become_guard(handler, kind) and once_denied(handler))
+    )
 
 
 _GOES_ON = {names.PRE_ABILITY_CALL: "the call goes on", names.USER_PROMPT_SUBMIT: "the prompt is sent"}

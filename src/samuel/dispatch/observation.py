@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from samuel.dispatch.judge import OnceDenied, stops
 from samuel.dispatch.record import HandlerCall, Would
 from samuel.events import EventType
 from samuel.events.compose import verdict
-from samuel.hooks.guards import NOT_RUN, is_guard
 from samuel.hooks.handler import Outcome
 
 
-def observed(kind: EventType, call: HandlerCall) -> HandlerCall:
+def observed(kind: EventType, call: HandlerCall, once_denied: OnceDenied) -> HandlerCall:
     """`call` as one that changes nothing, with what it would have changed in `would`."""
-    would_be, reason = _decision(kind, call)
+    would_be, reason = _decision(kind, call, once_denied)
     denied = call.outcome is Outcome.DENIED
     return replace(
         call,
@@ -29,18 +29,18 @@ def observed(kind: EventType, call: HandlerCall) -> HandlerCall:
     )
 
 
-def _decision(kind: EventType, call: HandlerCall) -> tuple[str, str]:
+def _decision(kind: EventType, call: HandlerCall, once_denied: OnceDenied) -> tuple[str, str]:
     """The verdict of an enforced handler with this reply, and its reason."""
     composition = kind.composition
     if call.outcome is Outcome.DENIED:
         return "deny", call.message
     if not call.counts:
-        stops = call.strict or (call.outcome in NOT_RUN and is_guard(call.handler, kind))
+        stopped = stops(kind, call, once_denied)
         fails = composition.keeps_failed and call.result.get("ok") is False and kind.family != "session"
         fault = f"{call.outcome}: {call.message}"
-        if stops and composition.can_deny:
+        if stopped and composition.can_deny:
             return "deny", fault
-        return ("fail", fault) if stops or fails else ("allow", "")
+        return ("fail", fault) if stopped or fails else ("allow", "")
     decision = verdict(call.result)
     if composition.can_deny and decision.decision == "ask":
         return "ask", decision.reason
