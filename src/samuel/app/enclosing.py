@@ -49,7 +49,11 @@ def _may_deny(app: App, handler: Handler, kind: EventType) -> bool:
 
 
 def ask_guards(app: App, fired: Fired, ask: AskUser | None) -> Fired:
-    """The outcome of an event with the verdict of the guards of `app`, a project around the one of `fired`."""
+    """The outcome of an event with the verdict of the guards of `app`, a project around the one of `fired`.
+
+    Raises SamuelError if a run of `app` is around this process, and its guards are not those that the run pinned.
+    """
+    app.expect_pinned(fired.event)
     kind = BY_PAYLOAD[type(fired.event)]
     if not (steps := guard_steps(app, kind)):
         return fired

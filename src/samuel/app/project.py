@@ -255,8 +255,7 @@ class App:
     def fire(self, event: Event | str, **fields: Any) -> Fired:
         """Fire an event: a payload, or a name in any spelling with the payload's fields."""
         event = event if isinstance(event, Event) else payload(event, fields)
-        if self.pinned_run and isinstance(event, PreAbilityCall | PostAbilityCall):
-            self.pinned_run.expect(self._current_pin())
+        self.expect_pinned(event)
         fired = self.dispatcher.fire(event)
         if isinstance(event, PostAbilityCall) and not event.dry_run and fired.result.get(LEARNED):
             from samuel.app import matcher_signals  # few hooks learn from calls
@@ -298,6 +297,11 @@ class App:
     def _current_pin(self) -> str:
         """The same, of the files as they are now: a server has the project open for longer than one call."""
         return pin_of(self.chains, self.permit, trusts_everything=self.trust_stamp == "everything")
+
+    def expect_pinned(self, event: Event) -> None:
+        """Raise SamuelError if a run pinned other hooks for this event, a tool call, than there are now."""
+        if self.pinned_run and isinstance(event, PreAbilityCall | PostAbilityCall):
+            self.pinned_run.expect(self._current_pin())
 
     def with_context(self, event: Event) -> Event:
         """The event with the PromptContext, if it has a field for it and a handler that would read it."""
