@@ -13,6 +13,7 @@ from samuel import paths
 from samuel.clock import SystemClock
 from samuel.config.model import EventSettings
 from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
+from samuel.dispatch.permit_check import PermitCheck
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import EVENTS, Event
 from samuel.hooks.handler import Handler, Origin
@@ -63,7 +64,7 @@ def dispatcher(root: Path, handlers: list[Handler], sink: Any = None) -> Dispatc
     return Dispatcher(
         chains={event.name: resolve(event, handlers, EventSettings()) for event in EVENTS},
         runtimes={"inline": InlineRuntime()},
-        permit=lambda handler: "",
+        permit=PermitCheck(lambda handler: ""),
         sink=sink or Nobody(),
         clock=SystemClock(),
         project=ProjectFields(str(root), "ralph", lambda owner: str(root / owner), 16 * 1024),

@@ -221,6 +221,7 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
     from samuel.clock import SystemClock
     from samuel.config.model import NO_SETTINGS, Limits
     from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
+    from samuel.dispatch.permit_check import PermitCheck
     from samuel.errors import UsageError
     from samuel.events import Event, event_type
     from samuel.events.catalogue import BY_PAYLOAD
@@ -236,7 +237,7 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
     dispatcher = Dispatcher(
         chains={kind.name: resolve(kind, handlers, NO_SETTINGS)},
         runtimes={"inline": InlineRuntime()},
-        permit=lambda handler: "",
+        permit=PermitCheck(lambda handler: ""),
         sink=Recorder(),
         clock=SystemClock(),
         project=ProjectFields(os.getcwd(), "ralph", lambda owner: "", Limits().handler_prompt_bytes),

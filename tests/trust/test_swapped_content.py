@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.length import at_length
 
-from samuel.dispatch.dispatcher import CHANGED
+from samuel.dispatch.permit_check import CHANGED
 from samuel.testing import SamuelProject
 
 DENIES, ALLOWS = '{"decision": "deny", "reason": "the trusted guard says no"}', "{}"

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
+from samuel.events import AfterLoop, Event
+
 if TYPE_CHECKING:
+    from samuel.app.project import App
     from samuel.background.calls import BackgroundCalls
     from samuel.background.wire import EndedCall
     from samuel.dispatch.background import BackgroundCall
@@ -35,3 +41,34 @@ class LazyBackground:
         """Kill what must not go on when the project is closed."""
         if self._calls:
             self._calls.close()
+
+
+def background_of(app: App, *, one_event: bool) -> LazyBackground:
+    """Where the handlers of a project run that nobody waits for.
+
+    Those of a run end with it, except for its last event. Any others go on until their own deadline: the
+    process that fires only `one_event` has ended before them.
+    """
+
+    def outlives(event: Event) -> bool:
+        in_run = app.pinned_run is not None or event.run_id is not UNSET
+        return one_event or isinstance(event, AfterLoop) or not in_run
+
+    def create() -> BackgroundCalls:
+        from samuel.background.calls import BackgroundCalls
+        from samuel.background.wire import SupervisorSetup
+
+        setup = SupervisorSetup(
+            root=str(app.paths.root),
+            journal=str(app.paths.journal),
+            parent_id=os.environ.get("SAMUEL_EVENT_ID", ""),
+            environment=app.variables,
+            cache=str(app.user.cache),
+            limits=vars(app.config.limits),
+            state=str(app.user.state),
+            trust_key=app.trust_key,
+            outlives=False,
+        )
+        return BackgroundCalls(setup, outlives, lambda: app.runtimes["inline"], app.sink)
+
+    return LazyBackground(create)

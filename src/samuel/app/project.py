@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel import paths
@@ -17,7 +16,7 @@ from samuel.app.chains import Chains
 from samuel.app.combined_sink import CombinedSink
 from samuel.app.discovery import HandlerDiscovery
 from samuel.app.embedding import embedded, payload
-from samuel.app.lazy_background import LazyBackground
+from samuel.app.lazy_background import background_of
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.pinned_run import PinnedRun, pin_of
 from samuel.app.plugins import Plugins
@@ -27,9 +26,10 @@ from samuel.config import load_personal
 from samuel.dispatch.background import Background, HandlerHost
 from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
 from samuel.dispatch.handler_state import HandlerState
+from samuel.dispatch.permit_check import PermitCheck
 from samuel.dispatch.record import AskUser, Fired, Sink
 from samuel.errors import SamuelError, UsageError
-from samuel.events import AfterLoop, Event, LoopEvent, PostAbilityCall, PreAbilityCall
+from samuel.events import Event, LoopEvent, PostAbilityCall, PreAbilityCall
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import Handler, HandlerStatus
@@ -45,7 +45,6 @@ from samuel.trust.permit import Permit
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
-    from samuel.background.calls import BackgroundCalls
     from samuel.config.place_spec import PlaceSpec
     from samuel.hooks.order import Chain
     from samuel.loop.loop import Loop
@@ -103,7 +102,7 @@ class App:
         self.plugins = Plugins(self.paths, self.user, self.config.plugins, self.permit)
 
         self.variables = self._variables()
-        self._runtimes = Runtimes(
+        self.runtimes = Runtimes(
             Setting(
                 self.paths.root,
                 self.variables,
@@ -128,7 +127,7 @@ class App:
         try:
             own = built_in(lambda: self.workplace, self.config.chosen(self.methodology))
             proving = self._proving()
-            self.discovery = HandlerDiscovery(self, self._runtimes, fresh=fresh)
+            self.discovery = HandlerDiscovery(self, self.runtimes, fresh=fresh)
             self.handlers = self.discovery.handlers([*own, *embedded(self.embedded_handlers), *proving])
             self.chains = Chains(self.handlers, self.config, self.methodology, self.trust.removed_names)
             for name in self.plugins.missing:
@@ -137,38 +136,8 @@ class App:
             self.close()
             raise
         self.sink = CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *self.own_sinks))
-        self.background = self._background_calls(self.sink, one_event=machine.forks)
+        self.background = background_of(self, one_event=machine.forks)
         self.dispatcher = self.make_dispatcher(self.chains, self.sink, ask, self.background)
-
-    def _background_calls(self, sink: Sink, *, one_event: bool) -> LazyBackground:
-        """Where handlers run that nobody waits for.
-
-        Those of a run end with it, except for its last event. Any others go on until their own deadline: the
-        process that fires only `one_event` has ended before them.
-        """
-
-        def outlives(event: Event) -> bool:
-            in_run = self.pinned_run is not None or event.run_id is not UNSET
-            return one_event or isinstance(event, AfterLoop) or not in_run
-
-        def create() -> BackgroundCalls:
-            from samuel.background.calls import BackgroundCalls
-            from samuel.background.wire import SupervisorSetup
-
-            setup = SupervisorSetup(
-                root=str(self.paths.root),
-                journal=str(self.paths.journal),
-                parent_id=os.environ.get("SAMUEL_EVENT_ID", ""),
-                environment=self.variables,
-                cache=str(self.user.cache),
-                limits=vars(self.config.limits),
-                state=str(self.user.state),
-                trust_key=self.trust_key,
-                outlives=False,
-            )
-            return BackgroundCalls(setup, outlives, lambda: self._runtimes["inline"], sink)
-
-        return LazyBackground(create)
 
     def make_dispatcher(
         self,
@@ -180,9 +149,8 @@ class App:
         """A dispatcher that runs these chains with the runtimes and the agreements of this project."""
         return Dispatcher(
             chains=chains,
-            runtimes=self._runtimes,
-            permit=self.permit,
-            stamp=self.permit.stamp,
+            runtimes=self.runtimes,
+            permit=PermitCheck(self.permit, self.permit.stamp),
             sink=sink,
             clock=self.clock,
             project=self._project_fields(),
@@ -379,7 +347,7 @@ class App:
         """End the workers and close the journal."""
         if background := getattr(self, "background", None):
             background.close()
-        self._runtimes.close()
+        self.runtimes.close()
         if self.lane is None:
             self.journal.close()
         if dispatcher := getattr(self, "dispatcher", None):

@@ -8,6 +8,7 @@ import msgspec
 
 from samuel.dispatch.event_run import validated
 from samuel.dispatch.handler_state import HandlerState
+from samuel.dispatch.permit_check import PermitCheck
 from samuel.dispatch.record import HandlerCall
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
@@ -47,6 +48,16 @@ class Background(Protocol):
 
     def start(self, call: BackgroundCall) -> str:
         """Begin a call; "" or why it could not be begun. How it ends is recorded when it has."""
+
+
+def begin(call: BackgroundCall, background: Background, permit: PermitCheck) -> HandlerCall | None:
+    """Begin a call; the record of one that may not run, or cannot be started."""
+    handler = call.handler
+    why = "" if handler.function is not None else permit.refusal(handler)
+    outcome = Outcome.REFUSED
+    if not why:
+        why, outcome = background.start(call), Outcome.NOT_STARTED
+    return HandlerCall(handler, call.position, outcome, 0.0, strict=False, message=why) if why else None
 
 
 class HandlerHost(NamedTuple):

@@ -17,11 +17,12 @@ from msgspec.structs import replace
 
 from samuel.clock import Clock, iso
 from samuel.dispatch import budget
-from samuel.dispatch.background import NO_HOST, BackgroundCall, HandlerHost
+from samuel.dispatch.background import NO_HOST, BackgroundCall, HandlerHost, begin
 from samuel.dispatch.event_run import EventRun, must_be_known, only_denial, validated, without_rewrite
 from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.judge import judge
 from samuel.dispatch.observation import observed
+from samuel.dispatch.permit_check import CHANGED, PermitCheck
 from samuel.dispatch.record import AskUser, Fired, HandlerCall, Sink
 from samuel.dispatch.stated_reason import with_reason
 from samuel.dispatch.verdict_keys import with_misspelt_verdict
@@ -41,10 +42,6 @@ from samuel.runtimes.base import Reply, Runtime
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
-
-PermitCheck = Callable[[Handler], str]  # "" or the reason why the handler may not run
-FileStamp = Callable[[Handler], object]  # changes with the files that the permit looks at
-CHANGED = "its files changed while it was called, so it is not known what ran"
 
 
 class RuntimeCall(Protocol):
@@ -102,13 +99,12 @@ class Dispatcher:
         clock: Clock,
         project: ProjectFields,
         ask: AskUser | None = None,
-        stamp: FileStamp = lambda _: None,
         host: HandlerHost = NO_HOST,
     ) -> None:
         """Without a `host` nothing is kept, and handlers in the background are waited for."""
         self._state, self._background = host
         self._chains = chains
-        self._permit, self._stamp_files = permit, stamp
+        self._permit = permit
         self._sink = sink
         self._clock = clock
         self._monotonic = clock.monotonic
@@ -219,28 +215,19 @@ class Dispatcher:
         event_run.compose([calls[position] for position in sorted(calls)])
 
     def _start_background(self, event_run: EventRun, handlers: Sequence[_BoundHandler]) -> tuple[str, ...]:
-        """Start the handlers that nobody waits for, with the event as the others left it; their names.
-
-        One that may not run, or cannot be started, is recorded like any other call.
-        """
+        """Start the handlers that nobody waits for, with the event as the others left it; their names."""
         assert self._background is not None
         names: list[str] = []
         for bound in handlers:
             if not bound.background:
                 continue
-            handler = bound.handler
             payload = replace(self._payload(bound, event_run, event_run.event), previous=UNSET)
-            call = BackgroundCall(handler, payload, bound.position, bound.timeout, bound.serial)
-            why = "" if handler.function is not None else self._permit(handler)
-            outcome = Outcome.REFUSED
-            if not why:
-                why, outcome = self._background.start(call), Outcome.NOT_STARTED
-            if not why:
-                names.append(handler.name)
-                continue
-            refused = HandlerCall(handler, bound.position, outcome, 0.0, strict=False, message=why)
-            event_run.calls.append(refused)
-            self._sink.called(event_run.event, refused)
+            call = BackgroundCall(bound.handler, payload, bound.position, bound.timeout, bound.serial)
+            if not_begun := begin(call, self._background, self._permit):
+                event_run.calls.append(not_begun)
+                self._sink.called(event_run.event, not_begun)
+            else:
+                names.append(bound.handler.name)
         return tuple(names)
 
     # One call
@@ -305,7 +292,7 @@ class Dispatcher:
 
     def _runner(self, step: ChainStep) -> RuntimeCall:
         """The function that runs one handler. It checks the permit at every call."""
-        handler, permit, stamp = step.handler, self._permit, self._stamp_files
+        handler, permit = step.handler, self._permit
         runtime = self._runtimes.get(handler.runtime)
         if handler.status is not HandlerStatus.ACTIVE:
             unavailable = Reply(UNAVAILABLE[handler.status], message=handler.reason)
@@ -321,8 +308,8 @@ class Dispatcher:
             return call
 
         def run(handler: Handler, event: Event, timeout: float) -> Reply:
-            before = stamp(handler)
-            if refusal := permit(handler):
+            before = permit.stamp(handler)
+            if refusal := permit.refusal(handler):
                 return Reply(Outcome.REFUSED, message=refusal)
             check_calls()
             try:
@@ -330,7 +317,7 @@ class Dispatcher:
             except Exception as error:  # noqa: BLE001  a fault of a runtime must not end the caller of fire
                 reply = Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
             check_calls()  # its process may have been killed: what it would have returned is not known
-            if stamp(handler) != before:
+            if permit.stamp(handler) != before:
                 denial = reply.result if verdict(reply.result).decision == "deny" else {}
                 return Reply(Outcome.REFUSED, denial, CHANGED, reply.stderr, changed=True)
             return reply
