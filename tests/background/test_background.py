@@ -9,12 +9,16 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import samuel
+from samuel.background.supervisor import CHANGED_BEFORE
+from samuel.dispatch.permit_check import CHANGED
+from samuel.files.lock import held
 from samuel.hooks.handler import HandlerStatus
 from samuel.journal.reader import newest_first
 from samuel.journal.records import CallRecord
@@ -364,6 +368,60 @@ def test_serial_handler_in_the_background_waits_for_its_lock(samuel_project: Sam
             app.fire("TurnEnd", **TURN)
         until(lambda: len(calls(samuel_project)) == 3, "not all calls have ended")
     assert not (samuel_project.root / "both").exists()
+
+
+def test_content_that_is_swapped_while_a_call_waits_for_its_lock_does_not_run(
+    samuel_project: SamuelProject,
+) -> None:
+    yaml_hook(samuel_project, "TurnEnd", more="serial: true\ntimeout: 60s\n")
+    root = samuel_project.root
+    with samuel_project.open() as app:
+        app.fire("TurnEnd", **TURN)
+        pid_of_handler(samuel_project)
+        app.fire("TurnEnd", **TURN)
+        swapped = root / "swapped"
+        swapped.write_text(f"#!/bin/sh\ntouch {root}/evil\n")
+        swapped.chmod(0o755)
+        swapped.replace(root / "scripts/late.sh")
+        (root / "go").touch()
+        ended = until(lambda: len(both := calls(samuel_project)) == 2 and both, "not all calls have ended")
+    assert not (root / "evil").exists()
+    # The file of the first one was another before it ended: nobody knows what ran.
+    assert sorted((call.outcome, call.message) for call in ended) == [
+        ("refused", CHANGED_BEFORE),
+        ("refused", CHANGED),
+    ]
+
+
+def test_swapped_content_does_not_run_where_a_waiting_hook_is_waited_for(samuel_project: SamuelProject) -> None:
+    """The same lock, without a background."""
+    yaml_hook(samuel_project, "TurnEnd", "", more="serial: true\n")
+    samuel_project.config('[hooks.TurnEnd]\nhandlers = [{ use = "late", background = false }]\n')
+    root = samuel_project.root
+    with samuel_project.open() as app:
+        (handler,) = (handler for handler in app.handlers if handler.owner == "late")
+        with ThreadPoolExecutor(1) as pool, held(app.handler_state.serial_lock(handler)):
+            fired = pool.submit(app.fire, "TurnEnd", **TURN)
+            until(lambda: waits_for_a_lock(os.getpid()), "the call does not wait for its lock")
+            (root / "scripts/late.sh").write_text(f"#!/bin/sh\ntouch {root}/evil\n")
+        assert [call.outcome for call in fired.result().calls] == ["refused"]
+    assert not (root / "evil").exists()
+
+
+def waits_for_a_lock(pid: int) -> bool:
+    waiting = [line.split() for line in Path("/proc/locks").read_text().splitlines() if "->" in line]
+    return any(str(pid) in words for words in waiting)
+
+
+def test_wait_of_a_serial_handler_for_its_lock_ends_at_its_timeout(samuel_project: SamuelProject) -> None:
+    yaml_hook(samuel_project, "TurnEnd", "touch {root}/ran", more="serial: true\ntimeout: 300ms\n")
+    with samuel_project.open() as app:
+        (handler,) = (handler for handler in app.handlers if handler.owner == "late")
+        with held(app.handler_state.serial_lock(handler)):
+            app.fire("TurnEnd", **TURN)
+            call = only_call(samuel_project)
+    assert (call.outcome, call.message) == ("timed_out", "another call of it had not ended after 0.3s")
+    assert not (samuel_project.root / "ran").exists()
 
 
 def test_manifest_can_bind_a_handler_in_the_background(samuel_project: SamuelProject, tmp_path: Path) -> None:

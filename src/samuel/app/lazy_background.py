@@ -67,6 +67,7 @@ def background_of(app: App, *, one_event: bool) -> LazyBackground:
             limits=vars(app.config.limits),
             state=str(app.user.state),
             trust_key=app.trust_key,
+            trusts_everything=app.trust_stamp == "everything",
             outlives=False,
         )
         return BackgroundCalls(setup, outlives, lambda: app.runtimes["inline"], app.sink)

@@ -20,18 +20,21 @@ import msgspec
 from samuel.background.wire import SupervisorSetup, decode_job, decode_setup, ended_call, receive
 from samuel.clock import SystemClock
 from samuel.config.model import Limits
-from samuel.dispatch.background import BackgroundCall
+from samuel.dispatch.background import BackgroundCall, make
 from samuel.dispatch.handler_state import HandlerState
+from samuel.dispatch.permit_check import CHANGED
 from samuel.dispatch.record import Fired, HandlerCall
-from samuel.files.lock import held
-from samuel.hooks.handler import Outcome
+from samuel.events import Event
+from samuel.hooks.handler import Handler, Outcome
 from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
 from samuel.process.tree import Tree, kill_all, own_all_children
 from samuel.runtimes.base import Reply
 from samuel.runtimes.table import Runtimes, Setting
+from samuel.trust.permit import Permit
 
 CLEAN_UP_SECONDS = 10.0  # for what was killed to end (a container takes a while), and to be recorded
+CHANGED_BEFORE = "its files changed after it was permitted and before it could be called"
 LEFT = "killed: the run that it belonged to has ended"
 
 
@@ -65,6 +68,8 @@ class SupervisedCalls:
         self._state = HandlerState(Path(setup.state), setup.trust_key)
         self._journal = Journal(root, Path(setup.journal), clock, _ignore, setup.parent_id)
         self._hooks_log = HooksLog(root, clock, _ignore)
+        # Who may run was decided where the event was fired; here only that nothing has changed since.
+        self._stamp = Permit(root, dict, everything=setup.trusts_everything).stamp
         limits = Limits(**setup.limits)
         self._runtimes = Runtimes(Setting(root, setup.environment, os.environ, Path(setup.cache), limits, clock))
 
@@ -128,10 +133,16 @@ class SupervisedCalls:
         runtime = self._runtimes.get(call.handler.runtime)
         if runtime is None:
             return Reply(Outcome.NOT_STARTED, message=f"no runtime `{call.handler.runtime}` on this machine")
-        if not call.serial:
-            return runtime.call(call.handler, call.event, call.timeout)
-        with held(self._state.serial_lock(call.handler), wait=None, note=call.handler.name):
-            return runtime.call(call.handler, call.event, call.timeout)
+
+        def run(handler: Handler, event: Event, timeout: float) -> Reply:
+            if repr(self._stamp(handler)) != call.stamp:
+                return Reply(Outcome.REFUSED, message=CHANGED_BEFORE)
+            reply = runtime.call(handler, event, timeout)
+            if repr(self._stamp(handler)) != call.stamp:
+                return Reply(Outcome.REFUSED, message=CHANGED, stderr=reply.stderr)
+            return reply
+
+        return make(call, run, self._state)
 
     def _record(self, number: int, call: BackgroundCall, reply: Reply, began: float) -> None:
         """Record how a call ended, and tell the process that sent it."""

@@ -34,6 +34,7 @@ class SupervisorSetup(msgspec.Struct, frozen=True):
     limits: dict[str, int]
     state: str  # the user's state directory
     trust_key: str
+    trusts_everything: bool
     outlives: bool
     """Whether calls go on when the process that sent them has ended; otherwise they are killed then."""
 
@@ -48,10 +49,11 @@ class Job(msgspec.Struct, frozen=True):
     position: int
     timeout: float
     serial: bool
+    stamp: str
 
     def call(self) -> BackgroundCall:
         event = msgpack_decoder(event_type(self.event).payload)(self.payload)
-        return BackgroundCall(self.handler, event, self.position, self.timeout, self.serial)
+        return BackgroundCall(self.handler, event, self.position, self.timeout, self.serial, self.stamp)
 
 
 class EndedCall(msgspec.Struct, frozen=True):
@@ -73,7 +75,8 @@ def ended_call(number: int, call: HandlerCall) -> EndedCall:
 
 def job_of(number: int, call: BackgroundCall) -> Job:
     payload = msgspec.Raw(msgspec.msgpack.encode(call.event))
-    return Job(number, call.handler, call.event.event, payload, call.position, call.timeout, call.serial)
+    handler, kind = call.handler, call.event.event
+    return Job(number, handler, kind, payload, call.position, call.timeout, call.serial, call.stamp)
 
 
 def send(connection: socket.socket, message: SupervisorSetup | Job) -> None:

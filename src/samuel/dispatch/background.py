@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from samuel.dispatch.event_run import validated
 from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.permit_check import PermitCheck
 from samuel.dispatch.record import HandlerCall
+from samuel.dispatch.serial import RuntimeCall, one_at_a_time
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Outcome
@@ -24,6 +26,7 @@ class BackgroundCall(msgspec.Struct, frozen=True):
     position: int  # in the resolved chain, from 1
     timeout: float
     serial: bool = False  # it never runs in two lanes at once
+    stamp: str = ""  # of its files, from before it was permitted
 
     def ended(self, reply: Reply, duration_ms: float) -> HandlerCall:
         """The record of the call: what it returned is checked as ever, and used by nobody."""
@@ -43,6 +46,13 @@ class BackgroundCall(msgspec.Struct, frozen=True):
         )
 
 
+def make(call: BackgroundCall, run: RuntimeCall, state: HandlerState) -> Reply:
+    """Make a call by `run`. A serial one waits for others of its handler, at most as long as its timeout."""
+    if call.serial:
+        run = one_at_a_time(run, state, wait=call.timeout)
+    return run(call.handler, call.event, call.timeout)
+
+
 class Background(Protocol):
     """Makes calls that nobody waits for."""
 
@@ -52,9 +62,10 @@ class Background(Protocol):
 
 def begin(call: BackgroundCall, background: Background, permit: PermitCheck) -> HandlerCall | None:
     """Begin a call; the record of one that may not run, or cannot be started."""
-    handler = call.handler
-    why = "" if handler.function is not None else permit.refusal(handler)
-    outcome = Outcome.REFUSED
+    handler, why, outcome = call.handler, "", Outcome.REFUSED
+    if handler.function is None:
+        call = replace(call, stamp=repr(permit.stamp(handler)))
+        why = permit.refusal(handler)
     if not why:
         why, outcome = background.start(call), Outcome.NOT_STARTED
     return HandlerCall(handler, call.position, outcome, 0.0, strict=False, message=why) if why else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import UNSET
@@ -19,17 +19,16 @@ from samuel.clock import Clock, iso
 from samuel.dispatch import budget
 from samuel.dispatch.background import NO_HOST, BackgroundCall, HandlerHost, begin
 from samuel.dispatch.event_run import EventRun, must_be_known, only_denial, validated, without_rewrite
-from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.judge import judge
 from samuel.dispatch.observation import observed
 from samuel.dispatch.permit_check import CHANGED, PermitCheck
 from samuel.dispatch.record import AskUser, Fired, HandlerCall, Sink
+from samuel.dispatch.serial import RuntimeCall, one_at_a_time
 from samuel.dispatch.stated_reason import with_reason
 from samuel.dispatch.verdict_keys import with_misspelt_verdict
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange, verdict
-from samuel.files.lock import held
 from samuel.hooks.capability import overreach
 from samuel.hooks.guards import can_become_guard
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
@@ -42,12 +41,6 @@ from samuel.runtimes.base import Reply, Runtime
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
-
-
-class RuntimeCall(Protocol):
-    """Runs one handler: the `call` of a runtime."""
-
-    def __call__(self, handler: Handler, event: Event, timeout: float) -> Reply: ...
 
 
 # Looked up once: the lookup of an enum's member costs as much as the rest of a comparison.
@@ -292,7 +285,7 @@ class Dispatcher:
 
     def _runner(self, step: ChainStep) -> RuntimeCall:
         """The function that runs one handler. It checks the permit at every call."""
-        handler, permit = step.handler, self._permit
+        handler = step.handler
         runtime = self._runtimes.get(handler.runtime)
         if handler.status is not HandlerStatus.ACTIVE:
             unavailable = Reply(UNAVAILABLE[handler.status], message=handler.reason)
@@ -301,11 +294,12 @@ class Dispatcher:
             missing = f"no runtime `{handler.runtime}` on this machine"
             return lambda handler, event, timeout: Reply(Outcome.NOT_STARTED, message=missing)
 
-        call: RuntimeCall = runtime.call
-        if step.serial and self._state is not None:
-            call = _one_at_a_time(call, self._state)
-        if handler.function is not None:  # a function of this process needs no permit and cannot be killed
-            return call
+        # A function of this process needs no permit and cannot be killed.
+        run: RuntimeCall = runtime.call if handler.function is not None else self._permitted(runtime)
+        return one_at_a_time(run, self._state) if step.serial and self._state is not None else run
+
+    def _permitted(self, runtime: Runtime) -> RuntimeCall:
+        permit = self._permit
 
         def run(handler: Handler, event: Event, timeout: float) -> Reply:
             before = permit.stamp(handler)
@@ -313,7 +307,7 @@ class Dispatcher:
                 return Reply(Outcome.REFUSED, message=refusal)
             check_calls()
             try:
-                reply = call(handler, event, timeout)
+                reply = runtime.call(handler, event, timeout)
             except Exception as error:  # noqa: BLE001  a fault of a runtime must not end the caller of fire
                 reply = Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
             check_calls()  # its process may have been killed: what it would have returned is not known
@@ -379,16 +373,6 @@ class Dispatcher:
             step.background and self._background is not None and handler.status is HandlerStatus.ACTIVE,
             step.serial,
         )
-
-
-def _one_at_a_time(call: RuntimeCall, state: HandlerState) -> RuntimeCall:
-    """The call under a lock of its handler, which other lanes and the hooks of agents wait for."""
-
-    def locked(handler: Handler, event: Event, timeout: float) -> Reply:
-        with held(state.serial_lock(handler), wait=None, note=handler.name):
-            return call(handler, event, timeout)
-
-    return locked
 
 
 def _matching(handlers: Sequence[_BoundHandler], event: Event) -> tuple[_BoundHandler, ...]:

@@ -52,7 +52,8 @@ class Permit:
         """What tells whether the files that the permit looks at were touched: equal stamps, no change in between.
 
         The permit reads files by their names, and so does whatever runs them. Where the stamp from before the
-        permit is still the same after the call, what ran is what was looked at. () where no file counts.
+        permit is still the same after the call, what ran is what was looked at. () where no file counts. Its
+        `repr` is the same in another process.
         """
         if self._everything or handler.origin in NEEDS_NO_TRUST:
             return ()
@@ -186,7 +187,7 @@ class Permit:
 
 def _survey(place: str) -> object:
     try:
-        return survey_place(place)
+        return sorted(survey_place(place).items())
     except (OSError, TooManyFiles) as error:
         return str(error)
 
