@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import samuel
+from samuel.background.calls import START
 from samuel.background.supervisor import CHANGED_BEFORE
 from samuel.dispatch.permit_check import CHANGED
 from samuel.files.lock import held
@@ -24,6 +25,7 @@ from samuel.journal.reader import newest_first
 from samuel.journal.records import CallRecord
 from samuel.testing import SamuelProject
 
+PATHS = "import sys; sys.path += sys.argv.pop(1), sys.argv.pop(1)\n"
 WAITS = """\
 echo $$ > {root}/began
 while [ ! -e {root}/go ]; do sleep 0.02; done
@@ -251,6 +253,36 @@ def test_killed_supervisor_is_replaced_and_leaves_nothing(samuel_project: Samuel
         lost = only_call(samuel_project)
         assert (lost.outcome, lost.message) == ("crashed", "the process that ran it was killed")
     until(lambda: not is_alive(second), "the handler outlived its run")
+
+
+TERMINATED_IN_START = """
+import os, signal, sys
+from samuel.background import supervisor
+
+class Calls(supervisor.SupervisedCalls):
+    def start(self, number, call):
+        with self._lock:
+            os.kill(os.getpid(), signal.SIGTERM)
+        super().start(number, call)
+
+supervisor.SupervisedCalls = Calls
+supervisor.main(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("start", [START, TERMINATED_IN_START], ids=["while it waits", "while it holds a lock"])
+def test_supervisor_that_is_told_to_end_kills_its_calls_and_records_them(
+    samuel_project: SamuelProject, monkeypatch: pytest.MonkeyPatch, start: str
+) -> None:
+    monkeypatch.setattr("samuel.background.calls.START", start.replace("import os", f"{PATHS}import os"))
+    yaml_hook(samuel_project, "TurnEnd")
+    with samuel_project.open() as app:
+        app.fire("TurnEnd", **TURN)
+        if start is START:
+            pid = pid_of_handler(samuel_project)
+            os.kill(int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]), signal.SIGTERM)
+        call = only_call(samuel_project)
+    assert (call.outcome, call.message) == ("timed_out", "killed: the run that it belonged to has ended")
 
 
 class TestRefusals:

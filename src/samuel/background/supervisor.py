@@ -80,14 +80,18 @@ class SupervisedCalls:
 
     def finish(self) -> None:
         """End: when all calls have, or at once if they must not go on."""
-        if self._outlives:
-            while self._is_busy():
-                time.sleep(0.02)
+        while self._outlives and self._is_busy():
+            time.sleep(0.02)
         self._end()
 
     def terminate(self, number: int, frame: FrameType | None) -> None:
-        """Somebody wants this process to end."""
-        self._end()
+        """Somebody wants this process to end: `finish` follows, at once.
+
+        Nothing else is done here: a signal may come while its thread holds any of the locks.
+        """
+        self._outlives = False
+        with suppress(OSError):  # it may be gone
+            self._connection.shutdown(socket.SHUT_RD)
 
     def _end(self) -> None:
         self._ending = True
