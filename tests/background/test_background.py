@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -400,6 +401,24 @@ def test_serial_handler_in_the_background_waits_for_its_lock(samuel_project: Sam
             app.fire("TurnEnd", **TURN)
         until(lambda: len(calls(samuel_project)) == 3, "not all calls have ended")
     assert not (samuel_project.root / "both").exists()
+
+
+def test_serial_function_in_the_background_never_runs_twice_at_once(samuel_project: SamuelProject) -> None:
+    alone = threading.Lock()
+    together: list[bool] = []
+
+    @samuel.hook("TurnEnd", background=True, serial=True)
+    def late(event: Any) -> None:
+        together.append(not alone.acquire(blocking=False))
+        time.sleep(0.1)
+        if not together[-1]:
+            alone.release()
+
+    with samuel_project.open(handlers=[late]) as app:
+        for _ in range(3):
+            app.fire("TurnEnd", **TURN)
+        until(lambda: len(calls(samuel_project)) == 3, "not all calls have ended")
+    assert together == [False] * 3
 
 
 def test_content_that_is_swapped_while_a_call_waits_for_its_lock_does_not_run(

@@ -13,17 +13,20 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 
 from samuel.background.wire import EndedCall, SupervisorSetup, ended_call, job_of, send
 from samuel.decoding import json_decoder
-from samuel.dispatch.background import BackgroundCall
+from samuel.dispatch.background import BackgroundCall, make
+from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.record import Sink
 from samuel.events import Event
-from samuel.hooks.handler import Outcome
+from samuel.hooks.handler import Handler, Outcome
 from samuel.process import spawn
 from samuel.process.ledger import LEDGER
 from samuel.process.reason import NotRunnable
@@ -57,7 +60,8 @@ class BackgroundCalls:
         self._sink = sink
         self._lock = threading.Lock()
         self._supervisors: dict[bool, Supervisor] = {}
-        self._ended: list[EndedCall] = []
+        self._state = HandlerState(Path(setup.state), setup.trust_key)
+        self._ended: deque[EndedCall] = deque(maxlen=MOST_ENDED)
         self._count = 0
 
     def start(self, call: BackgroundCall) -> str:
@@ -85,13 +89,13 @@ class BackgroundCalls:
         """The calls that did not end well since the last time this was asked."""
         with self._lock:
             self._listen()
-            ended, self._ended = self._ended, []
+            ended = list(self._ended)
+            self._ended.clear()
         return ended
 
     def _listen(self) -> None:
         ended = (call for supervisor in self._supervisors.values() for call in supervisor.ended())
-        failed = [call for call in ended if call.outcome != Outcome.OK]
-        self._ended = [*self._ended, *failed][-MOST_ENDED:]
+        self._ended.extend(call for call in ended if call.outcome != Outcome.OK)
 
     def close(self) -> None:
         """Kill what must not go on, and leave the rest to its supervisor."""
@@ -109,16 +113,21 @@ class BackgroundCalls:
     def _call_here(self, call: BackgroundCall) -> None:
         """Call a function of this process, which cannot be killed: it must end by itself."""
         began = time.perf_counter()
-        reply = self._inline().call(call.handler, call.event, call.timeout)
-        seconds = time.perf_counter() - began
-        if reply.outcome is Outcome.OK and seconds > call.timeout:
-            why = f"took {seconds:.1f}s of {call.timeout:g}s; a function of this process cannot be killed"
-            reply = msgspec.structs.replace(reply, outcome=Outcome.TIMED_OUT, result={}, message=why)
-        ended = call.ended(reply, seconds * 1000)
+        reply = make(call, self._run_here, self._state)
+        ended = call.ended(reply, (time.perf_counter() - began) * 1000)
         self._sink.called(call.event, ended)
         if ended.outcome is not Outcome.OK:
             with self._lock:
                 self._ended.append(ended_call(0, ended))
+
+    def _run_here(self, handler: Handler, event: Event, timeout: float) -> Reply:
+        began = time.perf_counter()
+        reply = self._inline().call(handler, event, timeout)
+        seconds = time.perf_counter() - began
+        if reply.outcome is Outcome.OK and seconds > timeout:
+            why = f"took {seconds:.1f}s of {timeout:g}s; a function of this process cannot be killed"
+            reply = msgspec.structs.replace(reply, outcome=Outcome.TIMED_OUT, result={}, message=why)
+        return reply
 
 
 class Supervisor:
