@@ -207,13 +207,15 @@ class Loop:
         for note in notes:
             self._place.warn(note)
         restore(self._place, last_run)
-        if last_run is not None and not last_run.over:
-            # Its agent may still be at work, and would claim what the next one is about to do.
-            end_leftovers("SAMUEL_RUN_ID", last_run.run_id)
-            last_run = self._on_own_branch(last_run, last_run.own_branch or None, resumed=True)
-            self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
+        if last_run is not None:
+            if not last_run.over:
+                # Its agent may still be at work, and would claim what the next one is about to do.
+                end_leftovers("SAMUEL_RUN_ID", last_run.run_id)
             self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
             self._files.repository.resume(last_run, self._files.work_tree)
+        if last_run is not None and not last_run.over:
+            last_run = self._on_own_branch(last_run, last_run.own_branch or None, resumed=True)
+            self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
             if last_run.settlement is None:  # else its attempt was looked at, and may be half put away
                 self._files.attempts.resume()
             resumed = replace(last_run, max_iterations=max_iterations, agents=list(agents))
@@ -278,7 +280,6 @@ class Loop:
     def _go_on(self, last_run: Run, max_iterations: int, agents: Sequence[str], added: AddedBudget) -> Run:
         """The run that a budget ended: what it used still counts."""
         last_run = self._on_own_branch(last_run, last_run.own_branch or None, resumed=True)
-        self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
         self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
         return self._file.save(
             replace(
@@ -294,7 +295,6 @@ class Loop:
 
     def _finish(self, last_run: Run) -> Run:
         """Carry out what the last run decided, if it was stopped before that was done."""
-        self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
         try:
             return self._recover(last_run)
         except RunStopped:  # a stop was requested before this run began
