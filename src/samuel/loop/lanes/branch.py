@@ -11,14 +11,14 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.lanes import person_tree
 from samuel.loop.lanes.merging import PreparedLanding
 from samuel.loop.lanes.run_state import SharedRun
-from samuel.loop.own_branch import OWN, own_branch, refuse_name_clash
+from samuel.loop.own_branch import own_branch, refuse_name_clash
 from samuel.loop.reports import BranchChosen
 from samuel.loop.run import LandingRecord, LanesState
 from samuel.loop.stop import RunStopped
 from samuel.loop.workplace import Workplace
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.kept_refs import PREFIX, agent_ref, part
+from samuel.process.git.kept_refs import OWN, PREFIX, agent_ref, part
 from samuel.process.git.landing import LandingRefs, RefChange
 from samuel.process.git.own_index import OwnIndex
 

@@ -145,8 +145,11 @@ class SavedRepository:
         """Remove what was saved, when everything is put back."""
         (self._directory / FILE).unlink(missing_ok=True)
 
-    def put_back(self, who: str) -> RepositoryNotes:
-        """Put back what a program changed since `save`; gives what was done. `who` is that program, in words."""
+    def put_back(self, who: str, *, resumed: bool = False) -> RepositoryNotes:
+        """Put back what a program changed since `save`; gives what was done. `who` is that program, in words.
+
+        `resumed`: that was in another process, and a person may have worked in the repository since.
+        """
         state = self.state
         if state is None or not self._objects():
             return RepositoryNotes()
@@ -159,12 +162,13 @@ class SavedRepository:
         notes = [*self._put_back_locks(state, who), *self._put_back_files(state, who)]
         left, skipped = "", tuple[str, ...]()
         try:
-            ref_notes = self._put_back_refs(state, who)
+            ref_notes = self._put_back_refs(state, who, resumed=resumed)
             notes, left = [*notes, *ref_notes.notes], ref_notes.left
         except (GitFailed, OSError) as error:
             notes.append(f"{who} changed refs, which cannot be put back: {_why(error)}")
         try:
-            index_notes = self._put_back_index(state, who)
+            is_moved_on = resumed and read_head(self._git, read_refs(self._git)) != (state.branch, state.commit)
+            index_notes = RepositoryNotes() if is_moved_on else self._put_back_index(state, who)
             notes, skipped = [*notes, *index_notes.notes], index_notes.skipped
         except (GitFailed, OSError) as error:
             notes.append(f"{who} changed the index, which cannot be put back: {_why(error)}")
@@ -262,13 +266,13 @@ class SavedRepository:
             notes.append(f"{who} changed settings of the repository, which stay: {_listed(changes.staying)}")
         return notes
 
-    def _put_back_refs(self, state: RepositoryState, who: str) -> RepositoryNotes:
+    def _put_back_refs(self, state: RepositoryState, who: str, *, resumed: bool) -> RepositoryNotes:
         if self._shared:
             (self._git.location().shared / "refs/heads").mkdir(parents=True, exist_ok=True)
         self._repair_head(state)
         refs = RefState(self._git, HeadState(state.branch, state.commit), state.refs, shared=self._shared)
-        notes = refs.put_back(state.run, state.iteration, who)
-        if self._shared and self._files.changed([STASHES], state.files):
+        notes = refs.put_back(state.run, state.iteration, who, resumed=resumed)
+        if self._shared and not resumed and self._files.changed([STASHES], state.files):
             self._files.put_back(STASHES)
         return RepositoryNotes(notes.notes, notes.left)
 
