@@ -15,7 +15,15 @@ from typing import NamedTuple
 from samuel.printable import shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.kept_refs import DISCARDED, PREFIX, KeptRefs, agent_ref, branch_prefix, run_prefix
+from samuel.process.git.kept_refs import (
+    BRANCHES,
+    DISCARDED,
+    PREFIX,
+    KeptRefs,
+    agent_ref,
+    branch_prefix,
+    run_prefix,
+)
 
 HEADS = "refs/heads/"
 STASH = "refs/stash"
@@ -168,8 +176,18 @@ class RefState:
         return [note for note in notes if note]
 
     def _is_of_others(self, name: str, run: str, now: Mapping[str, str]) -> bool:
-        """Whether others may change the ref meanwhile: a fetch, or a run of another methodology its own."""
-        of_a_run = name.startswith(f"{PREFIX}/") and not name.startswith(run_prefix(run)) and name in now
+        """Whether others may change the ref meanwhile: a fetch, or a run of another methodology its own.
+
+        Where a branch came from decides what `samuel run finish` merges it into: nobody changes that.
+        """
+        branches = f"{PREFIX}/{BRANCHES}/"
+        memories = (
+            f"{branches}{ref.removeprefix(branches).partition('/')[0]}/"
+            for ref in self._refs
+            if ref.startswith(branches)
+        )
+        own = (run_prefix(run), *memories)
+        of_a_run = name.startswith(f"{PREFIX}/") and not name.startswith(own) and name in now
         return name.startswith(MIRRORS) or of_a_run
 
     def _change(self, args: Sequence[str], what: str, result: str, held: str) -> list[str]:
