@@ -43,7 +43,9 @@ def git(loop: LoopProject, *arguments: str) -> str:
 
 
 def drive(loop: LoopProject) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", DRIVER], cwd=loop.root, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", DRIVER], cwd=loop.root, capture_output=True, text=True, check=False
+    )
 
 
 def cut_off(loop: LoopProject, damage: str) -> str:

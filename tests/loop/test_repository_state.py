@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -233,6 +234,41 @@ class TestIndex:
         assert person.statuses() == {"1": "completed"}
         assert repository(person.root).index == before.index
         assert "a check made the tag `checked`, which stays" in notes_of(person)
+
+
+class TestLinks:
+    """Files of the git directory that are links of a person to files elsewhere."""
+
+    @pytest.mark.parametrize("name", ["config", "info/exclude", "info/attributes"])
+    @pytest.mark.parametrize("relative", [True, False])
+    @pytest.mark.parametrize("damage", ["git add -A", "rm {file}", "rm {file}; echo > {file}", "ln -sf x {file}"])
+    def test_a_link_is_what_it_was_and_so_is_the_file_it_leads_to(
+        self, person: LoopProject, name: str, relative: bool, damage: str
+    ) -> None:
+        file, target = person.root / ".git" / name, person.root.parent / "dotfile"
+        content = file.read_text() if file.exists() else "*.txt text\n"
+        file.unlink(missing_ok=True)
+        target.write_text(content)
+        link = os.path.relpath(target, file.parent) if relative else str(target)
+        file.symlink_to(link)
+        script(person, f"{damage.format(file=file)}; exit 3\n")
+
+        person.run(2)
+
+        assert (file.is_symlink() and os.readlink(file), target.read_text()) == (link, content)
+        assert (f"the agent changed `.git/{name}`: it is as before" in notes_of(person)) == ("{file}" in damage)
+
+    @pytest.mark.parametrize("name", ["config", "info/exclude"])
+    def test_a_file_that_became_a_link_is_a_file_again(self, person: LoopProject, name: str) -> None:
+        file, target = person.root / ".git" / name, person.root.parent / "elsewhere"
+        content = file.read_text()
+        target.write_text("[core]\n\tbare = true\n")
+        script(person, f"ln -sf {target} {file}; exit 3\n")
+
+        person.run(2)
+
+        assert (file.is_symlink(), file.read_text()) == (False, content)
+        assert target.read_text() == "[core]\n\tbare = true\n"
 
 
 class TestNight:

@@ -19,6 +19,7 @@ from samuel.process.git.git import Git
 from samuel.process.git.kept_refs import DISCARDED, OWN, KeptRefs, branch_prefix
 from samuel.process.git.repository_state import under_way
 
+
 class OwnBranch(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     from_branch: str

@@ -232,7 +232,7 @@ class SavedRepository:
             if name == "shallow" and name in state.files:
                 continue  # a fetch has brought more, or less, of the history
             try:
-                if name in ("config", "config.worktree"):
+                if name in ("config", "config.worktree") and not self._files.is_link(name):
                     notes += self._put_back_settings(name, who)
                     continue
                 self._files.put_back(name)
