@@ -214,7 +214,7 @@ class Loop:
             self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
             self._files.repository.resume(last_run, self._files.work_tree)
         if last_run is not None and not last_run.over:
-            last_run = self._on_own_branch(last_run, last_run.own_branch or None, resumed=True)
+            last_run = self._on_branch_again(last_run)
             self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
             if last_run.settlement is None:  # else its attempt was looked at, and may be half put away
                 self._files.attempts.resume()
@@ -225,6 +225,10 @@ class Loop:
             if last_run.budget_hit:
                 return self._go_on(last_run, max_iterations, agents, added)
         run_id = self._place.clock.new_id("run")
+        unfinished = own_branch_of(last_run) if last_run else None
+        if unfinished is not None and unfinished.name != checked_out(self._place.git):
+            unfinished = None
+        branch = self._choose_branch(run_id, unfinished)  # it may refuse, and then nothing has begun
         self._files = self._files.of_run(self._place, run_id, NO_TREE)
         person = self._take_work_tree(last_run)
         run = Run(
@@ -240,10 +244,7 @@ class Loop:
             tree=self._files.attempts.state,
             pinned=self._pinned,
         )
-        unfinished = own_branch_of(last_run) if last_run else None
-        if unfinished is not None and unfinished.name != checked_out(self._place.git):
-            unfinished = None
-        run = self._on_own_branch(run, unfinished, resumed=False)
+        run = self._enter_branch(run, branch, resumed=False)
         if self._files.attempts.unavailable:
             self._place.warn(self._files.attempts.unavailable)
         self._history.begin(run, self._files)
@@ -251,9 +252,12 @@ class Loop:
             self._place.warn(f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
         return run
 
-    def _on_own_branch(self, run: Run, before: OwnBranch | None, *, resumed: bool) -> Run:
+    def _on_branch_again(self, run: Run) -> Run:
+        """The run that goes on, with HEAD on its branch."""
+        return self._enter_branch(run, self._choose_branch(run.run_id, run.own_branch or None), resumed=True)
+
+    def _enter_branch(self, run: Run, branch: OwnBranch | None, *, resumed: bool) -> Run:
         """The run with HEAD on its branch. Saved before HEAD moves: a run that is killed between goes on there."""
-        branch = self._choose_branch(run.run_id, before)
         run = self._file.save(replace(run, own_branch=branch or UNSET))
         if branch is not None:
             enter(self._place.git, branch, resumed=resumed)
@@ -279,7 +283,7 @@ class Loop:
 
     def _go_on(self, last_run: Run, max_iterations: int, agents: Sequence[str], added: AddedBudget) -> Run:
         """The run that a budget ended: what it used still counts."""
-        last_run = self._on_own_branch(last_run, last_run.own_branch or None, resumed=True)
+        last_run = self._on_branch_again(last_run)
         self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
         return self._file.save(
             replace(

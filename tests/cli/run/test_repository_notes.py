@@ -59,6 +59,10 @@ def test_a_merge_that_a_person_has_under_way_is_named_before_and_the_failed_comm
     git(committed.root, "commit", "-q", "-m", "other")
     git(committed.root, "switch", "-q", "main")
     git(committed.root, "merge", "-q", "--no-commit", "--no-ff", "other")
+    committed.configure(COMMITTING.replace("commit = true", "branch = true"))
+    refused = samuel("run", "start", "--yes")
+    assert (refused.code, refused.err.count("under way"), "under way" in refused.out) == (1, 1, False)
+    committed.configure(COMMITTING)
     ran = samuel("run", "start", "--yes")
     assert (
         "note: a merge is under way (`MERGE_HEAD` in the git directory), and is left so; "

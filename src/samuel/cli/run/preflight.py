@@ -24,6 +24,7 @@ from samuel.loop.accept_unguarded import accepting_unguarded
 from samuel.loop.checks.detect import project_files
 from samuel.loop.checks.files import disk_reader, without_tests, without_tests_warning
 from samuel.loop.lost_commits import lost_commits, lost_lines
+from samuel.loop.own_branch import current
 from samuel.loop.reports import Watch
 from samuel.loop.run import Run
 from samuel.loop.run_file import RunFile
@@ -101,6 +102,9 @@ def make_ready(
         if place.settings.commit or in_lanes:
             _refuse_without_identity(app)
         last_run = RunFile(app.state, place.record).resumable().run
+        is_refused = place.settings.branch and not in_lanes and current(place.git) is None
+        if not is_refused:  # else the run says what to end first
+            _name_what_is_under_way(here, app)
         _name_what_is_in_the_way(here, app, tasks, last_run)
         # What is dirty may be of the agent of a run that has not ended, and that run knows.
         if (
@@ -178,14 +182,19 @@ def _refuse_without_identity(app: App) -> None:
         ) from None
 
 
+def _name_what_is_under_way(here: CommandContext, app: App) -> None:
+    """Say which git commands wait to be continued, which the run leaves so."""
+    place = app.workplace
+    for name, command in under_way(place.git).items() if place.git.is_repository else ():
+        commits = "; while it is, the run cannot commit" if place.settings.commit else ""
+        here.out.tell(f"note: a {command} is under way (`{name}` in the git directory), and is left so{commits}")
+
+
 def _name_what_is_in_the_way(here: CommandContext, app: App, tasks: Tasks, last_run: Run | None) -> None:
-    """Say what git has under way, which the run leaves, and which completed tasks lost their commit."""
+    """Say which lock keeps the run from committing, and which completed tasks are not in HEAD."""
     place = app.workplace
     if not place.git.is_repository:
         return
-    for name, command in under_way(place.git).items():
-        commits = "; while it is, the run cannot commit" if place.settings.commit else ""
-        here.out.tell(f"note: a {command} is under way (`{name}` in the git directory), and is left so{commits}")
     if os.path.lexists(lock := place.git.index_file.with_name("index.lock")):
         here.out.tell(f"note: `{lock}` exists; remove it if no git is at work, else nothing can be committed")
     goes_on = last_run is not None and (not last_run.over or bool(last_run.budget_hit))
