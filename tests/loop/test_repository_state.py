@@ -12,6 +12,9 @@ import pytest
 from tests.loop.conftest import LoopProject
 
 from samuel.loop.reports import LoopWarning
+from samuel.process import environment
+from samuel.process.git.git import Git
+from samuel.process.git.repository_state import SavedRepository
 
 GIT = "git -c user.name=t -c user.email=t@example.org -c advice.detachedHead=false"
 UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply")
@@ -234,6 +237,23 @@ class TestIndex:
         assert person.statuses() == {"1": "completed"}
         assert repository(person.root).index == before.index
         assert "a check made the tag `checked`, which stays" in notes_of(person)
+
+
+@pytest.mark.parametrize("name", ["refs/heads/beside.lock", "packed-refs.lock", "worktrees/linked/index.lock"])
+def test_a_lock_that_an_agent_left_in_a_linked_work_tree_is_removed_and_named(
+    person: LoopProject, name: str
+) -> None:
+    linked, lock = person.root.with_name("linked"), person.root / ".git" / name
+    git(person.root, "worktree", "add", "-q", "-b", "beside", str(linked))
+    here = Git(linked, environment.clean())
+    saved = SavedRepository(here, person.root.parent / "saved")
+    saved.save("run-1", 1)
+    lock.touch()
+
+    notes = saved.put_back("the agent").notes
+
+    assert notes == (f"the agent left `.git/{name}`, and no git was at work: removed",)
+    assert not lock.exists()
 
 
 class TestLinks:

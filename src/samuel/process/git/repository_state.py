@@ -45,7 +45,6 @@ OF_OPERATIONS = (
     *("MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH", "AUTO_MERGE", "SQUASH_MSG", "REBASE_HEAD"),
     *("sequencer", "BISECT_START", "BISECT_NAMES", "BISECT_TERMS", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK"),
 )
-LOCKS = ("index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock", "ORIG_HEAD.lock")
 MOST_HELD = 500  # branches, and stashes
 MOST_NAMED = 5  # paths or settings in one note
 
@@ -190,7 +189,9 @@ class SavedRepository:
     def _look(self) -> dict[str, Signature]:
         """What tells whether anything may have changed; {} if that cannot be told."""
         shared, files = self._git.location().shared, self._files
-        looks = {name: signature_if_exists(files.path(name)) for name in ("HEAD", *self._names(), *LOCKS)}
+        looks = {name: signature_if_exists(files.path(name)) for name in ("HEAD", *self._names())}
+        locks = worktrees.lock_names(self._git, shared=self._shared)
+        looks |= {name: signature_if_exists(shared / name) for name in locks}
         looks["objects"] = (self._objects(),)
         if self._shared:
             try:
@@ -201,9 +202,10 @@ class SavedRepository:
         return looks
 
     def _locks(self) -> list[str]:
-        directory = self._git.location().directory
-        own = [name for name in LOCKS if os.path.lexists(directory / name)]
-        return [*own, *(worktrees.locks_below(directory, "refs") if self._shared else ())]
+        """The locks that exist, from the directory that all work trees have in common."""
+        directory, names = self._git.location().shared, worktrees.lock_names(self._git, shared=self._shared)
+        found = [name for name in names if os.path.lexists(directory / name)]
+        return [*found, *(worktrees.locks_below(directory, "refs") if self._shared else ())]
 
     def _objects(self) -> int:
         """The inode of the object directory; 0 if there is none."""
@@ -219,7 +221,7 @@ class SavedRepository:
         locks = [name for name in self._locks() if name not in state.locks]
         if not locks:
             return []
-        held = worktrees.sweep_shared_locks(self._git, locks, self._git.location().directory)
+        held = worktrees.sweep_shared_locks(self._git, locks, shared=self._shared)
         removed = [f".git/{name}" for name in locks if name not in held]
         notes = [f"{who} left {_listed(removed)}, and no git was at work: removed"] if removed else []
         return [*notes, *(f"a git that is still at work holds `.git/{name}`" for name in held)]
