@@ -1,5 +1,5 @@
-"""Completed tasks whose commit is not in the history of HEAD: it was reset, amended or rebased away, or it is on the
-branch of another run, which waits for `samuel run finish`.
+"""Completed tasks whose commit is not in the history of HEAD: it was reset, amended or rebased away, or it is on
+the branch of another run, which waits for `samuel run finish`.
 """
 
 from __future__ import annotations

@@ -84,8 +84,8 @@ def test_a_completed_task_whose_commit_left_the_branch_is_named_with_the_ref_tha
     commit = git(committed.root, "rev-parse", "HEAD").strip()
     git(committed.root, "reset", "-q", "--hard", "HEAD~1")
     words = (
-        f"task 1 is completed, but its commit {commit[:12]} is not in HEAD any more; `refs/samuel/RUN/landed/1` has it, "
-        f"`git cherry-pick {commit[:12]}` takes it over"
+        f"task 1 is completed, but its commit {commit[:12]} is not in HEAD any more; "
+        f"`refs/samuel/RUN/landed/1` has it, `git cherry-pick {commit[:12]}` takes it over"
     )
     assert f"commits     {words}\n" in steady(samuel("run", "status").out)
     (lost,) = samuel("run", "status", "--json").json["data"]["lost_commits"]

@@ -366,7 +366,8 @@ class Fleet:
 
     def _out(self, machine: FleetMachine, why: str, hint: str = "") -> None:
         machine.state = replace(machine.state, status="out", why=why)
-        self._project.warn(_with_hint(SamuelError(f"`{machine.name}` gets no work in this run: {why}", hint)))
+        error = SamuelError(f"`{machine.name}` gets no work in this run: {why}", hint)
+        self._project.warn(error.in_one_line)
 
     def _save(self) -> None:
         states = {
