@@ -223,6 +223,7 @@ def test_a_branch_named_samuel_is_named_before_any_agent_starts(branched: LoopPr
 
     assert refused.value.hint == "rename it: `git branch -m samuel OTHER`"
     assert (on(branched), branched.statuses()) == ("main", {"1": "pending"})
+    assert git(branched, "for-each-ref", "refs/samuel") == ""
 
 
 @pytest.mark.parametrize("command", ["merge", "rebase", "cherry-pick", "revert", "bisect"])
@@ -242,6 +243,7 @@ def test_a_git_command_that_waits_to_be_continued_is_ended_first(branched: LoopP
         branched.run()
 
     assert git(branched, "status", "--porcelain=v2", "--branch") == before
+    assert git(branched, "for-each-ref", "refs/samuel") == ""
     assert branched.statuses() == {"1": "pending"}
 
 

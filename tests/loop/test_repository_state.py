@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ import pytest
 from tests.loop.conftest import LoopProject
 
 from samuel.loop.reports import LoopWarning
+from samuel.process import environment
+from samuel.process.git.git import Git
+from samuel.process.git.repository_state import SavedRepository
 
 GIT = "git -c user.name=t -c user.email=t@example.org -c advice.detachedHead=false"
 UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply")
@@ -233,6 +237,58 @@ class TestIndex:
         assert person.statuses() == {"1": "completed"}
         assert repository(person.root).index == before.index
         assert "a check made the tag `checked`, which stays" in notes_of(person)
+
+
+@pytest.mark.parametrize("name", ["refs/heads/beside.lock", "packed-refs.lock", "worktrees/linked/index.lock"])
+def test_a_lock_that_an_agent_left_in_a_linked_work_tree_is_removed_and_named(
+    person: LoopProject, name: str
+) -> None:
+    linked, lock = person.root.with_name("linked"), person.root / ".git" / name
+    git(person.root, "worktree", "add", "-q", "-b", "beside", str(linked))
+    here = Git(linked, environment.clean())
+    saved = SavedRepository(here, person.root.parent / "saved")
+    saved.save("run-1", 1)
+    lock.touch()
+
+    notes = saved.put_back("the agent").notes
+
+    assert notes == (f"the agent left `.git/{name}`, and no git was at work: removed",)
+    assert not lock.exists()
+
+
+class TestLinks:
+    """Files of the git directory that are links of a person to files elsewhere."""
+
+    @pytest.mark.parametrize("name", ["config", "info/exclude", "info/attributes"])
+    @pytest.mark.parametrize("relative", [True, False])
+    @pytest.mark.parametrize("damage", ["git add -A", "rm {file}", "rm {file}; echo > {file}", "ln -sf x {file}"])
+    def test_a_link_is_what_it_was_and_so_is_the_file_it_leads_to(
+        self, person: LoopProject, name: str, relative: bool, damage: str
+    ) -> None:
+        file, target = person.root / ".git" / name, person.root.parent / "dotfile"
+        content = file.read_text() if file.exists() else "*.txt text\n"
+        file.unlink(missing_ok=True)
+        target.write_text(content)
+        link = os.path.relpath(target, file.parent) if relative else str(target)
+        file.symlink_to(link)
+        script(person, f"{damage.format(file=file)}; exit 3\n")
+
+        person.run(2)
+
+        assert (file.is_symlink() and os.readlink(file), target.read_text()) == (link, content)
+        assert (f"the agent changed `.git/{name}`: it is as before" in notes_of(person)) == ("{file}" in damage)
+
+    @pytest.mark.parametrize("name", ["config", "info/exclude"])
+    def test_a_file_that_became_a_link_is_a_file_again(self, person: LoopProject, name: str) -> None:
+        file, target = person.root / ".git" / name, person.root.parent / "elsewhere"
+        content = file.read_text()
+        target.write_text("[core]\n\tbare = true\n")
+        script(person, f"ln -sf {target} {file}; exit 3\n")
+
+        person.run(2)
+
+        assert (file.is_symlink(), file.read_text()) == (False, content)
+        assert target.read_text() == "[core]\n\tbare = true\n"
 
 
 class TestNight:

@@ -36,7 +36,10 @@ class Merged(NamedTuple):
 
 def branch_to_finish(git: Git, run: Run | None) -> OwnBranch:
     """The branch of a run that is checked out, or that of the last run. Raises UsageError if there is none."""
-    for branch in (current(git), own_branch_of(run) if run else None, run.own_branch if run else None):
+    here, recorded = current(git), run.own_branch if run else None
+    if here and recorded and here.name == recorded.name:
+        here = recorded  # an agent can change the refs of the repository
+    for branch in (here, own_branch_of(run) if run else None, recorded):
         if branch and commit_of(git, branch.name):
             return branch
     raise UsageError(

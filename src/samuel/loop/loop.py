@@ -167,8 +167,8 @@ class Loop:
         try:
             run, why = baseline.check_baseline(self._place, self._files, self._steps, run)
         except GitFailed as lost:  # a check removed the repository
-            self._note_end(run, ExitReason.ERROR, str(lost))
-            raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
+            self._note_end(run, ExitReason.ERROR, lost.in_one_line)
+            raise RunStopped(IterationOutcome.ABORTED, lost.in_one_line, ExitReason.ERROR) from None
         self._history.begin(run, self._files)
         return baseline.CheckedBaseline(self._file.save(run), why)
 
@@ -207,13 +207,15 @@ class Loop:
         for note in notes:
             self._place.warn(note)
         restore(self._place, last_run)
-        if last_run is not None and not last_run.over:
-            # Its agent may still be at work, and would claim what the next one is about to do.
-            end_leftovers("SAMUEL_RUN_ID", last_run.run_id)
-            last_run = self._on_own_branch(last_run, last_run.own_branch or None, resumed=True)
-            self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
+        if last_run is not None:
+            if not last_run.over:
+                # Its agent may still be at work, and would claim what the next one is about to do.
+                end_leftovers("SAMUEL_RUN_ID", last_run.run_id)
             self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
             self._files.repository.resume(last_run, self._files.work_tree)
+        if last_run is not None and not last_run.over:
+            last_run = self._on_branch_again(last_run)
+            self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
             if last_run.settlement is None:  # else its attempt was looked at, and may be half put away
                 self._files.attempts.resume()
             resumed = replace(last_run, max_iterations=max_iterations, agents=list(agents))
@@ -223,6 +225,10 @@ class Loop:
             if last_run.budget_hit:
                 return self._go_on(last_run, max_iterations, agents, added)
         run_id = self._place.clock.new_id("run")
+        unfinished = own_branch_of(last_run) if last_run else None
+        if unfinished is not None and unfinished.name != checked_out(self._place.git):
+            unfinished = None
+        branch = self._choose_branch(run_id, unfinished)  # it may refuse, and then nothing has begun
         self._files = self._files.of_run(self._place, run_id, NO_TREE)
         person = self._take_work_tree(last_run)
         run = Run(
@@ -238,10 +244,7 @@ class Loop:
             tree=self._files.attempts.state,
             pinned=self._pinned,
         )
-        unfinished = own_branch_of(last_run) if last_run else None
-        if unfinished is not None and unfinished.name != checked_out(self._place.git):
-            unfinished = None
-        run = self._on_own_branch(run, unfinished, resumed=False)
+        run = self._enter_branch(run, branch, resumed=False)
         if self._files.attempts.unavailable:
             self._place.warn(self._files.attempts.unavailable)
         self._history.begin(run, self._files)
@@ -249,9 +252,12 @@ class Loop:
             self._place.warn(f"there is no record of this run, so it cannot be resumed: {self._file.problem}")
         return run
 
-    def _on_own_branch(self, run: Run, before: OwnBranch | None, *, resumed: bool) -> Run:
+    def _on_branch_again(self, run: Run) -> Run:
+        """The run that goes on, with HEAD on its branch."""
+        return self._enter_branch(run, self._choose_branch(run.run_id, run.own_branch or None), resumed=True)
+
+    def _enter_branch(self, run: Run, branch: OwnBranch | None, *, resumed: bool) -> Run:
         """The run with HEAD on its branch. Saved before HEAD moves: a run that is killed between goes on there."""
-        branch = self._choose_branch(run.run_id, before)
         run = self._file.save(replace(run, own_branch=branch or UNSET))
         if branch is not None:
             enter(self._place.git, branch, resumed=resumed)
@@ -277,8 +283,7 @@ class Loop:
 
     def _go_on(self, last_run: Run, max_iterations: int, agents: Sequence[str], added: AddedBudget) -> Run:
         """The run that a budget ended: what it used still counts."""
-        last_run = self._on_own_branch(last_run, last_run.own_branch or None, resumed=True)
-        self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
+        last_run = self._on_branch_again(last_run)
         self._place.watch(RunResumed(last_run.run_id, last_run.iteration))
         return self._file.save(
             replace(
@@ -294,7 +299,6 @@ class Loop:
 
     def _finish(self, last_run: Run) -> Run:
         """Carry out what the last run decided, if it was stopped before that was done."""
-        self._files = self._files.of_run(self._place, last_run.run_id, last_run.tree)
         try:
             return self._recover(last_run)
         except RunStopped:  # a stop was requested before this run began

@@ -16,10 +16,8 @@ from samuel.loop.lanes.person_tree import checked_out
 from samuel.printable import shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git
-from samuel.process.git.kept_refs import PREFIX, KeptRefs, part
+from samuel.process.git.kept_refs import DISCARDED, OWN, KeptRefs, branch_prefix
 from samuel.process.git.repository_state import under_way
-
-OWN = "samuel"  # the branches of runs are below it
 
 
 class OwnBranch(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +73,7 @@ def current(git: Git) -> OwnBranch | None:
 
 def remembered(git: Git, name: str) -> OwnBranch | None:
     """What the ref of a run's branch remembers; None if it has none."""
-    prefix = _memory(name)
+    prefix = branch_prefix(name)
     output = git.run("for-each-ref", "--format=%(refname) %(objectname)", prefix).decode(
         "utf-8", "surrogateescape"
     )
@@ -102,7 +100,7 @@ def choose_branch(git: Git, run_id: str, before: OwnBranch | None, *, make: bool
                 f"the last run works on the branch `{before.name}`, and "
                 + (f"`{on}` is checked out" if on else "your HEAD is detached"),
                 f"`git switch {shell_word(before.name)}`, then start again; "
-                "or finish the branch with `samuel run finish`",
+                "or merge the branch with `samuel run finish --merge`",
             )
         if on != before.name:
             refuse_under_way(git)
@@ -123,7 +121,7 @@ def enter(git: Git, branch: OwnBranch, *, resumed: bool) -> None:
     ref, refs = f"refs/heads/{branch.name}", KeptRefs(git)
     if remembered(git, branch.name) is None:
         kind = f"from/{branch.from_branch}" if branch.from_branch else "detached"
-        refs.set_ref(f"{_memory(branch.name)}{kind}", branch.start)
+        refs.set_ref(f"{branch_prefix(branch.name)}{kind}", branch.start)
     if not commit_of(git, branch.name):
         refs.transaction([f"create {ref} {branch.start}"], f"samuel: branch of {branch.origin}")
     if checked_out(git) != branch.name:
@@ -157,20 +155,16 @@ def remove(git: Git, name: str) -> None:
 
 def forget(git: Git, name: str) -> None:
     """Remove the ref that remembers where a branch came from."""
-    prefix = _memory(name)
+    prefix = branch_prefix(name)
     refs = git.run("for-each-ref", "--format=%(refname)", prefix).decode("utf-8", "surrogateescape").splitlines()
-    lines = [f"delete {ref}" for ref in refs if not ref.endswith("/discarded")]
+    lines = [f"delete {ref}" for ref in refs if not ref.endswith(f"/{DISCARDED}")]
     if lines:
         KeptRefs(git).transaction(lines, "samuel: finished")
 
 
 def discarded_ref(name: str) -> str:
     """The ref that holds the commits of a branch that was discarded."""
-    return f"{_memory(name)}discarded"
-
-
-def _memory(name: str) -> str:
-    return f"{PREFIX}/branches/{part(name.removeprefix(f'{OWN}/'))}/"
+    return f"{branch_prefix(name)}{DISCARDED}"
 
 
 def _sweep_locks(git: Git, branch: OwnBranch) -> None:

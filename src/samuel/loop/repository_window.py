@@ -53,12 +53,12 @@ class RepositoryWindow:
             self._put_back(who, work)
 
     def resume(self, run: Run, work: WorkTree) -> None:
-        """Put back what the program that was at work when the run was killed left."""
+        """Put back what the program left that was at work when the run was killed, but nothing of a person's."""
         state = self._saved.load() if self._place.git.is_repository else None
         if state is None:
             return
         if state.run == run.run_id:
-            self._put_back("what was at work when the run was killed", work)
+            self._put_back("what was at work when the run was killed", work, resumed=True)
         self._saved.forget()
 
     def take_notes(self) -> tuple[str, ...]:
@@ -71,8 +71,8 @@ class RepositoryWindow:
         self._place.warn(text)
         self._notes.append(text)
 
-    def _put_back(self, who: str, work: WorkTree) -> None:
-        changes = self._saved.put_back(who)
+    def _put_back(self, who: str, work: WorkTree, *, resumed: bool = False) -> None:
+        changes = self._saved.put_back(who, resumed=resumed)
         for note in changes.notes:
             self.note(note)
         if changes.left or changes.skipped:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Samuel
-from tests.cli.run.conftest import CONFIG, Workshop
+from tests.cli.run.conftest import CONFIG, GOOD, Workshop
 
 from samuel.loop.run_file import RunFile
 from samuel.tasks.task import Task
@@ -232,3 +232,28 @@ def test_the_end_of_the_run_status_and_report_name_the_branch_and_how_to_finish_
     assert "samuel run finish --merge" in markdown
     samuel("run", "finish", "--merge")
     assert "branch" not in samuel("run", "status").out
+
+
+FORGE = """
+memory=$(git for-each-ref --format='%(refname)' refs/samuel/branches)
+git update-ref -d "$memory"
+git update-ref "${memory%/from/*}/from/aaa" HEAD
+"""
+
+
+@pytest.mark.slow
+def test_an_agent_cannot_change_which_branch_the_work_is_merged_into(samuel, branched, git):
+    git(branched.root, "branch", "aaa")
+    branched.agent(GOOD + FORGE)
+    ran = samuel("run", "start", "--yes")
+    assert "/from/aaa`: it is removed" in ran.out
+    (memory,) = git(branched.root, "for-each-ref", "--format=%(refname)", "refs/samuel/branches").split()
+    assert memory.endswith("/from/main")
+    assert " into main: " in samuel("run", "finish", "--merge").out
+
+
+def test_finish_takes_the_word_of_the_run_for_where_its_branch_came_from(samuel, branched, done, git):
+    git(branched.root, "branch", "aaa", "main")
+    (memory,) = git(branched.root, "for-each-ref", "--format=%(refname)", "refs/samuel/branches").split()
+    git(branched.root, "update-ref", memory.replace("/from/main", "/from/aaa"), "main")
+    assert " into main: " in samuel("run", "finish", "--merge").out

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.cli.run.conftest import CONFIG, GOOD, Workshop, steady
+
+from samuel.tasks.store import TaskStore
 
 COMMITTING = CONFIG.replace('pause = "0s"', 'pause = "0s"\ncommit = true')
 LOCK = "the agent left `.git/index.lock`, and no git was at work: removed"
@@ -56,6 +59,10 @@ def test_a_merge_that_a_person_has_under_way_is_named_before_and_the_failed_comm
     git(committed.root, "commit", "-q", "-m", "other")
     git(committed.root, "switch", "-q", "main")
     git(committed.root, "merge", "-q", "--no-commit", "--no-ff", "other")
+    committed.configure(COMMITTING.replace("commit = true", "branch = true"))
+    refused = samuel("run", "start", "--yes")
+    assert (refused.code, refused.err.count("under way"), "under way" in refused.out) == (1, 1, False)
+    committed.configure(COMMITTING)
     ran = samuel("run", "start", "--yes")
     assert (
         "note: a merge is under way (`MERGE_HEAD` in the git directory), and is left so; "
@@ -77,17 +84,56 @@ def test_a_completed_task_whose_commit_left_the_branch_is_named_with_the_ref_tha
     commit = git(committed.root, "rev-parse", "HEAD").strip()
     git(committed.root, "reset", "-q", "--hard", "HEAD~1")
     words = (
-        f"its commit {commit[:12]} is not in HEAD any more; `refs/samuel/RUN/landed/1` has it, "
-        f"`git cherry-pick {commit[:12]}` takes it over"
+        f"task 1 is completed, but its commit {commit[:12]} is not in HEAD any more; "
+        f"`refs/samuel/RUN/landed/1` has it, `git cherry-pick {commit[:12]}` takes it over"
     )
-    assert f"lost        1 One: {words}\n" in steady(samuel("run", "status").out)
+    assert f"commits     {words}\n" in steady(samuel("run", "status").out)
     (lost,) = samuel("run", "status", "--json").json["data"]["lost_commits"]
     assert (lost["id"], lost["commit"], steady(lost["ref"])) == ("1", commit, "refs/samuel/RUN/landed/1")
     ran = samuel("run", "start", "--yes")
-    assert f"note: task 1 is completed, but {words}\n" in steady(ran.err + ran.out)
-    git(committed.root, "cherry-pick", commit)
+    assert f"note: {words}\n" in steady(ran.err + ran.out)
     git(committed.root, "branch", "samuel/run-1", commit)
-    assert "lost " not in samuel("run", "status").out, "the branch of a run has it"
+    assert (
+        "commits     task 1 is on `samuel/run-1`, which is not finished; `git switch samuel/run-1` goes there, "
+        "then `samuel run finish --merge` merges it\n"
+    ) in samuel("run", "status").out
+    git(committed.root, "merge", "-q", "samuel/run-1")
+    assert "commits " not in samuel("run", "status").out
+
+
+@pytest.mark.slow
+def test_a_run_names_the_tasks_that_are_on_the_unfinished_branch_of_the_last_one(samuel, committed, git):
+    committed.configure(COMMITTING.replace("commit = true", "branch = true"))
+    samuel("run", "start", "--yes", "--iterations", "1")
+    first = git(committed.root, "branch", "--show-current").strip()
+    assert "commits " not in samuel("run", "status").out, "it is checked out"
+    git(committed.root, "switch", "-q", "main")
+    assert "commits " not in samuel("run", "status").out, "the branch is named already"
+    ran = samuel("run", "start", "--yes")
+    assert (
+        f"note: task 1 is on `{first}`, which is not finished; `git switch {first}` goes there"
+        in ran.out + ran.err
+    )
+    assert f"commits     task 1 is on `{first}`" in samuel("run", "status").out
+    git(committed.root, "switch", "-q", first)
+    assert f"merged {first} into main" in samuel("run", "finish", "--merge").out
+
+
+@pytest.mark.slow
+def test_after_a_squash_merge_a_few_tasks_are_named_and_the_others_counted(samuel, committed, git):
+    committed.agent(GOOD)
+    samuel("run", "start", "--yes")
+    store = TaskStore(committed.root / ".samuel/run")
+    store.replace_all([replace(task, id=f"{task.id}.{number}") for task in store.load() for number in range(1, 4)])
+    git(committed.root, "reset", "-q", "--soft", "HEAD~2")
+    git(committed.root, "commit", "-q", "-m", "squashed")
+    status = samuel("run", "status").out
+    assert status.count("is not in HEAD any more") == 3
+    assert "commits     3 more completed tasks are not in HEAD; `samuel run status --json` lists them\n" in status
+    lost = samuel("run", "status", "--json").json["data"]["lost_commits"]
+    assert [steady(row["ref"]) for row in lost] == ["refs/samuel/RUN/landed/1"] * 3 + [
+        "refs/samuel/RUN/landed/2"
+    ] * 3
 
 
 @pytest.mark.slow
@@ -96,7 +142,7 @@ def test_an_attempt_that_removed_the_repository_is_in_status_history_and_report(
     ran = samuel("run", "start", "--yes")
     assert ran.code == 1
     assert "fatal:" not in ran.out + ran.err
-    restore = "restore it before the next run"
+    restore = "; restore it before the next run"
     assert restore in ran.err
     status = samuel("run", "status").out
     assert "iterations  1\n" in status

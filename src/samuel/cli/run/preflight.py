@@ -23,8 +23,10 @@ from samuel.hooks.handler import Origin
 from samuel.loop.accept_unguarded import accepting_unguarded
 from samuel.loop.checks.detect import project_files
 from samuel.loop.checks.files import disk_reader, without_tests, without_tests_warning
-from samuel.loop.lost_commits import lost_commits
+from samuel.loop.lost_commits import lost_commits, lost_lines
+from samuel.loop.own_branch import current
 from samuel.loop.reports import Watch
+from samuel.loop.run import Run
 from samuel.loop.run_file import RunFile
 from samuel.loop.worktree import ProjectFiles
 from samuel.process.git.git import GitFailed
@@ -34,8 +36,6 @@ from samuel.process.git.transport import remote_of
 from samuel.process.git.worktrees import version
 from samuel.tasks.task import Tasks
 from samuel.trust.commands import task_checks, texts
-
-MOST_LOST = 3  # tasks that are named because their commit is gone
 
 
 def make_ready(
@@ -101,20 +101,23 @@ def make_ready(
             remote_of(place.git, app.config.fleet.remote)
         if place.settings.commit or in_lanes:
             _refuse_without_identity(app)
-        _name_what_is_in_the_way(here, app, tasks)
-        if dirty := [] if in_lanes or _is_resumed(app) else ProjectFiles(place.root, place.git).dirty():
+        last_run = RunFile(app.state, place.record).resumable().run
+        is_refused = place.settings.branch and not in_lanes and current(place.git) is None
+        if not is_refused:  # else the run says what to end first
+            _name_what_is_under_way(here, app)
+        _name_what_is_in_the_way(here, app, tasks, last_run)
+        # What is dirty may be of the agent of a run that has not ended, and that run knows.
+        if (
+            dirty := []
+            if in_lanes or (last_run and not last_run.over)
+            else ProjectFiles(place.root, place.git).dirty()
+        ):
             files = f"{len(dirty)} files" if len(dirty) > 1 else f"`{dirty[0]}`"
             here.out.tell(f"note: the work tree is dirty ({files}); the run does not commit what you changed")
         return app
     except BaseException:
         app.close()
         raise
-
-
-def _is_resumed(app: App) -> bool:
-    """Whether the last run has not ended: then what is dirty may be of its own agent, and it knows."""
-    last_run = RunFile(app.state, app.workplace.record).resumable().run
-    return last_run is not None and not last_run.over
 
 
 def _refuse_without_checks(app: App) -> None:
@@ -179,21 +182,25 @@ def _refuse_without_identity(app: App) -> None:
         ) from None
 
 
-def _name_what_is_in_the_way(here: CommandContext, app: App, tasks: Tasks) -> None:
-    """Say what git has under way, which the run leaves, and which completed tasks lost their commit."""
+def _name_what_is_under_way(here: CommandContext, app: App) -> None:
+    """Say which git commands wait to be continued, which the run leaves so."""
+    place = app.workplace
+    for name, command in under_way(place.git).items() if place.git.is_repository else ():
+        commits = "; while it is, the run cannot commit" if place.settings.commit else ""
+        here.out.tell(f"note: a {command} is under way (`{name}` in the git directory), and is left so{commits}")
+
+
+def _name_what_is_in_the_way(here: CommandContext, app: App, tasks: Tasks, last_run: Run | None) -> None:
+    """Say which lock keeps the run from committing, and which completed tasks are not in HEAD."""
     place = app.workplace
     if not place.git.is_repository:
         return
-    for name, command in under_way(place.git).items():
-        commits = "; while it is, the run cannot commit" if place.settings.commit else ""
-        here.out.tell(f"note: a {command} is under way (`{name}` in the git directory), and is left so{commits}")
     if os.path.lexists(lock := place.git.index_file.with_name("index.lock")):
         here.out.tell(f"note: `{lock}` exists; remove it if no git is at work, else nothing can be committed")
-    lost = lost_commits(place.git, tasks)
-    for commit in lost[:MOST_LOST]:
-        here.out.tell(f"note: task {commit.task.id} is completed, but {commit.words}")
-    if (more := len(lost) - MOST_LOST) > 0:
-        here.out.tell(f"note: and {more} more completed tasks; `samuel run status` lists them")
+    goes_on = last_run is not None and (not last_run.over or bool(last_run.budget_hit))
+    branch = last_run.own_branch if last_run and goes_on else None
+    for text in lost_lines(lost_commits(place.git, tasks, branch.name if branch else "")):
+        here.out.tell(f"note: {text}")
 
 
 def _settings(

@@ -18,7 +18,7 @@ from samuel.clock import SystemClock
 from samuel.errors import SamuelError
 from samuel.events.endings import ExitReason
 from samuel.loop.history import History, RunHistory
-from samuel.loop.lost_commits import LostCommit, lost_commits
+from samuel.loop.lost_commits import LostCommit, lost_commits, lost_lines
 from samuel.loop.own_branch import OwnBranch, commit_of
 from samuel.loop.report.lost_tests import lost_tests, lost_tests_words
 from samuel.loop.report.model import repository_notes
@@ -82,7 +82,8 @@ def status(here: CommandContext) -> int:
                 blocks.append(f"            {FINISH}")
         blocks += hold_lines(run, now)
         blocks += _repository_lines(_repository(history))
-    commits = lost_commits(Git(here.root, environment.clean()), tasks)
+    named = own_branch_of(run) if run else None
+    commits = lost_commits(Git(here.root, environment.clean()), tasks, named.name if named else "")
     data["lost_commits"] = [{"id": task.id, "commit": task.commit_sha, "ref": ref} for task, ref in commits]
     blocks += _attention(tasks, lost, commits)
     return here.out.answer(data, *blocks)
@@ -142,7 +143,7 @@ def _attention(tasks: Tasks, lost: Mapping[str, Sequence[str]], commits: Sequenc
     for task in blocked:
         lines.append(_why("blocked", task, task.last_failure))
         lines += (f"{'':<12}{line(text)}" for text in way_out_lines(task.id, task.last_failure))
-    lines += [f"lost        {commit.task.id} {line(commit.task.title, 60)}: {commit.words}" for commit in commits]
+    lines += [f"commits     {text}" for text in lost_lines(commits)]
     if unverified := _unverified(tasks):
         names = ", ".join(task.id for task in unverified)
         lines.append(f"unverified  {plural(len(unverified), 'task')} that no check shows to be done: {names}")

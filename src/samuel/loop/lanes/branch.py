@@ -11,18 +11,16 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.lanes import person_tree
 from samuel.loop.lanes.merging import PreparedLanding
 from samuel.loop.lanes.run_state import SharedRun
-from samuel.loop.own_branch import OWN, own_branch, refuse_name_clash
+from samuel.loop.own_branch import own_branch, refuse_name_clash
 from samuel.loop.reports import BranchChosen
 from samuel.loop.run import LandingRecord, LanesState
 from samuel.loop.stop import RunStopped
 from samuel.loop.workplace import Workplace
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.kept_refs import PREFIX, agent_ref, part
+from samuel.process.git.kept_refs import OWN, PREFIX, agent_ref, part
 from samuel.process.git.landing import LandingRefs, RefChange
 from samuel.process.git.own_index import OwnIndex
-
-SHARED_LOCKS = ("HEAD.lock", "index.lock", "packed-refs.lock", "config.lock")
 
 
 def first_state(git: Git, run_id: str, count: int, *, own: bool) -> tuple[LanesState, str]:
@@ -39,10 +37,10 @@ class Branch:
     """The branch of one run."""
 
     def __init__(self, place: Workplace, shared: SharedRun, directory: Path) -> None:
+        """`directory` is Samuel's own, beside the lanes."""
         self._place = place
         self._git = place.git
         self._shared = shared
-        """`directory` is Samuel's own, beside the lanes."""
         self._lanes = directory.parent
         own = OwnIndex(place.git, directory)
         self.refs = LandingRefs(place.git, own, shared.run.run_id)
@@ -201,7 +199,7 @@ class Branch:
         worktrees.sweep_locks(shared, worktrees.locks_below(shared, own, f"refs/heads/{OWN}"))
         if (landing := self._shared.lanes.landing) is None:
             return
-        names = [f"refs/heads/{landing.branch}.lock", *SHARED_LOCKS]
+        names = [f"refs/heads/{landing.branch}.lock", *worktrees.lock_names(self._git)]
         if left := worktrees.sweep_shared_locks(self._git, names):
             raise SamuelError(f"git holds `{left[0]}` in `{shared}`", "wait until it has ended, then start again")
 

@@ -39,7 +39,6 @@ LANDING = 0
 """The number of the lane in which merges are checked; agents work in 1, 2, ..."""
 
 LANDING_NAME = "landing"
-LOCKS = ("index.lock", "HEAD.lock", "ORIG_HEAD.lock", "config.worktree.lock", "logs/HEAD.lock")
 
 
 class LaneTools(NamedTuple):
@@ -152,7 +151,7 @@ class Lane:
 
     def sweep_locks(self) -> None:
         """Remove the locks of a git that was killed with the agent that started it."""
-        worktrees.sweep_locks(self._git_directory(), LOCKS)
+        worktrees.sweep_locks(self._git_directory(), worktrees.OWN_LOCKS)
 
     def reset(self, commit: str) -> None:
         """Make the work tree the commit, with the rules of the project, and ready to work in."""

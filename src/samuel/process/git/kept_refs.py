@@ -3,6 +3,7 @@ and `refs/samuel/<run>/person` for the work tree with what a person had not comm
 `refs/samuel/<run>/work/<task>/<attempt>` for what is ready to land. `refs/samuel/<run>/landed/<task>` is the
 commit of a completed task, `refs/samuel/<run>/before` has the branches and stashes as of the start of the last
 attempt, and `refs/samuel/<run>/agent/<iteration>/...` what an agent had in HEAD and in refs that were put back.
+`refs/samuel/branches/<run>/from/<branch>` remembers where the branch of a run came from.
 
 Each is a commit, so `git log`, `git show` and `git gc` know what to do with it. The parent of an attempt is the
 commit of the verified tree that it began with: `git show` prints just what the attempt changed.
@@ -32,6 +33,9 @@ WORK = "work"
 LANDED = "landed"
 BEFORE = "before"
 AGENT = "agent"
+BRANCHES = "branches"
+DISCARDED = "discarded"
+OWN = "samuel"  # the branches of runs are below it
 NAME, EMAIL = "Samuel", "samuel@localhost"  # of commits where the owner has not told git who they are
 _LONGEST = 120  # characters of a name: a file system has at most 255 bytes, and `.lock` is added
 _FIELDS = "%(refname)%00%(objectname)%00%(tree)%00%(parent)%00%(committerdate:unix)"
@@ -91,6 +95,11 @@ def before_ref(run: str) -> str:
 def agent_ref(run: str, iteration: int, name: str) -> str:
     """The ref that keeps what an agent had in the ref `name`, which was put back."""
     return f"{PREFIX}/{part(run)}/{AGENT}/{iteration}/{name.removeprefix('refs/')}"
+
+
+def branch_prefix(name: str) -> str:
+    """Where it is remembered where the branch of a run came from."""
+    return f"{PREFIX}/{BRANCHES}/{part(name.removeprefix(f'{OWN}/'))}/"
 
 
 def work_prefix(run: str) -> str:

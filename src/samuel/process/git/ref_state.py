@@ -2,7 +2,8 @@
 
 What the program itself made stays, and is named. What was there before is put back: the branch that is checked out
 unless the program only added commits to it, every other ref unless it mirrors another repository or is checked out
-in another work tree, where a person may be at work.
+in another work tree, where a person may be at work. When a killed run resumes, a person may have worked meanwhile:
+then only HEAD, the branch that was checked out and Samuel's own refs are put back, and the others are named.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ from typing import NamedTuple
 from samuel.printable import shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.kept_refs import PREFIX, KeptRefs, agent_ref, run_prefix
+from samuel.process.git.kept_refs import (
+    BRANCHES,
+    DISCARDED,
+    PREFIX,
+    KeptRefs,
+    agent_ref,
+    branch_prefix,
+    run_prefix,
+)
 
 HEADS = "refs/heads/"
 STASH = "refs/stash"
@@ -23,6 +32,7 @@ OF_OPERATIONS = ("refs/bisect/", "refs/rewritten/", "refs/worktree/")  # of a bi
 DECISIVE = (f"{PREFIX}/", "refs/replace/", STASH)
 """Refs that change what Samuel or git takes for true, or what `git stash pop` takes: new ones are removed."""
 MESSAGE = "samuel: put back"
+MOST_NAMED = 5  # refs in one note
 _KINDS = {HEADS: "branch", "refs/tags/": "tag"}
 
 
@@ -74,11 +84,11 @@ class RefState:
         self._shared = shared
         self._run_refs = KeptRefs(git)
 
-    def put_back(self, run: str, iteration: int, who: str) -> RefNotes:
+    def put_back(self, run: str, iteration: int, who: str, *, resumed: bool = False) -> RefNotes:
         """Put back what was there; gives what was done. Raises GitFailed if the refs cannot be read."""
         now = read_refs(self._git)
         head = read_head(self._git, now)
-        notes: list[str] = []
+        notes = self._leave_to_the_person(head, now) if resumed else []
         moved_head = self._is_moved(head, now)
         if self._shared:
             notes += self._put_back_refs(run, iteration, who, head, now)
@@ -86,6 +96,36 @@ class RefState:
             notes.insert(0, self._put_back_head(run, iteration, who, head))
         left = head.commit if moved_head or self._is_rewound(now) else ""
         return RefNotes(tuple(notes), left)
+
+    def _leave_to_the_person(self, head: HeadState, now: Mapping[str, str]) -> list[str]:
+        """Take refs that are not Samuel's as they are now: nobody knows who changed them since. Names them."""
+        changed = [name for name in sorted({*self._refs, *now}) if self._refs.get(name) != now.get(name)]
+        others = [name for name in changed if name != self._head.branch and not name.startswith(f"{PREFIX}/")]
+        left = set(others)
+        if self._is_finished(head, now):
+            left |= {name for name in changed if name.startswith((self._memory, self._head.branch))}
+            self._head = head
+        kept = {name: now[name] for name in left if name in now}
+        self._refs = {name: commit for name, commit in self._refs.items() if name not in left} | kept
+        named = [named_ref(name) for name in others if not name.startswith(MIRRORS)]
+        if not named:
+            return []
+        more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+        listed = ", ".join(named[:MOST_NAMED]) + more
+        return [f"changed since the attempt that was cut off began, and left so: {listed}"]
+
+    @property
+    def _memory(self) -> str:
+        """Where Samuel remembers where the branch came from that was checked out, if that was one of a run."""
+        return branch_prefix(self._head.branch.removeprefix(HEADS))
+
+    def _is_finished(self, head: HeadState, now: Mapping[str, str]) -> bool:
+        """Whether the branch of a run was merged or discarded, by which Samuel forgets where it came from."""
+        memory = self._memory
+        if self._head.branch in now or not any(name.startswith(memory) for name in self._refs):
+            return False
+        left = {name.removeprefix(memory) for name in now if name.startswith(memory)}
+        return left == {DISCARDED} or (not left and self._goes_on(self._head.commit, head.commit))
 
     def _is_moved(self, head: HeadState, now: Mapping[str, str]) -> bool:
         """Whether HEAD itself was moved: to another branch, or, where it is detached, to what does not go on."""
@@ -136,8 +176,18 @@ class RefState:
         return [note for note in notes if note]
 
     def _is_of_others(self, name: str, run: str, now: Mapping[str, str]) -> bool:
-        """Whether others may change the ref meanwhile: a fetch, or a run of another methodology its own."""
-        of_a_run = name.startswith(f"{PREFIX}/") and not name.startswith(run_prefix(run)) and name in now
+        """Whether others may change the ref meanwhile: a fetch, or a run of another methodology its own.
+
+        Where a branch came from decides what `samuel run finish` merges it into: nobody changes that.
+        """
+        branches = f"{PREFIX}/{BRANCHES}/"
+        memories = (
+            f"{branches}{ref.removeprefix(branches).partition('/')[0]}/"
+            for ref in self._refs
+            if ref.startswith(branches)
+        )
+        own = (run_prefix(run), *memories)
+        of_a_run = name.startswith(f"{PREFIX}/") and not name.startswith(own) and name in now
         return name.startswith(MIRRORS) or of_a_run
 
     def _change(self, args: Sequence[str], what: str, result: str, held: str) -> list[str]:

@@ -45,7 +45,6 @@ OF_OPERATIONS = (
     *("MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH", "AUTO_MERGE", "SQUASH_MSG", "REBASE_HEAD"),
     *("sequencer", "BISECT_START", "BISECT_NAMES", "BISECT_TERMS", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK"),
 )
-LOCKS = ("index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock", "ORIG_HEAD.lock")
 MOST_HELD = 500  # branches, and stashes
 MOST_NAMED = 5  # paths or settings in one note
 
@@ -145,8 +144,11 @@ class SavedRepository:
         """Remove what was saved, when everything is put back."""
         (self._directory / FILE).unlink(missing_ok=True)
 
-    def put_back(self, who: str) -> RepositoryNotes:
-        """Put back what a program changed since `save`; gives what was done. `who` is that program, in words."""
+    def put_back(self, who: str, *, resumed: bool = False) -> RepositoryNotes:
+        """Put back what a program changed since `save`; gives what was done. `who` is that program, in words.
+
+        `resumed`: that was in another process, and a person may have worked in the repository since.
+        """
         state = self.state
         if state is None or not self._objects():
             return RepositoryNotes()
@@ -159,12 +161,13 @@ class SavedRepository:
         notes = [*self._put_back_locks(state, who), *self._put_back_files(state, who)]
         left, skipped = "", tuple[str, ...]()
         try:
-            ref_notes = self._put_back_refs(state, who)
+            ref_notes = self._put_back_refs(state, who, resumed=resumed)
             notes, left = [*notes, *ref_notes.notes], ref_notes.left
         except (GitFailed, OSError) as error:
             notes.append(f"{who} changed refs, which cannot be put back: {_why(error)}")
         try:
-            index_notes = self._put_back_index(state, who)
+            is_moved_on = resumed and read_head(self._git, read_refs(self._git)) != (state.branch, state.commit)
+            index_notes = RepositoryNotes() if is_moved_on else self._put_back_index(state, who)
             notes, skipped = [*notes, *index_notes.notes], index_notes.skipped
         except (GitFailed, OSError) as error:
             notes.append(f"{who} changed the index, which cannot be put back: {_why(error)}")
@@ -186,7 +189,9 @@ class SavedRepository:
     def _look(self) -> dict[str, Signature]:
         """What tells whether anything may have changed; {} if that cannot be told."""
         shared, files = self._git.location().shared, self._files
-        looks = {name: signature_if_exists(files.path(name)) for name in ("HEAD", *self._names(), *LOCKS)}
+        looks = {name: signature_if_exists(files.path(name)) for name in ("HEAD", *self._names())}
+        locks = worktrees.lock_names(self._git, shared=self._shared)
+        looks |= {name: signature_if_exists(shared / name) for name in locks}
         looks["objects"] = (self._objects(),)
         if self._shared:
             try:
@@ -197,9 +202,10 @@ class SavedRepository:
         return looks
 
     def _locks(self) -> list[str]:
-        directory = self._git.location().directory
-        own = [name for name in LOCKS if os.path.lexists(directory / name)]
-        return [*own, *(worktrees.locks_below(directory, "refs") if self._shared else ())]
+        """The locks that exist, from the directory that all work trees have in common."""
+        directory, names = self._git.location().shared, worktrees.lock_names(self._git, shared=self._shared)
+        found = [name for name in names if os.path.lexists(directory / name)]
+        return [*found, *(worktrees.locks_below(directory, "refs") if self._shared else ())]
 
     def _objects(self) -> int:
         """The inode of the object directory; 0 if there is none."""
@@ -215,7 +221,7 @@ class SavedRepository:
         locks = [name for name in self._locks() if name not in state.locks]
         if not locks:
             return []
-        held = worktrees.sweep_shared_locks(self._git, locks, self._git.location().directory)
+        held = worktrees.sweep_shared_locks(self._git, locks, shared=self._shared)
         removed = [f".git/{name}" for name in locks if name not in held]
         notes = [f"{who} left {_listed(removed)}, and no git was at work: removed"] if removed else []
         return [*notes, *(f"a git that is still at work holds `.git/{name}`" for name in held)]
@@ -228,7 +234,7 @@ class SavedRepository:
             if name == "shallow" and name in state.files:
                 continue  # a fetch has brought more, or less, of the history
             try:
-                if name in ("config", "config.worktree"):
+                if name in ("config", "config.worktree") and not self._files.is_link(name):
                     notes += self._put_back_settings(name, who)
                     continue
                 self._files.put_back(name)
@@ -262,13 +268,13 @@ class SavedRepository:
             notes.append(f"{who} changed settings of the repository, which stay: {_listed(changes.staying)}")
         return notes
 
-    def _put_back_refs(self, state: RepositoryState, who: str) -> RepositoryNotes:
+    def _put_back_refs(self, state: RepositoryState, who: str, *, resumed: bool) -> RepositoryNotes:
         if self._shared:
             (self._git.location().shared / "refs/heads").mkdir(parents=True, exist_ok=True)
         self._repair_head(state)
         refs = RefState(self._git, HeadState(state.branch, state.commit), state.refs, shared=self._shared)
-        notes = refs.put_back(state.run, state.iteration, who)
-        if self._shared and self._files.changed([STASHES], state.files):
+        notes = refs.put_back(state.run, state.iteration, who, resumed=resumed)
+        if self._shared and not resumed and self._files.changed([STASHES], state.files):
             self._files.put_back(STASHES)
         return RepositoryNotes(notes.notes, notes.left)
 

@@ -32,17 +32,14 @@ class SavedFiles:
         for name in names:
             file, copy = self.path(name), self.copy_of(name)
             signature = signature_if_exists(file)
-            if not signature or file.is_symlink():
+            if not signature:
                 continue
             signatures[name] = signature
             if last.get(name) == signature and os.path.lexists(copy):
                 continue
             _remove(copy)
             copy.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if file.is_dir():
-                shutil.copytree(file, copy, symlinks=True)
-            else:
-                shutil.copy2(file, copy)
+            _copy(file, copy)
         return signatures
 
     def changed(self, names: Iterable[str], before: Mapping[str, Signature]) -> list[str]:
@@ -52,10 +49,11 @@ class SavedFiles:
     def put_back(self, name: str) -> None:
         """Make the file what its copy is; without a copy it is removed. Raises OSError."""
         file, copy = self.path(name), self.copy_of(name)
-        if not os.path.lexists(copy) or copy.is_dir():
+        if not os.path.lexists(copy) or copy.is_symlink() or copy.is_dir():
             _remove(file)
-            if copy.is_dir():
-                shutil.copytree(copy, file, symlinks=True)
+            if os.path.lexists(copy):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                _copy(copy, file)
             return
         if file.is_dir() and not file.is_symlink():
             shutil.rmtree(file)
@@ -67,6 +65,10 @@ class SavedFiles:
 
     def copy_of(self, name: str) -> Path:
         return self._copies / name.replace("/", "%")
+
+    def is_link(self, name: str) -> bool:
+        """Whether the file is a symbolic link, or was one."""
+        return self.path(name).is_symlink() or self.copy_of(name).is_symlink()
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove the copies of files that do not exist now."""
@@ -80,12 +82,22 @@ class SavedFiles:
             return True
         if not now or not before:
             return False
+        if file.is_symlink() or copy.is_symlink():
+            return file.is_symlink() and copy.is_symlink() and os.readlink(file) == os.readlink(copy)
         if copy.is_dir():
             return file.is_dir()
         try:
             return file.read_bytes() == copy.read_bytes()
         except OSError:
             return False
+
+
+def _copy(path: Path, target: Path) -> None:
+    """Copy a file, a directory, or a link as a link."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.copytree(path, target, symlinks=True)
+    else:
+        shutil.copy2(path, target, follow_symlinks=False)
 
 
 def _remove(path: Path) -> None:

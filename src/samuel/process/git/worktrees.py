@@ -31,6 +31,11 @@ SETTINGS = {
     "color.ui": "false",
 }
 
+OWN_LOCKS = ("index.lock", "HEAD.lock", "ORIG_HEAD.lock", "config.worktree.lock", "logs/HEAD.lock")
+"""The locks of one work tree, in a directory of its own."""
+SHARED_LOCKS = ("config.lock", "packed-refs.lock", "shallow.lock")
+"""The locks that all work trees have in common."""
+
 
 class WorktreeEntry(NamedTuple):
     """A work tree of the repository, as git lists it."""
@@ -118,6 +123,16 @@ def sweep_locks(directory: Path, names: Sequence[str]) -> list[str]:
     return removed
 
 
+def lock_names(git: Git, *, shared: bool = True) -> list[str]:
+    """The locks that git may leave beside those of refs, from the directory that all work trees have in common.
+
+    `shared` False: only those of this work tree.
+    """
+    place = git.location()
+    own = [os.path.relpath(place.directory / name, place.shared) for name in OWN_LOCKS]
+    return [*own, *(SHARED_LOCKS if shared else ())]
+
+
 def locks_below(directory: Path, *places: str) -> list[str]:
     """The lock files below these places of a git directory."""
     return [
@@ -136,15 +151,19 @@ def wait_for_others(directory: Path) -> None:
         time.sleep(0.02)
 
 
-def sweep_shared_locks(git: Git, names: Sequence[str], directory: Path | None = None) -> list[str]:
+def sweep_shared_locks(git: Git, names: Sequence[str], *, shared: bool = True) -> list[str]:
     """Remove locks that a git which was ended may have left where people work too; those that stay are named.
 
-    A git of somebody else holds a lock for a moment, or while an editor is open: then it is left alone.
+    A git of somebody else holds a lock for a moment, or while an editor is open: then it is left alone. With
+    `shared` False the locks are those of this work tree, so that a git in another one does not hold them.
     """
-    directory = directory or git.location().shared
+    directory, tops = git.location().shared, {git.top}
+    if shared:
+        with suppress(GitFailed):
+            tops |= {entry.path for entry in entries(git)}
     until = time.monotonic() + PATIENCE
     while (left := [name for name in names if (directory / name).exists()]) and time.monotonic() < until:
-        if not procfs.running_in("git", str(git.top)):
+        if not any(procfs.running_in("git", str(top)) for top in tops):
             sweep_locks(directory, left)
             return []
         time.sleep(0.05)
