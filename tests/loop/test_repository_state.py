@@ -300,6 +300,7 @@ class TestNight:
             "git reset -q --hard HEAD~2",
             f"{GIT} commit -q --amend -m other",
             "git switch -q other",
+            "git switch -q other; git update-ref -d refs/heads/other",
             "git branch -q -m trunk",
             "git checkout -q --detach HEAD~3",
             "git update-ref refs/heads/main HEAD~2",

@@ -94,7 +94,8 @@ class RefState:
             notes += self._put_back_refs(run, iteration, who, head, now)
         if moved_head:
             notes.insert(0, self._put_back_head(run, iteration, who, head))
-        left = head.commit if moved_head or self._is_rewound(now) else ""
+        # A branch that was checked out and then removed had its files in the work tree, too.
+        left = head.commit or self._refs.get(head.branch, "") if moved_head or self._is_rewound(now) else ""
         return RefNotes(tuple(notes), left)
 
     def _leave_to_the_person(self, head: HeadState, now: Mapping[str, str]) -> list[str]:
