@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from tests.loop.conftest import LoopProject
 
-from samuel.loop.reports import LoopWarning
+from samuel.loop.reports import IterationFailed, LoopWarning
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.process.git.repository_state import SavedRepository
@@ -228,6 +228,15 @@ class TestIndex:
         assert person.statuses() == {"1": "completed"}
         assert (person.root / "old-1.txt").read_text() == "old 1\n"
         assert git(person.root, "status", "--short") == "A  staged.txt\n?? work-1.txt\n"
+
+    def test_task_is_not_completed_by_a_check_that_stashes_its_work(self, person: LoopProject) -> None:
+        person.configure('max_task_attempts = 1\nquality_checks = ["test ! -f work-1.txt || git stash -q -u"]')
+        script(person, CLAIM)
+        run = person.run(1)
+        assert person.statuses() == {"1": "blocked"}
+        (failed,) = [report for report in person.reports if isinstance(report, IterationFailed)]
+        assert "the checks took back all that the attempt had changed (`work-1.txt`)" in failed.why
+        assert git(person.root, "show", f"refs/samuel/{run.run_id}/1/1:work-1.txt") == "x\n"
 
     def test_what_a_check_does_to_the_index_is_put_back(self, person: LoopProject) -> None:
         before = repository(person.root)

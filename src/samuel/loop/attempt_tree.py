@@ -128,9 +128,21 @@ class AttemptTree:
                 self._place.warn(problem)
             self.changes = self._files.attempts.observe(())
 
-    def observe_checks(self) -> None:
-        """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored."""
-        self._files.attempts.observe()
+    def observe_checks(self) -> tuple[str, ...]:
+        """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored.
+
+        Gives the files that the checks took back, with `git stash` for example, if these are all that the attempt
+        had changed. They are written again.
+        """
+        trees, attempts = self._files.trees, self._files.attempts
+        paths = [change.path for change in self.changes.changes] if self.changes else []
+        taken_back = False
+        if trees is not None and self.changes is not None and paths and not self.state.put_back:
+            taken_back = trees.differing(self.state.verified, trees.snapshot()).isdisjoint(paths)
+            for problem in trees.put(self.changes.tree, paths) if taken_back else ():
+                self._place.warn(problem)
+        attempts.observe(paths if taken_back else None)
+        return tuple(map(file_name, paths)) if taken_back else ()
 
     @property
     def changed_files(self) -> tuple[ChangedFile, ...]:

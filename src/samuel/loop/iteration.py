@@ -33,7 +33,7 @@ from samuel.hooks.handler import Origin
 from samuel.loop.agent_ending import ending_of
 from samuel.loop.agent_turn import AgentTurn
 from samuel.loop.attempt_facts import AttemptFacts
-from samuel.loop.attempt_tree import AttemptTree
+from samuel.loop.attempt_tree import MAX_NAMED, AttemptTree
 from samuel.loop.attempts import AttemptChanges
 from samuel.loop.availability import TROUBLE
 from samuel.loop.checks.files import ProtectedFiles
@@ -290,11 +290,16 @@ class Iteration:
         facts = self._facts
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
         facts.lost_tests, facts.still_red = verdict.checks.lost_tests, verdict.checks.still_red
+        taken_back: tuple[str, ...] = ()
         if self._tree is not None and self._commands:
-            self._tree.observe_checks()
+            taken_back = self._tree.observe_checks()
             self._save_tree()
         if not verdict.checks.passed:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)
+        if taken_back:
+            named = ", ".join(f"`{name}`" for name in taken_back[:MAX_NAMED])
+            why = f"the checks took back all that the attempt had changed ({named}), so they say nothing about it"
+            raise IterationEnded(IterationOutcome.QUALITY_FAILED, why)
         if facts.lost_tests:
             self._place.watch(LostTests(self._task.id, facts.lost_tests))
         facts.verified = "checks" if (facts.checks or self._checks_ran) and not facts.still_red else "none"
