@@ -137,6 +137,22 @@ def test_a_run_with_a_branch_of_its_own_is_merged_by_finish(lanes: LaneProject) 
 
 
 @pytest.mark.slow
+def test_finish_merges_the_work_of_lanes_only_into_the_branch_that_it_came_from(lanes: LaneProject) -> None:
+    lanes.prepare(1, settings="branch = true")
+    lanes.start()
+    branch = f"samuel/{lanes.run_id()}"
+    lanes.git("switch", "-q", "-c", "feature")
+
+    refused = lanes.samuel("run", "finish", "--merge", code=1).err
+
+    assert refused.startswith(f"error: nothing was merged: `{branch}` came from `main`, and `feature` is")
+    assert lanes.landed("feature") == []
+    lanes.git("switch", "-q", "main")
+    assert lanes.samuel("run", "finish", "--merge").out.startswith(f"merged {branch} into main: ")
+    assert lanes.landed("main") == ["1"]
+
+
+@pytest.mark.slow
 def test_lanes_land_on_the_unfinished_branch_that_a_run_left_checked_out(lanes: LaneProject) -> None:
     lanes.prepare(3, settings="branch = true")
     lanes.start("--iterations", "1", lanes=0)
