@@ -295,3 +295,12 @@ def test_finish_takes_the_word_of_the_run_for_where_its_branch_came_from(samuel,
     (memory,) = git(branched.root, "for-each-ref", "--format=%(refname)", "refs/samuel/branches").split()
     git(branched.root, "update-ref", memory.replace("/from/main", "/from/aaa"), "main")
     assert " into main: " in samuel("run", "finish", "--merge").out
+
+
+@pytest.mark.parametrize("how", ["--merge", "--discard"])
+def test_a_branch_that_was_finished_does_not_wait_for_the_user_in_the_report(samuel, branched, done, how):
+    samuel("run", "finish", how)
+    report = samuel("run", "report", "--json").json["data"]
+    assert report["waiting"] == []
+    assert report["run"]["branch"] == done
+    assert samuel("run", "report").out.startswith("2 verified, 0 unverified, 0 blocked, 0 waiting; nothing waits")
