@@ -153,6 +153,23 @@ def test_finish_merges_the_work_of_lanes_only_into_the_branch_that_it_came_from(
 
 
 @pytest.mark.slow
+def test_finish_names_the_lock_on_the_index_and_when_to_remove_it(lanes: LaneProject) -> None:
+    lanes.prepare(1, settings="branch = true")
+    lanes.start(lanes=2)
+    lock = lanes.root / ".git/index.lock"
+    lock.touch()
+
+    refused = lanes.samuel("run", "finish", "--merge", code=1).err
+
+    assert refused == (
+        f"error: nothing was merged: another git, or an editor that it waits for, holds `{lock}`\n"
+        f"end it, then try again; if no git is at work, `rm {lock}`\n"
+    )
+    lock.unlink()
+    lanes.samuel("run", "finish", "--merge")
+
+
+@pytest.mark.slow
 def test_lanes_land_on_the_unfinished_branch_that_a_run_left_checked_out(lanes: LaneProject) -> None:
     lanes.prepare(3, settings="branch = true")
     lanes.start("--iterations", "1", lanes=0)

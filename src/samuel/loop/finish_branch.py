@@ -177,4 +177,6 @@ def _merge_here(git: Git, branch: OwnBranch, into: str) -> None:
 
 def _refuse_changes(git: Git, branch: str) -> None:
     if why := person_tree.why_not(git, branch):
-        raise SamuelError(f"nothing was merged: {why}", COMMIT_FIRST)
+        lock = str(person_tree.index_lock(git))
+        end_it = f"end it, then try again; if no git is at work, `rm {shell_word(lock)}`"
+        raise SamuelError(f"nothing was merged: {why}", end_it if f"`{lock}`" in why else COMMIT_FIRST)
