@@ -137,6 +137,39 @@ def test_a_run_with_a_branch_of_its_own_is_merged_by_finish(lanes: LaneProject) 
 
 
 @pytest.mark.slow
+def test_finish_merges_the_work_of_lanes_only_into_the_branch_that_it_came_from(lanes: LaneProject) -> None:
+    lanes.prepare(1, settings="branch = true")
+    lanes.start()
+    branch = f"samuel/{lanes.run_id()}"
+    lanes.git("switch", "-q", "-c", "feature")
+
+    refused = lanes.samuel("run", "finish", "--merge", code=1).err
+
+    assert refused.startswith(f"error: nothing was merged: `{branch}` came from `main`, and `feature` is")
+    assert lanes.landed("feature") == []
+    lanes.git("switch", "-q", "main")
+    assert lanes.samuel("run", "finish", "--merge").out.startswith(f"merged {branch} into main: ")
+    assert lanes.landed("main") == ["1"]
+
+
+@pytest.mark.slow
+def test_finish_names_the_lock_on_the_index_and_when_to_remove_it(lanes: LaneProject) -> None:
+    lanes.prepare(1, settings="branch = true")
+    lanes.start(lanes=2)
+    lock = lanes.root / ".git/index.lock"
+    lock.touch()
+
+    refused = lanes.samuel("run", "finish", "--merge", code=1).err
+
+    assert refused == (
+        f"error: nothing was merged: another git, or an editor that it waits for, holds `{lock}`\n"
+        f"end it, then try again; if no git is at work, `rm {lock}`\n"
+    )
+    lock.unlink()
+    lanes.samuel("run", "finish", "--merge")
+
+
+@pytest.mark.slow
 def test_lanes_land_on_the_unfinished_branch_that_a_run_left_checked_out(lanes: LaneProject) -> None:
     lanes.prepare(3, settings="branch = true")
     lanes.start("--iterations", "1", lanes=0)

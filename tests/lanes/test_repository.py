@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.lanes.project import LaneProject
 from tests.length import sample
@@ -77,3 +79,73 @@ def refs(lanes: LaneProject) -> dict[str, str]:
 
 def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
     return {ref for ref in {*before, *after} if before.get(ref) != after.get(ref)}
+
+
+def notes(lanes: LaneProject) -> str:
+    return "\n".join(lanes.samuel("run", "status", "--json").data["repository"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("move", ["refs/heads/main HEAD~1", "-d refs/heads/main"])
+def test_a_branch_of_the_person_that_an_agent_moved_back_is_named_with_the_way_back(
+    lanes: LaneProject, move: str
+) -> None:
+    lanes.prepare(2, settings="branch = true")
+    lanes.git("commit", "-q", "--allow-empty", "-m", "newer")
+    tip = lanes.git("rev-parse", "--short=12", "main").strip()
+    lanes.task("1", f"git update-ref {move}\n{WORK}")
+
+    ran = lanes.start(lanes=2)
+
+    command = f"git update-ref refs/heads/main {tip}"
+    assert f"`{command}` takes that back" in ran.out
+    assert command in notes(lanes)
+    lanes.git(*command.split()[1:])
+    assert lanes.git("rev-parse", "--short=12", "HEAD").strip() == tip
+    assert lanes.git("status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_a_commit_on_the_branch_of_the_person_is_not_named(lanes: LaneProject) -> None:
+    lanes.prepare(1, settings="branch = true")
+    lanes.task("1", f"git -C {lanes.root} commit -q --allow-empty -m mine\n{WORK}")
+
+    ran = lanes.start(lanes=2)
+
+    assert lanes.git("log", "-1", "--format=%s", "main") == "mine\n"
+    assert "`main` was" not in ran.out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("drop", ["clear", "drop -q stash@{1}"])
+def test_stashes_that_an_agent_dropped_are_named_with_commands_that_bring_them_back(
+    lanes: LaneProject, drop: str
+) -> None:
+    lanes.prepare(1, files={"old.txt": "old\n"})
+    for text in ("first\n", "second\n"):
+        lanes.write("old.txt", text)
+        lanes.git("stash", "-q")
+    lanes.task("1", f"git stash {drop}\n{WORK}")
+
+    ran = lanes.start(lanes=2)
+
+    assert "dropped" in ran.out
+    commands = re.findall(r"`git (stash store [0-9a-f]+)`", notes(lanes))
+    assert len(commands) == (2 if drop == "clear" else 1)
+    for command in commands:
+        lanes.git(*command.split())
+    texts = [lanes.git("show", f"stash@{{{number}}}:old.txt") for number in (0, 1)]
+    assert texts == (["second\n", "first\n"] if drop == "clear" else ["first\n", "second\n"])
+
+
+@pytest.mark.slow
+def test_a_lock_that_an_agent_left_on_the_index_of_the_person_is_removed_and_named(lanes: LaneProject) -> None:
+    lanes.prepare(2)
+    lanes.task("1", f"touch {lanes.root}/.git/index.lock\n{WORK}")
+
+    ran = lanes.start(lanes=2)
+
+    lanes.assert_sound(2)
+    assert "while agents worked, `.git/index.lock` was left, and no git was at work: removed" in ran.out
+    assert "index.lock" in notes(lanes)
+    assert (lanes.root / "work-1.txt").exists(), "the work tree followed"

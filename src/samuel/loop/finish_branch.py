@@ -39,9 +39,15 @@ def branch_to_finish(git: Git, run: Run | None) -> OwnBranch:
     here, recorded = current(git), run.own_branch if run else None
     if here and recorded and here.name == recorded.name:
         here = recorded  # an agent can change the refs of the repository
-    for branch in (here, own_branch_of(run) if run else None, recorded):
+    of_run = own_branch_of(run) if run else None
+    for branch in (here, of_run, recorded):
         if branch and commit_of(git, branch.name):
             return branch
+    if of_run:
+        raise UsageError(
+            f"the branch `{of_run.name}` of the last run is finished already: it was merged or removed",
+            "`samuel run start` begins the next run",
+        )
     raise UsageError(
         "the last run has no branch of its own with work on it",
         "`branch = true` in samuel.toml gives each run one, and a dirty work tree gives one to a run with lanes",
@@ -51,11 +57,10 @@ def branch_to_finish(git: Git, run: Run | None) -> OwnBranch:
 def merge(git: Git, branch: OwnBranch) -> Merged:
     """Merge the branch and remove it. Raises SamuelError, and then nothing was merged.
 
-    A branch that was made in the work tree is merged into the one that it came from. One that work of lanes landed
-    on is merged into what is checked out.
+    It is merged into the branch that it came from; one that came from a detached HEAD into what is checked out.
     """
     on = person_tree.checked_out(git)
-    if on == branch.name or (remembered(git, branch.name) and branch.from_branch):
+    if on == branch.name or branch.from_branch:
         into = _origin(git, branch)
         if on not in (branch.name, into):
             raise SamuelError(
@@ -172,4 +177,6 @@ def _merge_here(git: Git, branch: OwnBranch, into: str) -> None:
 
 def _refuse_changes(git: Git, branch: str) -> None:
     if why := person_tree.why_not(git, branch):
-        raise SamuelError(f"nothing was merged: {why}", COMMIT_FIRST)
+        lock = str(person_tree.index_lock(git))
+        end_it = f"end it, then try again; if no git is at work, `rm {shell_word(lock)}`"
+        raise SamuelError(f"nothing was merged: {why}", end_it if f"`{lock}`" in why else COMMIT_FIRST)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.cli.conftest import Samuel
 from tests.cli.run.conftest import CONFIG, GOOD, Workshop
 
+from samuel.cli.run import run_file
 from samuel.loop.run_file import RunFile
 from samuel.tasks.task import Task
 
@@ -48,7 +50,43 @@ def test_finish_merge_moves_the_branch_that_the_run_came_from_forward(samuel, br
     assert git(branched.root, "branch", "--list", "samuel/*") == ""
     assert git(branched.root, "for-each-ref", "refs/samuel/branches") == ""
     assert git(branched.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("how", ["--merge", "--discard"])
+def test_a_branch_that_was_finished_already_is_named_as_finished(samuel, branched, done, how):
+    samuel("run", "finish", how)
+    assert samuel("run", "finish", "--merge") == (
+        2,
+        "",
+        f"error: the branch `{done}` of the last run is finished already: it was merged or removed\n"
+        "`samuel run start` begins the next run\n",
+    )
+
+
+def test_a_run_without_a_branch_has_none_to_finish(samuel, workshop):
     assert samuel("run", "finish", "--merge").err.startswith("error: the last run has no branch of its own")
+
+
+@pytest.mark.parametrize("flags", [("--merge", "--discard"), ("--discard", "--pr")])
+def test_finish_with_two_ways_at_once_changes_nothing(samuel, branched, done, git, flags):
+    given = ", ".join(f"`{flag}`" for flag in ("--merge", "--pr", "--discard") if flag in flags)
+    assert samuel("run", "finish", *flags) == (2, "", f"error: {given} exclude each other\ngive one of them\n")
+    assert git(branched.root, "branch", "--show-current") == f"{done}\n"
+
+
+@pytest.mark.parametrize("how", ["--merge", "--discard"])
+def test_the_branch_of_a_run_that_did_not_end_is_not_finished(samuel, branched, done, git, how):
+    file = run_file(branched.root / ".samuel/run")
+    run = file.load()
+    assert run is not None
+    file.save(replace(run, exit_reason=None))
+    assert samuel("run", "finish", how) == (
+        2,
+        "",
+        f"error: run {run.run_id} did not end, so nothing was done to its branch\n"
+        "`samuel run start` resumes it; finish its branch when it has ended\n",
+    )
+    assert git(branched.root, "branch", "--show-current") == f"{done}\n"
 
 
 def test_finish_merge_json_names_both_branches_and_the_commit(samuel, branched, done, git):
@@ -257,3 +295,12 @@ def test_finish_takes_the_word_of_the_run_for_where_its_branch_came_from(samuel,
     (memory,) = git(branched.root, "for-each-ref", "--format=%(refname)", "refs/samuel/branches").split()
     git(branched.root, "update-ref", memory.replace("/from/main", "/from/aaa"), "main")
     assert " into main: " in samuel("run", "finish", "--merge").out
+
+
+@pytest.mark.parametrize("how", ["--merge", "--discard"])
+def test_a_branch_that_was_finished_does_not_wait_for_the_user_in_the_report(samuel, branched, done, how):
+    samuel("run", "finish", how)
+    report = samuel("run", "report", "--json").json["data"]
+    assert report["waiting"] == []
+    assert report["run"]["branch"] == done
+    assert samuel("run", "report").out.startswith("2 verified, 0 unverified, 0 blocked, 0 waiting; nothing waits")

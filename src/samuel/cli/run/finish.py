@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from samuel import paths
@@ -13,17 +15,15 @@ from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.process.live import is_live
 
-MERGE = "Merge it into the branch that it came from; with lanes, into the one that is checked out."
-
 
 @click.command()
-@click.option("--merge", "how", flag_value="merge", help=MERGE)
-@click.option("--pr", "how", flag_value="pr", help="Push it, and open a pull request with `gh` if that is there.")
-@click.option("--discard", "how", flag_value="discard", help="Remove the branch; refs of the run keep the work.")
+@click.option("--merge", is_flag=True, help="Merge it into the branch that it came from.")
+@click.option("--pr", is_flag=True, help="Push it, and open a pull request with `gh` if that is there.")
+@click.option("--discard", is_flag=True, help="Remove the branch; refs of the run keep the work.")
 @click.option("--remote", default="origin", metavar="NAME", help="Where --pr pushes to; without it `origin`.")
 @json_option
 @click.pass_obj
-def finish(here: CommandContext, how: str | None, remote: str) -> int:
+def finish(here: CommandContext, /, remote: str, **flags: bool) -> int:
     """Merge, propose or discard the branch of the last run.
 
     Runs have a branch of their own with `branch = true`, which `samuel run init` writes in a git repository; a run
@@ -35,13 +35,17 @@ def finish(here: CommandContext, how: str | None, remote: str) -> int:
     """
     if run_id := inside_a_run():
         raise UsageError(f"`run finish` does not work inside run {run_id}", "call it when the run is over")
-    if how is None:
-        raise UsageError("what becomes of the branch is missing", "give --merge, --pr or --discard")
-    run = run_file(state_directory(here)).load()
+    how = _way(flags)
+    run = run_file(state_directory(here)).resumable().run
     git = Git(here.root, environment.clean(pass_names=("SSH_AUTH_SOCK",)))
     branch = branch_to_finish(git, run)
     if run is not None and is_live(paths.User.from_environment().live, run.run_id):
         raise UsageError(f"run {run.run_id} is still at work", "finish its branch when it has ended")
+    if run is not None and not run.over and how != "pr":
+        raise UsageError(
+            f"run {run.run_id} did not end, so nothing was done to its branch",
+            "`samuel run start` resumes it; finish its branch when it has ended",
+        )
     data = {"branch": branch.name, "from_branch": branch.from_branch, "how": how}
     match how:
         case "merge":
@@ -55,3 +59,13 @@ def finish(here: CommandContext, how: str | None, remote: str) -> int:
     commit = discard(git, branch)
     text = f"removed {branch.name}; `git branch NAME {shell_word(commit[:12])}` brings it back"
     return here.out.answer({**data, "commit": commit}, text)
+
+
+def _way(flags: Mapping[str, bool]) -> str:
+    """What shall become of the branch. Raises UsageError unless there is one flag that says it."""
+    ways = [name for name in ("merge", "pr", "discard") if flags[name]]
+    if not ways:
+        raise UsageError("what becomes of the branch is missing", "give --merge, --pr or --discard")
+    if len(ways) > 1:
+        raise UsageError(f"{', '.join(f'`--{name}`' for name in ways)} exclude each other", "give one of them")
+    return ways[0]

@@ -12,8 +12,11 @@ from samuel.cli.run import state_directory, task_store
 from samuel.errors import SamuelError, UsageError
 from samuel.loop.attempt_record import AttemptRecord
 from samuel.loop.history import LAST, History
+from samuel.loop.own_branch import commit_of
 from samuel.loop.report.model import RunReport, build_report
 from samuel.nearest import did_you_mean
+from samuel.process import environment
+from samuel.process.git.git import Git
 from samuel.tasks.task import Task, Tasks
 
 MOVED = "the record of this project's runs is under its former path"
@@ -66,12 +69,19 @@ class RunsOfProject(NamedTuple):
         if self.history.ids()[:1] == [run_id]:
             now = {(task.id, task.title): task for task in self.tasks}  # the list may be another one by now
             tasks = self.tasks if tasks is None else [now.get((task.id, task.title), task) for task in tasks]
+        history = self.history.load(run_id)
         return build_report(
-            self.history.load(run_id),
+            history,
             tasks,
             project=self.root.name,
             state=self.state_name,
+            is_finished=self._is_finished(history.run.branch),
         )
+
+    def _is_finished(self, branch: str) -> bool:
+        """Whether a branch of a run is gone: it was merged or discarded."""
+        git = Git(self.root, environment.clean())
+        return bool(branch) and git.is_repository and not commit_of(git, branch)
 
     def select(self, name: str) -> Selection:
         """The task or the run with this name; the last run if it is empty. Raises UsageError."""

@@ -126,7 +126,8 @@ class LaneLoop(Loop):
         self._shared = SharedRun(run, self._file.save)
         self._branch = Branch(self._place, self._shared, self._options.directory / "merges")
         self._branch.sweep(self._options.directory)
-        self._shared_refs = SharedRefs(self._place, self._shared, self._options.directory / "merges")
+        directory = self._options.directory / "merges"
+        self._shared_refs = SharedRefs(self._place, self._shared, self._branch.refs, directory)
         self._ledger = TaskLedger(
             self._place, self._files, self._shared, self._history, self._spending, self._fire_after_iteration
         )

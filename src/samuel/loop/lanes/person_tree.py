@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from samuel.errors import SamuelError
 from samuel.files.regular import read_regular
@@ -26,13 +27,18 @@ def checked_out(git: Git) -> str:
         return ""
 
 
+def index_lock(git: Git) -> Path:
+    """The file that a git makes while it changes the index of the work tree."""
+    return git.index_file.with_name("index.lock")
+
+
 def why_not(git: Git, branch: str, added: Sequence[str] = (), status: GitStatus | None = None) -> str:
     """Why the work tree cannot follow the branch; "" if it can. `added` are the paths that it would get."""
     status = status or git.status()
     if status.branch != branch:
         return f"your work tree has `{status.branch}` checked out" if status.branch else "your HEAD is detached"
     if not _index_is_free(git):
-        return "another git, or an editor that it waits for, holds the index of your work tree"
+        return f"another git, or an editor that it waits for, holds `{index_lock(git)}`"
     changed = _changed(status)
     if changed and git.filter_drivers():
         # To a git without filters, what LFS or the like wrote a moment ago seems changed.
@@ -59,7 +65,7 @@ def _changed(status: GitStatus) -> list[str]:
 
 def _index_is_free(git: Git) -> bool:
     """Whether no git holds the index, or soon stops to: most hold it for a moment."""
-    lock = git.index_file.with_name("index.lock")
+    lock = index_lock(git)
     for _ in range(TRIES):
         if not os.path.lexists(lock):
             return True

@@ -139,11 +139,13 @@ def build_report(
     *,
     project: str,
     state: str = ".samuel/run",
+    is_finished: bool = False,
 ) -> RunReport:
     """The report of a run.
 
     `tasks` are those at the end of the run; None where they are not known: then what is known comes from the
-    attempts. `state` is the state directory below the project's root.
+    attempts. `state` is the state directory below the project's root. `is_finished` is whether the branch of the
+    run is gone: it was merged or discarded.
     """
     run, records = history
     end = max([run.ended_at or 0.0, run.started_at, *(record.ended_at for record in records)])
@@ -166,7 +168,7 @@ def build_report(
         lost_tests=sum(len(tests) for tests in lost_tests(records).values()),
         cost=CostSummary.of(record.usage for record in records if ran_an_agent(record)),
         coverage=total_coverage(record.coverage for record in records),
-        waiting=tuple(_waiting(run, reports, rows)),
+        waiting=tuple(_waiting(run, reports, rows, is_finished=is_finished)),
         repository=tuple(repository_notes(records)),
         tasks=tuple(sorted((task for task in reports if task.attempts), key=_first_iteration)),
         other_tasks=tuple(task for task in reports if not task.attempts),
@@ -270,7 +272,9 @@ def _why(row: Task | None, completed: AttemptRecord | None, records: Sequence[At
     return (records[-1].why if records else "") or (row.last_failure if row else "")
 
 
-def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Task]) -> Iterable[WaitingItem]:
+def _waiting(
+    run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Task], *, is_finished: bool
+) -> Iterable[WaitingItem]:
     """What a person has to do: answer, unblock, look at what nothing verified, start again."""
     for task in tasks:
         if task.word == "waiting":
@@ -302,14 +306,15 @@ def _waiting(run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Tas
             )
         for note in task.notes:
             yield _item(task, note, NextCommand("git status", "shows what is not committed"))
-    if run.branch:
+    if run.branch and not is_finished:
+        into = run.from_branch or "what is checked out"
         yield WaitingItem(
             subject="the work",
             word="on a branch",
             tone="ask",
             why=f"it is on the branch `{run.branch}`" + (f", from `{run.from_branch}`" if run.from_branch else ""),
             commands=(
-                NextCommand("samuel run finish --merge", f"merges it into {run.from_branch or 'your branch'}"),
+                NextCommand("samuel run finish --merge", f"merges it into {into}"),
                 NextCommand("samuel run finish --pr", "pushes it and opens a pull request"),
                 NextCommand("samuel run finish --discard", "removes the branch; a ref keeps its commits"),
             ),
