@@ -40,10 +40,6 @@ class SamuelError(Exception):
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
 
-    @property
-    def in_one_line(self) -> str:
-        return f"{self.message}; {self.hint}" if self.hint else self.message
-
 
 class UsageError(SamuelError):
     exit_code = 2

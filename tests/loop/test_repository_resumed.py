@@ -81,9 +81,9 @@ def test_commits_tags_and_stashes_that_a_person_made_since_stay_and_are_named(pr
     (project.root / ".gitignore").write_text("stashed\n")
     git(project, "stash", "push", "-q", "-m", "stashed")
 
-    said = resume(project)
+    output = resume(project)
 
-    assert "left so: the branch `feature`, `refs/stash`, the tag `v1`\n" in said
+    assert "left so: the branch `feature`, `refs/stash`, the tag `v1`\n" in output
     assert (subjects(project, "feature")[0], subjects(project, "v1")[0]) == ("mine", "mine")
     assert git(project, "stash", "list", "--format=%gs").endswith(": stashed")
     assert subjects(project, branch)[:2] == ["2 Task 2", "1 Task 1"]
@@ -110,9 +110,9 @@ def test_head_is_on_the_branch_of_the_run_again_when_the_agent_had_moved_it(
 ) -> None:
     branch = cut_off(project, damage)
 
-    said = resume(project)
+    output = resume(project)
 
-    assert f"HEAD is on the branch `{branch}` again" in said
+    assert f"HEAD is on the branch `{branch}` again" in output
     assert git(project, "branch", "--show-current") == branch
     assert subjects(project, branch)[:3] == ["2 Task 2", "1 Task 1", "agent"]
     assert git(project, "status", "--short") == ""
@@ -130,10 +130,10 @@ def test_a_branch_that_a_person_finished_since_stays_finished(
     assert finished.returncode == 0, finished.stderr
     merged = subjects(project, "main")
 
-    said = resume(project)
+    output = resume(project)
 
-    assert "HEAD is on" not in said
-    assert "refs/samuel/branches" not in said
+    assert "HEAD is on" not in output
+    assert "refs/samuel/branches" not in output
     assert subjects(project, "main") == merged
     assert ("1 Task 1" in merged) == (option == "--merge")
     assert subjects(project, branch) == ["2 Task 2", *merged]

@@ -99,7 +99,7 @@ class Iteration:
             self._observe()
             return self._settlements.failed(ended.outcome, ended.why)
         except (RepositoryLost, GitFailed) as lost:  # every iteration after this one would work without it
-            raise RunStopped(IterationOutcome.ABORTED, lost.in_one_line, ExitReason.ERROR) from None
+            raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
 
     def _work(self) -> Settlement:
         self._fire(BeforeIteration(task=self._task.plain() if self._task else {}, usage=self.run.usage))

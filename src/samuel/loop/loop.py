@@ -167,8 +167,8 @@ class Loop:
         try:
             run, why = baseline.check_baseline(self._place, self._files, self._steps, run)
         except GitFailed as lost:  # a check removed the repository
-            self._note_end(run, ExitReason.ERROR, lost.in_one_line)
-            raise RunStopped(IterationOutcome.ABORTED, lost.in_one_line, ExitReason.ERROR) from None
+            self._note_end(run, ExitReason.ERROR, str(lost))
+            raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
         self._history.begin(run, self._files)
         return baseline.CheckedBaseline(self._file.save(run), why)
 

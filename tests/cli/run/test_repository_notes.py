@@ -142,7 +142,7 @@ def test_an_attempt_that_removed_the_repository_is_in_status_history_and_report(
     ran = samuel("run", "start", "--yes")
     assert ran.code == 1
     assert "fatal:" not in ran.out + ran.err
-    restore = "; restore it before the next run"
+    restore = "restore it before the next run"
     assert restore in ran.err
     status = samuel("run", "status").out
     assert "iterations  1\n" in status

@@ -151,7 +151,7 @@ class Fleet:
         for member, answer in answers:
             if isinstance(answer, MachineRefused | PlaceBroken):
                 left_out = machine.leave_out(member, answer, self._project.clock.now())
-                self._project.warn(left_out.in_one_line)
+                self._project.warn(_with_hint(left_out))
         return ready[0]
 
     def check_each(self, name: str, base: str) -> list[tuple[str, ReadyLine | SamuelError]]:
@@ -346,7 +346,7 @@ class Fleet:
         if machine.state.status == "out":
             return
         if isinstance(error, MachineLeftOut):
-            self._project.warn(error.in_one_line)
+            self._project.warn(_with_hint(error))
             self._save()
             return
         lasts = isinstance(error, PlaceBroken) or (isinstance(error, MachineRefused) and error.lasting)
@@ -366,8 +366,7 @@ class Fleet:
 
     def _out(self, machine: FleetMachine, why: str, hint: str = "") -> None:
         machine.state = replace(machine.state, status="out", why=why)
-        error = SamuelError(f"`{machine.name}` gets no work in this run: {why}", hint)
-        self._project.warn(error.in_one_line)
+        self._project.warn(_with_hint(SamuelError(f"`{machine.name}` gets no work in this run: {why}", hint)))
 
     def _save(self) -> None:
         states = {
@@ -386,3 +385,7 @@ class Fleet:
         for machine in self._machines.values():
             with suppress(SamuelError, OSError):
                 machine.place.close()
+
+
+def _with_hint(error: SamuelError) -> str:
+    return f"{error.message}; {error.hint}" if error.hint else error.message

@@ -106,8 +106,8 @@ class RefState:
         if self._is_finished(head, now):
             left |= {name for name in changed if name.startswith((self._memory, self._head.branch))}
             self._head = head
-        kept = {name: now[name] for name in left if name in now}
-        self._refs = {name: commit for name, commit in self._refs.items() if name not in left} | kept
+        theirs = {name: now[name] for name in left if name in now}
+        self._refs = {name: commit for name, commit in self._refs.items() if name not in left} | theirs
         named = [named_ref(name) for name in others if not name.startswith(MIRRORS)]
         if not named:
             return []

@@ -204,8 +204,8 @@ class SavedRepository:
     def _locks(self) -> list[str]:
         """The locks that exist, from the directory that all work trees have in common."""
         directory, names = self._git.location().shared, worktrees.lock_names(self._git, shared=self._shared)
-        found = [name for name in names if os.path.lexists(directory / name)]
-        return [*found, *(worktrees.locks_below(directory, "refs") if self._shared else ())]
+        existing = [name for name in names if os.path.lexists(directory / name)]
+        return [*existing, *(worktrees.locks_below(directory, "refs") if self._shared else ())]
 
     def _objects(self) -> int:
         """The inode of the object directory; 0 if there is none."""
