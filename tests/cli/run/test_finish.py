@@ -69,8 +69,12 @@ def test_a_run_without_a_branch_has_none_to_finish(samuel, workshop):
 
 @pytest.mark.parametrize("flags", [("--merge", "--discard"), ("--discard", "--pr")])
 def test_finish_with_two_ways_at_once_changes_nothing(samuel, branched, done, git, flags):
-    given = ", ".join(f"`{flag}`" for flag in ("--merge", "--pr", "--discard") if flag in flags)
-    assert samuel("run", "finish", *flags) == (2, "", f"error: {given} exclude each other\ngive one of them\n")
+    ways = ", ".join(f"`{flag}`" for flag in ("--merge", "--pr", "--discard") if flag in flags)
+    assert samuel("run", "finish", *flags) == (
+        2,
+        "",
+        f"error: {ways} exclude each other\ngive one of them\n",
+    )
     assert git(branched.root, "branch", "--show-current") == f"{done}\n"
 
 

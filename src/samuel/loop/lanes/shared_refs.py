@@ -68,8 +68,8 @@ class SharedRefs:
     def _look_at_stashes(self) -> list[str]:
         """What became of the stashes. `git update-ref` would bring back none: git lists them by their reflog."""
         before, self._stashes = self._stashes, self._read_stashes(self._refs)
-        made = [commit for commit in self._stashes if commit not in before]
-        notes = [f"while agents worked, `{STASH}` was made, at {commit[:12]}; it stays" for commit in made]
+        new_stashes = [commit for commit in self._stashes if commit not in before]
+        notes = [f"while agents worked, `{STASH}` was made, at {commit[:12]}; it stays" for commit in new_stashes]
         if dropped := [commit for commit in before if commit not in self._stashes]:
             for commit in dropped:
                 self._keep(STASH, commit)
