@@ -99,8 +99,7 @@ def choose_branch(git: Git, run_id: str, before: OwnBranch | None, *, make: bool
             raise SamuelError(
                 f"the last run works on the branch `{before.name}`, and "
                 + (f"`{on}` is checked out" if on else "your HEAD is detached"),
-                f"`git switch {shell_word(before.name)}`, then start again; "
-                "or merge the branch with `samuel run finish --merge`",
+                f"`git switch {shell_word(before.name)}`, then start again",
             )
         if on != before.name:
             refuse_under_way(git)
