@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 from tests.loop.conftest import GOOD, LoopProject
+
+from samuel.loop.finish_branch import discard, merge
+from samuel.loop.own_branch import OwnBranch, remembered
+from samuel.process import environment
+from samuel.process.git.git import Git
 
 DRIVER = """
 import os, sys
@@ -119,15 +125,16 @@ def test_head_is_on_the_branch_of_the_run_again_when_the_agent_had_moved_it(
 
 
 @pytest.mark.parametrize("project", ["branch = true"], indirect=True)
-@pytest.mark.parametrize("option", ["--merge", "--discard"])
+@pytest.mark.parametrize("finish", [merge, discard])
 @pytest.mark.parametrize("damage", ["true", "git checkout -q main"])
-def test_a_branch_that_a_person_finished_since_stays_finished(
-    project: LoopProject, option: str, damage: str
+def test_a_branch_that_was_finished_since_stays_finished(
+    project: LoopProject, finish: Callable[[Git, OwnBranch], object], damage: str
 ) -> None:
     branch = cut_off(project, damage)
-    command = [sys.executable, "-m", "samuel", "run", "finish", option]
-    finished = subprocess.run(command, cwd=project.root, capture_output=True, text=True, check=False)
-    assert finished.returncode == 0, finished.stderr
+    own_git = Git(project.root, environment.clean())
+    own_branch = remembered(own_git, branch)
+    assert own_branch is not None
+    finish(own_git, own_branch)
     merged = subjects(project, "main")
 
     output = resume(project)
@@ -135,5 +142,5 @@ def test_a_branch_that_a_person_finished_since_stays_finished(
     assert "HEAD is on" not in output
     assert "refs/samuel/branches" not in output
     assert subjects(project, "main") == merged
-    assert ("1 Task 1" in merged) == (option == "--merge")
+    assert ("1 Task 1" in merged) == (finish is merge)
     assert subjects(project, branch) == ["2 Task 2", *merged]
