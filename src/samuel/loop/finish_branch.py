@@ -48,6 +48,8 @@ def branch_to_finish(git: Git, run: Run | None) -> OwnBranch:
             f"the branch `{of_run.name}` of the last run is finished already: it was merged or removed",
             "`samuel run start` begins the next run",
         )
+    if run is None:
+        raise UsageError("there is no run yet, so no branch to finish", "`samuel run start` begins one")
     raise UsageError(
         "the last run has no branch of its own with work on it",
         "`branch = true` in samuel.toml gives each run one, and a dirty work tree gives one to a run with lanes",

@@ -63,8 +63,15 @@ def test_a_branch_that_was_finished_already_is_named_as_finished(samuel, branche
     )
 
 
+def test_before_the_first_run_there_is_no_branch_to_finish(samuel, workshop):
+    ran = samuel("run", "finish", "--merge")
+    assert ran == (2, "", "error: there is no run yet, so no branch to finish\n`samuel run start` begins one\n")
+
+
 def test_a_run_without_a_branch_has_none_to_finish(samuel, workshop):
-    assert samuel("run", "finish", "--merge").err.startswith("error: the last run has no branch of its own")
+    assert samuel("run", "start", "--yes").code == 0
+    ran = samuel("run", "finish", "--merge")
+    assert (ran.code, "the last run has no branch of its own with work on it" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize("flags", [("--merge", "--discard"), ("--discard", "--pr")])
