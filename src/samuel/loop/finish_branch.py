@@ -61,7 +61,7 @@ def merge(git: Git, branch: OwnBranch) -> Merged:
 
     It is merged into the branch that it came from; one that came from a detached HEAD into what is checked out.
     """
-    on = person_tree.checked_out(git)
+    on = git.branch()
     if on == branch.name or branch.from_branch:
         into = _origin(git, branch)
         if on not in (branch.name, into):
@@ -97,7 +97,7 @@ def discard(git: Git, branch: OwnBranch) -> str:
     not committed would be lost.
     """
     commit = commit_of(git, branch.name)
-    if person_tree.checked_out(git) == branch.name:
+    if git.branch() == branch.name:
         into = ["--detach", branch.start] if not branch.from_branch else [_origin(git, branch)]
         try:
             worktrees.write(git, "checkout", "--quiet", *into, "--")

@@ -42,7 +42,7 @@ from samuel.loop.checks.put_back import PutBack
 from samuel.loop.contexts import Contexts
 from samuel.loop.evidence import WORKERS, Evidence
 from samuel.loop.iteration_state import state_of_task
-from samuel.loop.limits import WITHOUT_TASK, reason_without_task
+from samuel.loop.no_task import WITHOUT_TASK, reason_without_task
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted, LostTests
 from samuel.loop.run import MAX_FAILURE, Run, Settlement, TaskCells
 from samuel.loop.run_files import RunFiles

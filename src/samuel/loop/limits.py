@@ -7,11 +7,12 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from samuel.events.endings import ExitReason
+from samuel.loop.no_task import reason_without_task
 from samuel.loop.run import Run
 from samuel.loop.spending import Spending
 from samuel.loop.stop import Stop
 from samuel.loop.workplace import Workplace
-from samuel.tasks.queue import MET, next_task
+from samuel.tasks.queue import next_task
 from samuel.tasks.task import Task, Tasks
 
 MAX_EMPTY_DISCOVERIES = 2  # in a row
@@ -55,19 +56,3 @@ class RunLimits:
     def out_of_time(self, run: Run) -> bool:
         limit = self._place.settings.max_duration
         return limit is not None and self._place.clock.now() - run.started_at >= limit
-
-
-WITHOUT_TASK = {
-    ExitReason.QUEUE_EMPTY: "no task is left to do",
-    ExitReason.WAITING: "the tasks that are left wait for answers",
-    ExitReason.TASKS_BLOCKED: "the tasks that are left are blocked",
-}
-"""Why there is no task to work on, in words."""
-
-
-def reason_without_task(tasks: Tasks) -> ExitReason:
-    """Why a run ends when no task can be worked on."""
-    if all(task.status in MET for task in tasks):
-        return ExitReason.QUEUE_EMPTY
-    waiting = any(task.status == "waiting" for task in tasks)
-    return ExitReason.WAITING if waiting else ExitReason.TASKS_BLOCKED

@@ -27,7 +27,6 @@ from samuel.loop.checks import baseline
 from samuel.loop.evidence import restore
 from samuel.loop.iteration import Iteration
 from samuel.loop.iteration_state import state_of_settled
-from samuel.loop.lanes.person_tree import checked_out
 from samuel.loop.limits import RunLimits
 from samuel.loop.own_branch import OwnBranch, choose_branch, enter, leave_if_empty
 from samuel.loop.patient_tasks import PatientTasks
@@ -226,7 +225,7 @@ class Loop:
                 return self._go_on(last_run, max_iterations, agents, added)
         run_id = self._place.clock.new_id("run")
         unfinished = own_branch_of(last_run) if last_run else None
-        if unfinished is not None and unfinished.name != checked_out(self._place.git):
+        if unfinished is not None and unfinished.name != self._place.git.branch():
             unfinished = None
         branch = self._choose_branch(run_id, unfinished)  # it may refuse, and then nothing has begun
         self._files = self._files.of_run(self._place, run_id, NO_TREE)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import msgspec
 
 from samuel.errors import SamuelError
-from samuel.loop.lanes.person_tree import checked_out
 from samuel.printable import shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git
@@ -66,7 +65,7 @@ def commit_of(git: Git, branch: str) -> str:
 
 def current(git: Git) -> OwnBranch | None:
     """The branch of a run that is checked out and was not finished; None for any other branch."""
-    if not git.is_repository or not (name := checked_out(git)).startswith(f"{OWN}/"):
+    if not git.is_repository or not (name := git.branch()).startswith(f"{OWN}/"):
         return None
     return remembered(git, name)
 
@@ -93,7 +92,7 @@ def choose_branch(git: Git, run_id: str, before: OwnBranch | None, *, make: bool
     """
     if not git.is_repository or not (head := git.head()):
         return None
-    on = checked_out(git)
+    on = git.branch()
     if before is not None and (tip := commit_of(git, before.name)):
         if on != before.name and tip != head:
             raise SamuelError(
@@ -123,13 +122,13 @@ def enter(git: Git, branch: OwnBranch, *, resumed: bool) -> None:
         refs.set_ref(f"{branch_prefix(branch.name)}{kind}", branch.start)
     if not commit_of(git, branch.name):
         refs.transaction([f"create {ref} {branch.start}"], f"samuel: branch of {branch.origin}")
-    if checked_out(git) != branch.name:
+    if git.branch() != branch.name:
         point_head(git, ref, f"samuel: work on {branch.name}")
 
 
 def leave_if_empty(git: Git, branch: OwnBranch) -> bool:
     """Go back to where the branch came from, and remove it, if it has no commit; whether that was done."""
-    if checked_out(git) != branch.name or git.head() != branch.start:
+    if git.branch() != branch.name or git.head() != branch.start:
         return False
     if branch.from_branch:
         if commit_of(git, branch.from_branch) != branch.start:

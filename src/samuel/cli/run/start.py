@@ -25,7 +25,7 @@ from samuel.config.place_spec import MOST_SLOTS, PlaceSpec, place_specs
 from samuel.errors import UsageError
 from samuel.events.endings import ExitReason
 from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
-from samuel.loop.limits import WITHOUT_TASK
+from samuel.loop.no_task import WITHOUT_TASK
 from samuel.loop.stop import Stop
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from samuel.process.git.own_index import OwnIndex
 
 def first_state(git: Git, run_id: str, count: int, *, own: bool) -> tuple[LanesState, str]:
     """What a run with lanes begins with, and why it lands on a branch of its own; "" if it does not, or shall."""
-    from_branch, head = person_tree.checked_out(git), git.head()
+    from_branch, head = git.branch(), git.head()
     why = "" if own else person_tree.why_not(git, from_branch)
     branch = own_branch(run_id) if own or why or not from_branch else from_branch
     if branch != from_branch:

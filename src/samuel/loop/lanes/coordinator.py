@@ -47,8 +47,8 @@ from samuel.loop.lanes.threads import (
     Message,
     PlaceChecked,
 )
-from samuel.loop.limits import reason_without_task
 from samuel.loop.loop import Loop
+from samuel.loop.no_task import reason_without_task
 from samuel.loop.own_branch import OwnBranch, current
 from samuel.loop.reports import (
     AgentChanged,

@@ -19,14 +19,6 @@ TRIES = 20  # while somebody else's git holds the index
 PAUSE = 0.1
 
 
-def checked_out(git: Git) -> str:
-    """The branch that is checked out; "" if none is."""
-    try:
-        return git.run("symbolic-ref", "--quiet", "--short", "HEAD").decode("utf-8", "surrogateescape").strip()
-    except GitFailed:
-        return ""
-
-
 def index_lock(git: Git) -> Path:
     """The file that a git makes while it changes the index of the work tree."""
     return git.index_file.with_name("index.lock")

@@ -131,6 +131,15 @@ class Git:
         except GitFailed:
             return ""
 
+    def branch(self) -> str:
+        """The branch that is checked out; "" if none is."""
+        try:
+            return (
+                self.run("symbolic-ref", "--quiet", "--short", "HEAD").decode("utf-8", "surrogateescape").strip()
+            )
+        except GitFailed:
+            return ""
+
     def head_message(self) -> tuple[str, str]:
         """The commit that is checked out, and its message; both "" before the first one."""
         try:
