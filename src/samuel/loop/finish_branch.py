@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from samuel.errors import SamuelError, UsageError
@@ -34,6 +35,13 @@ class Merged(NamedTuple):
     into: str
 
 
+class Discarded(NamedTuple):
+    commit: str
+    """The one that the branch had."""
+    why_detached: str = ""
+    """Why HEAD is detached, and not on the branch that the discarded one came from; "" if it is not."""
+
+
 def branch_to_finish(git: Git, run: Run | None) -> OwnBranch:
     """The branch of a run that is checked out, or that of the last run. Raises UsageError if there is none."""
     here, recorded = current(git), run.own_branch if run else None
@@ -59,10 +67,11 @@ def branch_to_finish(git: Git, run: Run | None) -> OwnBranch:
 def merge(git: Git, branch: OwnBranch) -> Merged:
     """Merge the branch and remove it. Raises SamuelError, and then nothing was merged.
 
-    It is merged into the branch that it came from; one that came from a detached HEAD into what is checked out.
+    It is merged into the branch that it came from; if there is none, or none any more, into what is checked out.
     """
     on = git.branch()
-    if on == branch.name or branch.from_branch:
+    _refuse_elsewhere(git, branch, "merged")
+    if on == branch.name or _has_origin(git, branch):
         into = _origin(git, branch)
         if on not in (branch.name, into):
             raise SamuelError(
@@ -76,6 +85,7 @@ def merge(git: Git, branch: OwnBranch) -> Merged:
     if not into:
         raise SamuelError("your HEAD is detached", "check out the branch to merge into: `git switch BRANCH`")
     if on == branch.name:
+        _refuse_origin_elsewhere(git, branch, into)
         if _forward(git, branch, into):
             return Merged(git.head(), into)
         _refuse_changes(git, on)
@@ -90,25 +100,28 @@ def merge(git: Git, branch: OwnBranch) -> Merged:
     return Merged(git.head(), into)
 
 
-def discard(git: Git, branch: OwnBranch) -> str:
-    """Remove the branch; gives the commit that it had. Its work stays in the refs of the run.
+def discard(git: Git, branch: OwnBranch) -> Discarded:
+    """Remove the branch. Its work stays in the refs of the run.
 
-    Where it is checked out, the work tree goes back to where it came from. Raises SamuelError if changes that are
-    not committed would be lost.
+    Where it is checked out, the work tree goes back to where it came from; to the commit that it began with if the
+    branch that it came from cannot be checked out here. Raises SamuelError if changes that are not committed would
+    be lost.
     """
-    commit = commit_of(git, branch.name)
+    _refuse_elsewhere(git, branch, "discarded")
+    commit, why_detached = commit_of(git, branch.name), ""
     if git.branch() == branch.name:
-        into = ["--detach", branch.start] if not branch.from_branch else [_origin(git, branch)]
+        why_detached = _why_not_back(git, branch)
+        into = ["--detach", branch.start] if why_detached else [branch.from_branch]
         try:
             worktrees.write(git, "checkout", "--quiet", *into, "--")
         except GitFailed as error:
             raise SamuelError(
-                f"nothing was discarded: `{branch.origin}` cannot be checked out: {error.message}", COMMIT_FIRST
+                f"nothing was discarded: `{into[-1]}` cannot be checked out: {error.message}", COMMIT_FIRST
             ) from None
     if remembered(git, branch.name):
         KeptRefs(git).set_ref(discarded_ref(branch.name), commit)
     remove(git, branch.name)
-    return commit
+    return Discarded(commit, why_detached)
 
 
 def propose(git: Git, branch: OwnBranch, remote: str) -> str:
@@ -127,19 +140,62 @@ def propose(git: Git, branch: OwnBranch, remote: str) -> str:
     return done.stdout.decode("utf-8", "replace").strip()
 
 
+def _has_origin(git: Git, branch: OwnBranch) -> bool:
+    """Whether there still is a branch that this one came from."""
+    return bool(branch.from_branch and commit_of(git, branch.from_branch))
+
+
 def _origin(git: Git, branch: OwnBranch) -> str:
     """The branch that this one came from. Raises SamuelError if there is none, or none any more."""
+    if _has_origin(git, branch):
+        return branch.from_branch
+    came_from = (
+        f"`{branch.from_branch}`, which was renamed or removed," if branch.from_branch else "a detached HEAD,"
+    )
+    raise SamuelError(
+        f"`{branch.name}` came from {came_from} so there is no branch to merge into",
+        "`git switch BRANCH`, then `samuel run finish --merge` merges it there",
+    )
+
+
+def _why_not_back(git: Git, branch: OwnBranch) -> str:
+    """Why the branch that this one came from cannot be checked out here; "" if it can."""
     if not branch.from_branch:
+        return "it was detached before the run"
+    if not _has_origin(git, branch):
+        return f"`{branch.from_branch}` was renamed or removed"
+    if path := worktrees.other_with(git, branch.from_branch):
+        return f"`{branch.from_branch}` is checked out in `{path}`"
+    return ""
+
+
+def _refuse_elsewhere(git: Git, branch: OwnBranch, done: str) -> None:
+    """Raise SamuelError if the branch of the run is checked out in another work tree: then it cannot be removed."""
+    if path := worktrees.other_with(git, branch.name):
         raise SamuelError(
-            f"`{branch.name}` came from a detached HEAD, so there is no branch to merge into",
-            "`git switch BRANCH`, then `samuel run finish --merge` merges it there",
+            f"nothing was {done}: `{branch.name}` is checked out in `{path}`",
+            _leave(path) or f"call this there, or check out another branch there: `{_git_in(path)} switch BRANCH`",
         )
-    if not commit_of(git, branch.from_branch):
+
+
+def _refuse_origin_elsewhere(git: Git, branch: OwnBranch, into: str) -> None:
+    if path := worktrees.other_with(git, into):
+        merge_there = f"{_git_in(path)} merge {shell_word(branch.name)}"
         raise SamuelError(
-            f"`{branch.name}` came from `{branch.from_branch}`, and there is no such branch any more",
-            f"make it again: `git branch {shell_word(branch.from_branch)} {shell_word(branch.start[:12])}`",
+            f"nothing was merged: `{into}` is checked out in `{path}`",
+            _leave(path)
+            or f"`{merge_there}` merges it there, then `samuel run finish --discard` removes the branch here; "
+            f"or check out another branch there and try again",
         )
-    return branch.from_branch
+
+
+def _git_in(path: Path) -> str:
+    return f"git -C {shell_word(path)}"
+
+
+def _leave(path: Path) -> str:
+    """What to do about a work tree that git lists and that is not there; "" if it is there."""
+    return "" if path.exists() else "that directory is gone: `git worktree prune`, then try again"
 
 
 def _forward(git: Git, branch: OwnBranch, into: str) -> bool:
@@ -152,11 +208,6 @@ def _forward(git: Git, branch: OwnBranch, into: str) -> bool:
         git.run("merge-base", "--is-ancestor", old, new)
     except GitFailed:
         return False
-    if elsewhere := [entry for entry in worktrees.entries(git) if entry.branch == into and entry.path.exists()]:
-        raise SamuelError(
-            f"nothing was merged: `{into}` is checked out in `{elsewhere[0].path}`",
-            f"`git merge {shell_word(branch.name)}` there",
-        )
     refuse_under_way(git)
     KeptRefs(git).transaction([f"update refs/heads/{into} {new} {old}"], f"samuel: merge {branch.name}")
     point_head(git, f"refs/heads/{into}", f"samuel: merged {branch.name}")

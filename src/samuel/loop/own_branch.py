@@ -131,7 +131,7 @@ def leave_if_empty(git: Git, branch: OwnBranch) -> bool:
     if git.branch() != branch.name or git.head() != branch.start:
         return False
     if branch.from_branch:
-        if commit_of(git, branch.from_branch) != branch.start:
+        if commit_of(git, branch.from_branch) != branch.start or worktrees.other_with(git, branch.from_branch):
             return False
         point_head(git, f"refs/heads/{branch.from_branch}", f"samuel: nothing on {branch.name}")
     else:

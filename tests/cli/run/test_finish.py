@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -177,26 +178,79 @@ def test_finish_merge_does_not_merge_into_a_branch_that_the_run_did_not_come_fro
     assert git(branched.root, "log", "--format=%s", "feature") == "begin\n"
 
 
-@pytest.mark.parametrize("how", ["--merge", "--discard"])
-def test_a_branch_that_the_run_came_from_and_that_is_gone_is_named(samuel, branched, done, git, how):
-    start = short(git, branched.root, "main")
-    git(branched.root, "branch", "-D", "main")
+def test_a_branch_whose_origin_was_renamed_is_merged_where_the_user_says(samuel, branched, done, git):
+    git(branched.root, "branch", "-m", "main", "trunk")
+    assert samuel("run", "finish", "--merge") == (
+        1,
+        "",
+        f"error: `{done}` came from `main`, which was renamed or removed, so there is no branch to merge into\n"
+        "`git switch BRANCH`, then `samuel run finish --merge` merges it there\n",
+    )
+    git(branched.root, "switch", "-q", "trunk")
+    assert samuel("run", "finish", "--merge").out.startswith(f"merged {done} into trunk: ")
+    assert git(branched.root, "log", "--format=%s", "trunk") == "2 Two\n1 One\nbegin\n"
+
+
+def test_a_branch_whose_origin_was_renamed_can_be_discarded(samuel, branched, done, git):
+    git(branched.root, "branch", "-m", "main", "trunk")
+    start, tip = (short(git, branched.root, name) for name in ("trunk", done))
+    assert samuel("run", "finish", "--discard") == (
+        0,
+        f"removed {done}; `git branch NAME {tip}` brings it back\n"
+        f"your HEAD is detached at {start}, because `main` was renamed or removed: `git switch BRANCH`\n",
+        "",
+    )
+    assert git(branched.root, "branch", "--list", "samuel/*") == ""
+    assert short(git, branched.root, "HEAD") == start
+    assert not (branched.root / "work-1").exists()
+
+
+@pytest.mark.parametrize("diverged", [False, True])
+def test_merging_into_a_branch_that_another_work_tree_has_names_it_and_what_to_do(
+    samuel, branched, done, git, diverged
+):
+    if diverged:
+        diverge(branched.root, git, "beside.txt", "beside\n")
+    other = branched.root.with_name("other")
+    git(branched.root, "worktree", "add", "-q", str(other), "main")
+    assert samuel("run", "finish", "--merge") == (
+        1,
+        "",
+        f"error: nothing was merged: `main` is checked out in `{other}`\n"
+        f"`git -C {other} merge {done}` merges it there, then `samuel run finish --discard` removes the branch here; "
+        "or check out another branch there and try again\n",
+    )
+    assert git(branched.root, "branch", "--show-current") == f"{done}\n"
+    assert git(other, "status", "--porcelain") == ""
+    git(other, "merge", "-q", "--no-edit", done)
+    ran = samuel("run", "finish", "--discard")
+    assert (ran.code, f", because `main` is checked out in `{other}`: `git switch BRANCH`\n" in ran.out) == (0, True)
+    assert "1 One" in git(branched.root, "log", "--format=%s", "main")
+
+
+def test_a_work_tree_that_was_deleted_by_hand_does_not_hide_what_to_do(samuel, branched, done, git):
+    other = branched.root.with_name("other")
+    git(branched.root, "worktree", "add", "-q", str(other), "main")
+    shutil.rmtree(other)
+    assert samuel("run", "finish", "--merge").err.endswith(
+        f"`main` is checked out in `{other}`\nthat directory is gone: `git worktree prune`, then try again\n"
+    )
+    git(branched.root, "worktree", "prune")
+    assert samuel("run", "finish", "--merge").code == 0
+
+
+@pytest.mark.parametrize(("how", "word"), [("--merge", "merged"), ("--discard", "discarded")])
+def test_the_branch_of_a_run_that_another_work_tree_has_is_left_alone(samuel, branched, done, git, how, word):
+    other = branched.root.with_name("other")
+    git(branched.root, "switch", "-q", "main")
+    git(branched.root, "worktree", "add", "-q", str(other), done)
     assert samuel("run", "finish", how) == (
         1,
         "",
-        f"error: `{done}` came from `main`, and there is no such branch any more\n"
-        f"make it again: `git branch main {start}`\n",
+        f"error: nothing was {word}: `{done}` is checked out in `{other}`\n"
+        f"call this there, or check out another branch there: `git -C {other} switch BRANCH`\n",
     )
-    git(branched.root, "branch", "main", start)
-    assert samuel("run", "finish", how).code == 0
-
-
-def test_a_branch_that_is_checked_out_in_another_work_tree_is_not_moved(samuel, branched, done, git):
-    other = branched.root.with_name("other")
-    git(branched.root, "worktree", "add", "-q", str(other), "main")
-    ran = samuel("run", "finish", "--merge")
-    assert ran.err.startswith("error: nothing was merged: `main` is checked out in `")
-    assert git(other, "status", "--porcelain") == ""
+    assert git(branched.root, "log", "--format=%s", "main") == "begin\n"
 
 
 def test_finish_discard_goes_back_and_keeps_the_commits_in_a_ref(samuel, branched, done, git):

@@ -56,8 +56,10 @@ def finish(here: CommandContext, /, remote: str, **flags: bool) -> int:
             url = propose(git, branch, remote)
             text = url or f"pushed {branch.name} to {remote}; open the pull request there"
             return here.out.answer({**data, "url": url}, text)
-    commit = discard(git, branch)
+    commit, why_detached = discard(git, branch)
     text = f"removed {branch.name}; `git branch NAME {shell_word(commit[:12])}` brings it back"
+    if why_detached and branch.from_branch:
+        text += f"\nyour HEAD is detached at {branch.start[:12]}, because {why_detached}: `git switch BRANCH`"
     return here.out.answer({**data, "commit": commit}, text)
 
 

@@ -85,6 +85,11 @@ def entries(git: Git) -> list[WorktreeEntry]:
     return listed
 
 
+def other_with(git: Git, branch: str) -> Path | None:
+    """The work tree other than this one that has the branch checked out: git lets only one have it."""
+    return next((entry.path for entry in entries(git) if entry.branch == branch and entry.path != git.top), None)
+
+
 def reset(tree: Git, commit: str, leave: Sequence[str] = (), *, is_sparse: bool = False) -> None:
     """Make the work tree the commit. Ignored files stay, and so do the untracked paths in `leave`.
 
