@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,6 +34,10 @@ class CommandContext:
             return paths.find_root(self.directory)
         except FileNotFoundError:
             raise UsageError("the current directory does not exist any more", "change to another one") from None
+
+    def path_of(self, name: str) -> str:
+        """A file of the project, named from its root, as a person can type it in the directory of the command."""
+        return os.path.relpath(self.root / name, self.directory.resolve())
 
     def open(self, root: Path | None = None, *, environment: str = "", **options: Any) -> App:
         """Open the project; `options` are those of `App`. Only what its owner trusts can run in it."""

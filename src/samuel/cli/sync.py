@@ -34,7 +34,7 @@ def sync(here: CommandContext, dry_run: bool) -> int:
         after_sync = app.fire(replace(SyncAfter(files_written=files_written), dry_run=dry_run))
         warnings += after_sync.warnings
     word = "would write" if dry_run else "wrote"
-    lines = "\n".join(f"{word} {name}" for name in changes) or "everything is in step"
+    lines = "\n".join(f"{word} {here.path_of(name)}" for name in changes) or "everything is in step"
     data = {"files_written": files_written, "would_write": list(changes), "skipped": False}
     error = f"a hook failed after the sync: {after_sync.reason}" if after_sync.stopped else ""
     if error and files_written:

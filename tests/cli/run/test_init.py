@@ -308,3 +308,19 @@ def test_run_init_refuses_a_linked_state_directory_and_leaves_nothing_behind_it(
     assert f"`PROJECT/{place}` is a symbolic link" in err
     assert list(elsewhere.iterdir()) == []
     assert not (project / ".samuel/run/.gitignore").exists()
+
+
+def test_run_init_below_the_top_of_the_repository_says_where_it_wrote(samuel, put, project, git, monkeypatch):
+    git(project, "init", "-q")
+    put("web/prd.md", PRD)
+    monkeypatch.chdir(project / "web")
+    ran = samuel("run", "init", "--prd", "prd.md", "--no-commit")
+    assert ran == (
+        0,
+        f"2 tasks from prd.md\n{READ}"
+        "  project: PROJECT; samuel.toml and the tasks in .samuel/run are there\n{NO_CHECKS}{TRY}",
+        "",
+    )
+    assert (project / ".samuel/run/prd.toon").exists()
+    data = samuel("run", "init", "--prd", "prd.md", "--force", "--json").json["data"]
+    assert data["root"] == "PROJECT"

@@ -55,7 +55,7 @@ def import_(here: CommandContext, agents: tuple[str, ...], dry_run: bool) -> int
     data = {"written": [file.name for file in new_files], "skipped": skipped, "dry_run": dry_run}
     twice = [agent for agent in agents or HOOK_AGENTS if agent in settings.import_hooks and new_files]
     warnings = [f"`{agent}` is in `import_hooks` of samuel.toml too; remove it there" for agent in twice]
-    return here.out.answer(data, *_lines(new_files, skipped, sources, dry_run=dry_run), warnings=warnings)
+    return here.out.answer(data, *_lines(here, new_files, skipped, sources, dry_run=dry_run), warnings=warnings)
 
 
 def _write(here: CommandContext, new_files: list[WrittenHook]) -> None:
@@ -69,9 +69,15 @@ def _write(here: CommandContext, new_files: list[WrittenHook]) -> None:
 
 
 def _lines(
-    new_files: list[WrittenHook], skipped: list[dict[str, str]], sources: list[str], *, dry_run: bool
+    here: CommandContext,
+    new_files: list[WrittenHook],
+    skipped: list[dict[str, str]],
+    sources: list[str],
+    *,
+    dry_run: bool,
 ) -> list[str]:
-    lines = [f"== {file.name}\n{file.text}" if dry_run else f"wrote {file.name}" for file in new_files]
+    names = {file: here.path_of(file.name) for file in new_files}
+    lines = [f"== {name}\n{file.text}" if dry_run else f"wrote {name}" for file, name in names.items()]
     lines += [f"not carried over: `{row['name']}`: {row['why']}" for row in skipped]
     if not lines:
         return ["there are no hooks for other agents here"]

@@ -61,7 +61,8 @@ def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -
     names = [file.name for file in new_files]
     if as_yaml:
         data["written"] = names
-    text = "\n".join([f"wrote {', '.join(names)} for {kind.name}", "", "Try:", *(f"  {line}" for line in tries)])
+    wrote = f"wrote {', '.join(map(here.path_of, names))} for {kind.name}"
+    text = "\n".join([wrote, "", "Try:", *(f"  {line}" for line in tries)])
     return here.out.answer(data, text, warnings=[*warnings, *app.warnings])
 
 

@@ -74,7 +74,7 @@ def _switch(here: CommandContext, id: str, *, on: bool, environment: str = "") -
         warnings.append(f"`{read.file}` is not trusted yet; `samuel trust` shows it and asks")
     if on and (idle := app.discovery.environment_here.inactive(read.hook) or read.hook.unconfigured(read.file)):
         warnings.append(f"`{id}` does not run here: {idle}")
-    return here.out.answer(data, f"{state} `{id}` in {read.file}", warnings=warnings)
+    return here.out.answer(data, f"{state} `{id}` in {here.path_of(read.file)}", warnings=warnings)
 
 
 def _named(app: App, id: str) -> YamlHookFile:

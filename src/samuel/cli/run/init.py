@@ -132,6 +132,7 @@ def init(
 
     lines = [
         *described(task_import),
+        *_project_line(here),
         *(f"  wrote {_setting_line(key, value)}" for key, value in settings.items()),
         *_described(check_files),
     ]
@@ -144,6 +145,7 @@ def init(
         lines.append("the checks that the tasks bring along are not trusted yet: `samuel trust` shows them")
     data = {
         **task_import.plain(),
+        "root": str(root),
         "written": settings,
         "quality_checks": checks,
         "check_files": {command: list(paths) for command, paths in check_files.present},
@@ -157,6 +159,13 @@ def init(
     return here.out.answer(data, block, warnings=notes)
 
 
+def _project_line(here: CommandContext) -> list[str]:
+    """Where the tasks were written, for a person who is in a directory below it."""
+    if here.directory.resolve() == here.root:
+        return []
+    return [f"  project: {here.root}; samuel.toml and the tasks in .samuel/run are there"]
+
+
 def _setting_line(key: str, value: Value) -> str:
     return f"{key} = true: {COMMITS[key]}" if key in COMMITS else f"{key} = {value}"
 
@@ -166,7 +175,7 @@ def _ask(here: CommandContext, task_import: TaskImport, *, yes: bool) -> None:
     if yes or here.confirm is None:
         return
     here.out.show(table(task_import.imported.tasks))
-    here.out.tell("", *described(task_import), *warnings(task_import))
+    here.out.tell("", *described(task_import), *_project_line(here), *warnings(task_import))
     if not here.confirm("Write these tasks?"):
         raise SamuelError("nothing was written", "`--format` reads the file in another way")
 
