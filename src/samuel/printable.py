@@ -9,7 +9,7 @@ code read as what it is not. What cannot be printed is shown by its number.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 _CONTROL_SEQUENCE = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, moving, erasing
@@ -43,6 +43,12 @@ def replaced(text: str, keep: str, escape: Callable[[str], str]) -> str:
         else "".join(char if char.isprintable() or char in keep else escape(char) for char in line)
         for line in lines
     )
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """`a, b and 3 more`: the first names, and how many there are beside them."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def shell_word(text: object) -> str:

@@ -30,6 +30,13 @@ def restore_plan(trees: Trees, ref: KeptRef) -> RestorePlan:
     return RestorePlan(ref.tree, tuple(sorted(missing - conflicts)), tuple(sorted(conflicts)))
 
 
+def is_missing(trees: Trees, ref: KeptRef) -> bool:
+    """Whether the work tree has nothing of a kept attempt: each file is as it was when the attempt began."""
+    base = trees.refs.tree_of(ref.parent)
+    changed = trees.differing(base, ref.tree)
+    return bool(changed) and not changed & trees.differing(base, trees.snapshot())
+
+
 def kept_attempt(git: Git, run: str | None, task: str, attempt: int = 0) -> KeptRef | None:
     """The newest kept attempt of a task, or the one of this number; None for none."""
     if not git.is_repository:

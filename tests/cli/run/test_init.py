@@ -318,7 +318,7 @@ def test_run_init_below_the_top_of_the_repository_says_where_it_wrote(samuel, pu
     assert ran == (
         0,
         f"2 tasks from prd.md\n{READ}"
-        "  project: PROJECT; samuel.toml and the tasks in .samuel/run are there\n{NO_CHECKS}{TRY}",
+        f"  project: PROJECT; samuel.toml and the tasks in .samuel/run are there\n{NO_CHECKS}{TRY}",
         "",
     )
     assert (project / ".samuel/run/prd.toon").exists()

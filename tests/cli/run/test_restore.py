@@ -154,3 +154,46 @@ def test_files_that_were_restored_are_the_persons_in_the_next_run(samuel, failed
     record = paths.User.from_environment().record(failed / ".samuel/run")
     next_run = Attempts(Trees(Git(failed, environment.clean()), record / "trees"), "run-2")
     assert next_run.begin() == ("app.py", "new/helper.py")
+
+
+def commit_completed_tasks(project: Path, git: Callable[..., str]) -> None:
+    (project / "samuel.toml").write_text("[methodology.ralph]\ncommit = true\n")
+    git(project, "add", "samuel.toml")
+    git(project, "commit", "-q", "-m", "settings")
+
+
+def test_a_task_that_is_done_without_the_work_of_its_attempt_says_where_that_is(samuel, failed, three):
+    assert samuel("run", "done", "2") == (
+        0,
+        "task `2` is completed\n",
+        "warning: nothing of attempt 2 of task `2` is in your work tree; `samuel run restore 2` puts it there\n",
+    )
+    assert samuel("run", "restore", "2").code == 0
+
+
+def test_a_task_that_is_done_with_restored_work_is_completed_without_a_warning(samuel, failed):
+    samuel("run", "restore", "2")
+    (failed / "app.py").write_text("and then by hand\n")
+    assert samuel("run", "done", "2") == (0, "task `2` is completed\n", "")
+
+
+def test_a_task_that_is_done_says_what_is_not_committed_where_runs_commit(samuel, failed, git):
+    commit_completed_tasks(failed, git)
+    samuel("run", "restore", "2")
+    assert samuel("run", "done", "2") == (
+        0,
+        "task `2` is completed\n",
+        "warning: not committed: `app.py`, `new/helper.py`; neither `run done` nor the next run commits that, "
+        "so commit it yourself\n",
+    )
+
+
+def test_a_task_that_is_done_by_a_commit_has_no_warning(samuel, failed, git):
+    commit_completed_tasks(failed, git)
+    (failed / "app.py").write_text("mine\n")
+    assert samuel("run", "done", "2", "--commit", "1234567") == (0, "task `2` is completed\n", "")
+
+
+def test_a_task_that_is_done_while_a_run_works_has_no_warning_about_its_work_tree(samuel, failed):
+    with held(failed / ".samuel/run/run.lock"):
+        assert samuel("run", "done", "2") == (0, "task `2` is completed\n", "")

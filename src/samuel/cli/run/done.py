@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import click
 
+from samuel import config, paths
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import change_tasks, origin_file, state_directory
 from samuel.clock import SystemClock, iso
+from samuel.loop.done_by_person import notes_on_done
 from samuel.printable import file_name
+from samuel.process import environment
+from samuel.process.git.git import Git
 from samuel.tasks.task import find
 from samuel.tasks.write_back import write_back
 
@@ -21,7 +26,8 @@ def done(here: CommandContext, id: str, commit: str) -> int:
     """Mark a task as done.
 
     Inside a run, and for the task that an agent is working on, this is a claim: it counts when the quality checks
-    pass.
+    pass. Outside of a run nothing is committed and no attempt restored; where work is missing or not committed, a
+    warning says so.
 
     \b
         samuel run done 1.2 --commit 4f0c2d1
@@ -30,9 +36,19 @@ def done(here: CommandContext, id: str, commit: str) -> int:
     task = find(change_tasks(here, lambda who, tasks: who.done(tasks, id, at=at, commit=commit)), id)
     if task.status != "completed":
         return here.out.answer(task.plain(), f"task `{id}` is claimed; it counts when the quality checks pass")
-    result = write_back(origin_file(state_directory(here)), here.root, (id,))
+    state = state_directory(here)
+    notes = [] if commit else _notes(here, state, id)
+    result = write_back(origin_file(state), here.root, (id,))
     marked = f", and marked in {', '.join(map(_name, result.files))}" if id in result.marked else ""
-    return here.out.answer(task.plain(), f"task `{id}` is completed{marked}", warnings=result.problems)
+    return here.out.answer(task.plain(), f"task `{id}` is completed{marked}", warnings=[*notes, *result.problems])
+
+
+def _notes(here: CommandContext, state: Path, id: str) -> list[str]:
+    loaded = config.load(here.root / paths.CONFIG)
+    settings = loaded.chosen(loaded.default_methodology)
+    record = paths.User.from_environment().record(state)
+    git = Git(here.root, environment.clean())
+    return notes_on_done(git, state, record, id, commits=settings.commit or settings.branch)
 
 
 def _name(path: str) -> str:
