@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from samuel.errors import SamuelError, UsageError
 from samuel.nearest import did_you_mean
-from samuel.printable import shell_word
+from samuel.printable import shell_word, shorten
 from samuel.tasks.question import Question, new_id
 from samuel.tasks.queue import OPEN
 from samuel.tasks.task import PRIORITIES, Task, Tasks, find
@@ -126,6 +126,14 @@ def answer(tasks: Tasks, id: str, *, text: str, at: str = "") -> tuple[Task, ...
     words = question.chosen(_text(text))
     if not words:
         raise UsageError("the answer is empty", "say what the agent should do")
+    if question.is_no_option(words):
+        numbered = enumerate(map(shorten, question.options), start=1)
+        options = ", ".join(f"{number} for `{option}`" for number, option in numbered)
+        own = f"samuel run answer {shell_word(question.id)} {shell_word(f'use {words}')}"
+        raise UsageError(
+            f"question `{question.id}` has no option `{words}`",
+            f"give {options}; an answer of your own has words: `{own}`",
+        )
     answered = replace(question, answer=words, answered_at=at)
     questions = tuple(answered if other is question else other for other in task.questions)
     waits = task.status == "waiting" and any(other.open for other in questions)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 YES = ("yes", "y", "ok")
+_CHOICE = re.compile(r"#?[0-9]+[.)]?|[a-z][.)]?(?<![yn])", re.IGNORECASE | re.ASCII)
 ID = re.compile(r"q[1-9][0-9]{0,14}")
 
 
@@ -45,6 +46,13 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
             return answer
         number = int(answer[:6])
         return self.options[number - 1] if 0 < number <= len(self.options) else answer
+
+    def is_no_option(self, text: str) -> bool:
+        """Whether `text` looks like the choice of an option that the question does not have: `9` or `c`.
+
+        With other words it is an answer of its own, and so are `y` and `n`.
+        """
+        return bool(self.options) and text not in self.options and bool(_CHOICE.fullmatch(text))
 
     def plain(self) -> dict[str, Any]:
         """The question in event payloads and in `--json`, with every field."""

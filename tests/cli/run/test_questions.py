@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from samuel.tasks.question import Question
 from samuel.tasks.task import Task, find
 
 from .conftest import CONFIG, GOOD, Workshop
@@ -231,3 +232,35 @@ class TestReset:
 def test_a_task_is_added_with_its_description(samuel, three):
     samuel("run", "enqueue", "Write it down", "--description", "In docs/, with an example.\nShort.")
     assert three.load()[-1].description == "In docs/, with an example.\nShort."
+
+
+@pytest.fixture
+def with_options(store):
+    """A task that waits for the choice between two options."""
+    question = Question(id="q1", text="Which format?", options=("json", "toon"))
+    store.replace_all([Task(id="1", title="One", status="waiting", questions=(question,))])
+    return store
+
+
+@pytest.mark.parametrize("text", ["9", "0", "3.", "#3", "c", "C)", " 9 "])
+def test_a_number_that_is_no_option_is_refused_with_the_options(samuel, with_options, text):
+    word = text.strip()
+    assert samuel("run", "answer", "q1", text) == (
+        2,
+        "",
+        f"error: question `q1` has no option `{word}`\n"
+        "give 1 for `json`, 2 for `toon`; an answer of your own has words: "
+        f"`samuel run answer q1 'use {word}'`\n",
+    )
+    assert with_options.load()[0].status == "waiting"
+
+
+@pytest.mark.parametrize("text", ["yaml", "use 9", "n", "9 columns", "-"])
+def test_any_other_text_is_an_answer_also_if_there_are_options(samuel, with_options, text):
+    assert samuel("run", "answer", "q1", "--", text).out == f"`q1` is answered: {text}; task `1` is pending\n"
+
+
+def test_a_number_answers_a_question_without_options(samuel, store):
+    question = Question(id="q1", text="How many?")
+    store.replace_all([Task(id="1", title="One", status="waiting", questions=(question,))])
+    assert samuel("run", "answer", "q1", "9").out == "`q1` is answered: 9; task `1` is pending\n"
