@@ -112,3 +112,10 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The branch of the run's own that has its work; "" if that is on the branch of its user."""
     from_branch: str = ""
     """The branch that it came from; "" for none."""
+
+    @property
+    def baseline_failures(self) -> tuple[CheckRecord, ...]:
+        """The checks that failed before the first agent, of a run that ended because of them."""
+        if self.exit_reason is not ExitReason.BASELINE_FAILED:
+            return ()
+        return tuple(check for check in self.baseline if not check.passed)

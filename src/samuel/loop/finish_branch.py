@@ -170,7 +170,7 @@ def _why_not_back(git: Git, branch: OwnBranch) -> str:
 
 
 def _refuse_elsewhere(git: Git, branch: OwnBranch, done: str) -> None:
-    """Raise SamuelError if the branch of the run is checked out in another work tree: then it cannot be removed."""
+    """Raise SamuelError if another work tree has the branch of the run: then it cannot be removed."""
     if path := worktrees.other_with(git, branch.name):
         raise SamuelError(
             f"nothing was {done}: `{branch.name}` is checked out in `{path}`",

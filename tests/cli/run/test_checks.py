@@ -171,3 +171,46 @@ def test_run_start_says_that_no_test_file_was_found_for_a_check(samuel, workshop
     ran = samuel("run", "start", "--yes", "--iterations", "1")
     assert ran.code == 0
     assert "warning: no test file was found for `make test`: nothing is known about what it reads" in ran.err
+
+
+RED = """\
+[methodology.ralph]
+agent = "mine"
+pause = "0s"
+quality_checks = ["true", "echo one; echo two >&2; exit 3"]
+
+[agents.mine]
+command = ["./agent.sh"]
+prompt = "stdin"
+"""
+
+
+def test_status_and_show_after_a_red_baseline_name_the_check_its_output_and_the_way_out(samuel, workshop):
+    workshop.configure(RED)
+    assert samuel("run", "start", "--yes").code == 1
+    why = "the checks fail before any agent has worked: `echo one; echo two >&2; exit 3`"
+    way_out = "fix the checks, or count only what becomes worse: samuel run start --baseline accept"
+    status = samuel("run", "status")
+    assert f"\nwhy         {why}" in status.out
+    assert "\ncheck       echo one; echo two >&2; exit 3: FAILED, exit code 3, " in status.out
+    assert f"            one\n            two\n            {way_out}\n" in status.out
+    (failure,) = samuel("run", "status", "--json").json["data"]["baseline_failures"]
+    assert (failure["command"], failure["exit_code"]) == ("echo one; echo two >&2; exit 3", 3)
+    assert failure["output_tail"].split() == ["one", "two"]
+    shown = samuel("run", "show").out
+    assert f"way out  {way_out}\n" in shown
+    assert "check `echo one; echo two >&2; exit 3`: FAILED, exit code 3, 0.0s\n    one\n    two\n" in shown
+    assert why in samuel("run", "report", "--json").json["data"]["run"]["exit_message"]
+
+
+def test_status_after_a_baseline_that_cannot_run_does_not_offer_to_accept_it(samuel, workshop):
+    workshop.configure(RED.replace('"echo one; echo two >&2; exit 3"', '"no-such-program-here"'))
+    assert samuel("run", "start", "--yes").code == 1
+    out = samuel("run", "status").out
+    assert "            fix `quality_checks` in samuel.toml, or install what is missing: samuel run start\n" in out
+    assert "--baseline accept" not in out
+
+
+def test_status_of_a_run_with_a_green_baseline_has_no_failures_of_it(samuel, workshop):
+    samuel("run", "start", "--yes")
+    assert samuel("run", "status", "--json").json["data"]["baseline_failures"] == []

@@ -217,14 +217,17 @@ def test_merging_into_a_branch_that_another_work_tree_has_names_it_and_what_to_d
         1,
         "",
         f"error: nothing was merged: `main` is checked out in `{other}`\n"
-        f"`git -C {other} merge {done}` merges it there, then `samuel run finish --discard` removes the branch here; "
-        "or check out another branch there and try again\n",
+        f"`git -C {other} merge {done}` merges it there, then `samuel run finish --discard` removes "
+        "the branch here; or check out another branch there and try again\n",
     )
     assert git(branched.root, "branch", "--show-current") == f"{done}\n"
     assert git(other, "status", "--porcelain") == ""
     git(other, "merge", "-q", "--no-edit", done)
     ran = samuel("run", "finish", "--discard")
-    assert (ran.code, f", because `main` is checked out in `{other}`: `git switch BRANCH`\n" in ran.out) == (0, True)
+    assert (ran.code, f", because `main` is checked out in `{other}`: `git switch BRANCH`\n" in ran.out) == (
+        0,
+        True,
+    )
     assert "1 One" in git(branched.root, "log", "--format=%s", "main")
 
 

@@ -15,7 +15,9 @@ from samuel.cli.run.agent_log import last_words, stream_of
 from samuel.cli.run.history import cost_of, run_data, seconds_of
 from samuel.cli.run.selection import RunsOfProject, Selection
 from samuel.errors import SamuelError, UsageError
-from samuel.loop.attempt_record import AttemptRecord, CheckRecord
+from samuel.events.endings import ExitReason
+from samuel.loop.attempt_record import AttemptRecord, CheckRecord, RunRecord
+from samuel.loop.checks.baseline import baseline_way_out
 from samuel.loop.history import RunHistory, shortest_prefix
 from samuel.loop.report.diffs import COMMIT, REF, patch, work_of
 from samuel.loop.report.markdown import check_words
@@ -68,6 +70,7 @@ def _show_run(here: CommandContext, runs: RunsOfProject, history: RunHistory) ->
         ("run", f"{run.run_id}, {run.methodology}, {', '.join(run.agents)}"),
         ("began", f"{moment(run.started_at)}, took {span(seconds_of(history))}"),
         ("ended", ended),
+        *_way_out(run),
         ("cost", cost_of(history).words),
         *_guarded(history),
         *(("repository", line(note)) for note in repository_notes(history.attempts)),
@@ -79,7 +82,13 @@ def _show_run(here: CommandContext, runs: RunsOfProject, history: RunHistory) ->
     blocks: list[str | OutputTable] = [_facts(facts)]
     if rows:
         blocks += ["", OutputTable(columns, rows)]
+    blocks += _check_blocks(run.baseline_failures)
     return here.out.answer(data, *blocks)
+
+
+def _way_out(run: RunRecord) -> Iterable[tuple[str, str]]:
+    if run.exit_reason is ExitReason.BASELINE_FAILED:
+        yield "way out", baseline_way_out(run.exit_message)
 
 
 def _guarded(history: RunHistory) -> Iterable[tuple[str, str]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
+import msgspec
 from msgspec import UNSET
 
 from samuel import paths
@@ -17,13 +18,26 @@ from samuel.cli.run.words import FINISH
 from samuel.clock import SystemClock
 from samuel.errors import SamuelError
 from samuel.events.endings import ExitReason
+from samuel.loop.attempt_record import CheckRecord
+from samuel.loop.checks.baseline import baseline_way_out
 from samuel.loop.history import History, RunHistory
 from samuel.loop.lost_commits import LostCommit, lost_commits, lost_lines
 from samuel.loop.own_branch import OwnBranch, commit_of
 from samuel.loop.report.lost_tests import lost_tests, lost_tests_words
+from samuel.loop.report.markdown import check_words
 from samuel.loop.report.model import repository_notes
 from samuel.loop.report.way_out import way_out_lines
-from samuel.loop.report.words import CostSummary, details, headline, line, moment, plural, span, status_words
+from samuel.loop.report.words import (
+    CostSummary,
+    block,
+    details,
+    headline,
+    line,
+    moment,
+    plural,
+    span,
+    status_words,
+)
 from samuel.loop.run import Run, own_branch_of
 from samuel.printable import shell_word
 from samuel.process import environment
@@ -56,6 +70,7 @@ def status(here: CommandContext) -> int:
     data |= {
         "unverified": [task.id for task in _unverified(tasks)],
         "lost_tests": [],
+        "baseline_failures": [],
         "blocked": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "blocked"],
         "waiting": [{"id": task.id, "why": task.reason} for task in tasks if task.status == "waiting"],
     }
@@ -71,7 +86,9 @@ def status(here: CommandContext) -> int:
         data["lost_tests"] = [{"id": id, "tests": list(tests)} for id, tests in lost.items()]
         data |= {"started_at": run.started_at, "seconds": seconds, "running": live, **hold_data(run)}
         data |= {"exit_message": run.exit_message, "repository": _repository(history)}
-        blocks += ["", *_run_lines(run, live, seconds, now)]
+        failures = history.run.baseline_failures if history else ()
+        data["baseline_failures"] = msgspec.to_builtins(failures)
+        blocks += ["", *_run_lines(run, live, seconds, now), *_baseline_lines(run, failures)]
         if run.lanes is not UNSET:
             data |= lanes_data(run.lanes)
             blocks += lane_lines(run.lanes, tasks, now)
@@ -109,11 +126,27 @@ def _run_lines(run: Run, live: bool, seconds: float | None, now: float) -> Itera
         else ""
     )
     yield f"began       {moment(run.started_at)}{took}"
-    if run.exit_reason is ExitReason.ERROR and run.exit_message:
+    if run.exit_reason in (ExitReason.ERROR, ExitReason.BASELINE_FAILED) and run.exit_message:
         yield f"why         {line(run.exit_message)}"
     yield f"iterations  {run.iterations_run}"
     if run.iterations_run:
         yield f"cost        {CostSummary.of([run.usage]).words}"
+
+
+def _baseline_lines(run: Run, failures: Sequence[CheckRecord]) -> Iterable[str]:
+    """The checks that failed before the first agent, each with the end of its output, and what to do."""
+    if run.exit_reason is not ExitReason.BASELINE_FAILED:
+        return
+    for check in failures:
+        yield f"check       {line(check.command, 60)}: FAILED, {check_words(check)}"
+        yield from _indented(check.output_tail)
+    yield f"{'':<12}{baseline_way_out(run.exit_message)}"
+
+
+def _indented(output: str) -> list[str]:
+    """The last lines of an output, below what they belong to."""
+    lines = block(output, OUTPUT).split("\n")[-OUTPUT_LINES:] if output.strip() else []
+    return [f"{'':<12}{text}".rstrip() for text in lines]
 
 
 def _repository(recorded: RunHistory | None) -> list[str]:
@@ -161,9 +194,8 @@ def _history(history: History, run_id: str) -> RunHistory | None:
 
 def _why(label: str, task: Task, why: str) -> str:
     """A task with the first line of the reason, and below it the last ones of what comes after it."""
-    output = details(why, OUTPUT).split("\n")[-OUTPUT_LINES:] if details(why) else []
     first = f"{label:<12}{line(task.id, 60)} {line(task.title, 60)}: {headline(why, REASON)}"
-    return "\n".join([first, *(f"{'':<12}{text}".rstrip() for text in output)])
+    return "\n".join([first, *_indented(details(why, OUTPUT))])
 
 
 def _seconds(run: Run, recorded: RunHistory | None, live: bool) -> float | None:

@@ -9,8 +9,7 @@ from typing import Any
 
 from samuel.agents.ending import EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.loop.checks import baseline
-from samuel.loop.checks.baseline import cannot_run_text
+from samuel.loop.checks.baseline import baseline_way_out, cannot_run_text
 from samuel.loop.checks.withheld import withheld_hint
 from samuel.loop.report.lost_tests import lost_tests_words
 from samuel.loop.report.way_out import way_out_lines
@@ -156,10 +155,7 @@ def end_line(report: RunEnded) -> str:
 def next_steps(report: RunEnded) -> Iterator[str]:
     """What a person can do after this run, a line each, with the commands for it."""
     if report.reason is ExitReason.BASELINE_FAILED:
-        if report.message.startswith(baseline.FAILED):
-            yield "fix the checks, or count only what becomes worse: samuel run start --baseline accept"
-        else:
-            yield "fix `quality_checks` in samuel.toml, or install what is missing: samuel run start"
+        yield baseline_way_out(report.message)
     if report.branch:
         origin = f", from {report.from_branch}" if report.from_branch else ""
         yield f"the work is on the branch {report.branch}{origin}"

@@ -19,8 +19,10 @@ from samuel.loop.run_files import RunFiles
 from samuel.loop.steps import Steps
 from samuel.loop.stop import IterationEnded, RunStopped
 from samuel.loop.workplace import Workplace
+from samuel.printable import listed, shorten
 
 FAILED = "the checks fail before any agent has worked"
+MOST_NAMED, LONGEST_NAME = 3, 100  # checks in the message, and characters of each
 
 
 class CheckedBaseline(NamedTuple):
@@ -63,7 +65,7 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     if failing or any_handler:  # without a handler nothing was checked: nobody may read that the checks pass
         place.watch(BaselineChecked(failing, accepted, not_run, withheld if failing else ()))
     run = replace(run, baseline_done=accepted or not failing, tree=files.attempts.state)
-    return CheckedBaseline(run, "" if run.baseline_done else _why(not_run, withheld))
+    return CheckedBaseline(run, "" if run.baseline_done else _why(failing, not_run, withheld))
 
 
 def cannot_run_text(commands: Sequence[str]) -> str:
@@ -72,6 +74,15 @@ def cannot_run_text(commands: Sequence[str]) -> str:
     return f"{named} cannot run: the program is missing or may not be executed"
 
 
-def _why(not_run: Sequence[str], withheld: Sequence[str]) -> str:
-    why = f"{cannot_run_text(not_run)}; fix `quality_checks` or install it" if not_run else FAILED
+def baseline_way_out(message: str) -> str:
+    """What a person can do about a run that ended with this message because of its baseline."""
+    if message.startswith(FAILED):
+        return "fix the checks, or count only what becomes worse: samuel run start --baseline accept"
+    return "fix `quality_checks` in samuel.toml, or install what is missing: samuel run start"
+
+
+def _why(failing: Sequence[str], not_run: Sequence[str], withheld: Sequence[str]) -> str:
+    why = f"{cannot_run_text(not_run)}; fix `quality_checks` or install it"
+    if not not_run:
+        why = f"{FAILED}: {listed([f'`{shorten(text, LONGEST_NAME)}`' for text in failing], MOST_NAMED)}"
     return "; ".join(text for text in (why, withheld_hint(withheld)) if text)
