@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -17,7 +18,7 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
 from samuel.loop.availability import AgentWait
 from samuel.loop.history import History
-from samuel.loop.run import Run
+from samuel.loop.run import LanesState, PlaceState, Run
 from samuel.loop.run_file import RunFile
 from samuel.paths import User
 from samuel.process.live import registered
@@ -483,6 +484,34 @@ def test_run_status_says_until_when_a_run_waits_for_its_agent_also_after_a_kill(
         assert f"last run    {SECOND}, at work\n" in samuel("run", "status").out, "the other agent can work"
     run_at_work(past, 1, ExitReason.INTERRUPTED, agents=["mine"], waits={"mine": limit})
     assert "held" not in samuel("run", "status").out, "a run that has ended waits for nobody"
+
+
+def test_run_show_and_the_report_say_until_when_a_run_waits_and_for_what(samuel, past):
+    until = time.time() + 3 * 24 * 3600 - 1
+    limit = AgentWait(kind=EndingKind.LIMITED, why="usage limit reached", since=START, until=until)
+    place = PlaceState(lanes=(1,), status="waiting", why="no answer from it", until=until)
+    lanes = LanesState(count=1, branch="main", start="0" * 40, tip="0" * 40, fleet={"box": place})
+    run_at_work(past, 1, agents=["mine"], waits={"mine": limit}, lanes=lanes)
+    end = f"until {time.strftime('%a %H:%M', time.localtime(until))}, 71:59:"
+    shown = samuel("run", "show").out
+    for text in (shown, samuel("run", "status").out, samuel("run", "show", "2").out):
+        assert re.search(rf"^held +mine {end}\d\d left: usage limit reached$", text, re.MULTILINE)
+        assert re.search(rf"^held +machine box {end}\d\d left: no answer from it$", text, re.MULTILINE)
+    moment = "MOMENT UTC"
+    markdown = samuel("run", "report", "--markdown").out
+    assert f"- ⏳ waits for mine until {moment}: usage limit reached\n" in markdown
+    assert f"- ⏳ waits for machine box until {moment}: no answer from it\n" in markdown
+    page = samuel("run", "report", "--html", "-").out
+    assert f"<b>waits</b> for mine until {moment}: usage limit reached</p>" in page
+    holds = [
+        {"name": "mine", "until": until, "why": "usage limit reached"},
+        {"name": "machine box", "until": until, "why": "no answer from it"},
+    ]
+    for command in (("report",), ("show",), ("status",)):
+        assert samuel("run", *command, "--json").json["data"]["holds"] == holds
+    run_at_work(past, 1, ExitReason.INTERRUPTED, agents=["mine"], waits={"mine": limit}, lanes=lanes)
+    assert samuel("run", "report", "--json").json["data"]["holds"] == []
+    assert "held" not in samuel("run", "show").out
 
 
 @pytest.mark.slow

@@ -1,28 +1,33 @@
-"""What `samuel run status` says about agents that cannot work now, such as one that is at its usage limit."""
+"""What `run status` and `run show` say about agents and machines that cannot work now: who, until when and why."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from samuel.cli.run.words import clock_time, elapsed
 from samuel.loop.availability import AgentWait, choose
+from samuel.loop.holds import Hold, holds_of
 from samuel.loop.report.words import line
 from samuel.loop.run import Run
 
 
-def hold_data(run: Run) -> dict[str, Any]:
-    """For `--json`: by agent, until when (in seconds since the epoch) and why it is not tried."""
-    return {"hold": {agent: {"until": wait.until, "why": wait.why} for agent, wait in _waits(run).items()}}
+def hold_data(run: Run, now: float) -> dict[str, Any]:
+    """For `--json`: by agent, until when (in seconds since the epoch) and why it is not tried; machines, too."""
+    by_agent = {agent: {"until": wait.until, "why": wait.why} for agent, wait in _waits(run).items()}
+    return {"hold": by_agent, "holds": msgspec.to_builtins(holds_of(run, now))}
 
 
 def hold_lines(run: Run, now: float) -> list[str]:
-    """A line for each agent that is held back, with the end of its wait."""
-    return [
-        f"held        {agent} until {clock_time(wait.until, now)}, {elapsed(wait.until - now)} left: "
-        f"{line(wait.why, 100)}"
-        for agent, wait in _waits(run).items()
-        if wait.until > now
-    ]
+    """A line for each agent and machine that is held back, with the end of its wait."""
+    return [f"held        {hold_words(hold, now)}" for hold in holds_of(run, now)]
+
+
+def hold_words(hold: Hold, now: float) -> str:
+    """`claude until 14:05, 0:20 left: Claude AI usage limit reached`."""
+    end = f"until {clock_time(hold.until, now)}, {elapsed(hold.until - now)} left"
+    return f"{line(hold.name, 60)} {end}: {line(hold.why, 100)}"
 
 
 def waits_for(run: Run, now: float) -> str:

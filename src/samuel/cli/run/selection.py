@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from samuel import paths
 from samuel.cli.command_context import CommandContext
-from samuel.cli.run import state_directory, task_store
+from samuel.cli.run import run_file, state_directory, task_store
+from samuel.clock import SystemClock
 from samuel.errors import SamuelError, UsageError
 from samuel.loop.attempt_record import AttemptRecord
 from samuel.loop.history import LAST, History
+from samuel.loop.holds import Hold, holds_of
 from samuel.loop.own_branch import commit_of
 from samuel.loop.report.model import RunReport, build_report
 from samuel.nearest import did_you_mean
@@ -76,12 +78,20 @@ class RunsOfProject(NamedTuple):
             project=self.root.name,
             state=self.state_name,
             is_finished=self._is_finished(history.run.branch),
+            holds=self.holds(run_id),
         )
 
     def _is_finished(self, branch: str) -> bool:
         """Whether a branch of a run is gone: it was merged or discarded."""
         git = Git(self.root, environment.clean())
         return bool(branch) and git.is_repository and not commit_of(git, branch)
+
+    def holds(self, run_id: str) -> tuple[Hold, ...]:
+        """What this run waits for now; nothing unless it is the last one and has not ended."""
+        run = None
+        with suppress(SamuelError):  # its state cannot be read; its history is worth showing
+            run = run_file(self.state).load()
+        return holds_of(run, SystemClock.now()) if run and run.run_id == run_id else ()
 
     def select(self, name: str) -> Selection:
         """The task or the run with this name; the last run if it is empty. Raises UsageError."""

@@ -13,7 +13,9 @@ from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run.agent_log import last_words, stream_of
 from samuel.cli.run.history import cost_of, run_data, seconds_of
+from samuel.cli.run.hold_lines import hold_words
 from samuel.cli.run.selection import RunsOfProject, Selection
+from samuel.clock import SystemClock
 from samuel.errors import SamuelError, UsageError
 from samuel.events.endings import ExitReason
 from samuel.loop.attempt_record import AttemptRecord, CheckRecord, RunRecord
@@ -71,6 +73,7 @@ def _show_run(here: CommandContext, runs: RunsOfProject, history: RunHistory) ->
         ("began", f"{moment(run.started_at)}, took {span(seconds_of(history))}"),
         ("ended", ended),
         *_way_out(run),
+        *_holds(runs, run.run_id),
         ("cost", cost_of(history).words),
         *_guarded(history),
         *(("repository", line(note)) for note in repository_notes(history.attempts)),
@@ -78,7 +81,11 @@ def _show_run(here: CommandContext, runs: RunsOfProject, history: RunHistory) ->
     ]
     columns = ("#", "task", "outcome", "took", "cost", "why")
     rows = [(str(attempt.iteration), attempt.task_id or "-", *_cells(attempt)) for attempt in history.attempts]
-    data = {**run_data(history), "attempts": [_plain(runs, attempt) for attempt in history.attempts]}
+    data = {
+        **run_data(history),
+        "holds": msgspec.to_builtins(runs.holds(run.run_id)),
+        "attempts": [_plain(runs, attempt) for attempt in history.attempts],
+    }
     blocks: list[str | OutputTable] = [_facts(facts)]
     if rows:
         blocks += ["", OutputTable(columns, rows)]
@@ -89,6 +96,12 @@ def _show_run(here: CommandContext, runs: RunsOfProject, history: RunHistory) ->
 def _way_out(run: RunRecord) -> Iterable[tuple[str, str]]:
     if run.exit_reason is ExitReason.BASELINE_FAILED:
         yield "way out", baseline_way_out(run.exit_message)
+
+
+def _holds(runs: RunsOfProject, run_id: str) -> Iterable[tuple[str, str]]:
+    """What the run waits for now."""
+    now = SystemClock.now()
+    return (("held", hold_words(hold, now)) for hold in runs.holds(run_id))
 
 
 def _guarded(history: RunHistory) -> Iterable[tuple[str, str]]:
@@ -115,7 +128,7 @@ def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) 
         log = _log_of(runs, last)
         facts += [("log", log)] if log else []
         facts += [("kept in", last.ref)] if last.ref else []
-        facts += _notable(last)
+        facts += [*_notable(last), *_holds(runs, last.run_id)]
     blocks: list[str | OutputTable] = [_facts(facts)]
     if attempts:
         ids = runs.history.ids()

@@ -84,7 +84,7 @@ def status(here: CommandContext) -> int:
         seconds = _seconds(run, history, live)
         lost = lost_tests(history.attempts if history else ())
         data["lost_tests"] = [{"id": id, "tests": list(tests)} for id, tests in lost.items()]
-        data |= {"started_at": run.started_at, "seconds": seconds, "running": live, **hold_data(run)}
+        data |= {"started_at": run.started_at, "seconds": seconds, "running": live, **hold_data(run, now)}
         data |= {"exit_message": run.exit_message, "repository": _repository(history)}
         failures = history.run.baseline_failures if history else ()
         data["baseline_failures"] = msgspec.to_builtins(failures)

@@ -23,6 +23,7 @@ from samuel.loop.report.words import (
     moment_with_zone,
     plural,
     span,
+    until,
 )
 from samuel.printable import shell_word
 from samuel.version import __version__
@@ -98,7 +99,7 @@ def _template() -> Template:
         "moment": moment_with_zone,
     }
     environment.filters |= {"headline": headline, "details": details, "command_word": shell_word}
-    environment.filters |= {"plural": plural, "clock_time": clock_time, "check_words": check_words}
+    environment.filters |= {"plural": plural, "clock_time": clock_time, "until": until, "check_words": check_words}
     return environment.from_string(_source("report.html.j2"))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from samuel.loop.attempt_record import CheckRecord
 from samuel.loop.report.model import AttemptReport, RunReport, TaskReport
-from samuel.loop.report.words import block, details, headline, line, moment_with_zone, plural, span
+from samuel.loop.report.words import block, details, headline, line, moment_with_zone, plural, span, until
 from samuel.printable import shell_word
 
 LONGEST = 900_000
@@ -72,6 +72,8 @@ def _lines(report: RunReport, tails: bool) -> Iterator[str]:
     yield f"- cost: {escaped(report.cost.words)}"
     if report.coverage:
         yield f"- guards: {escaped(report.coverage.words)}"
+    for hold in report.holds:
+        yield f"- ⏳ waits for {escaped(hold.name)} until {until(hold.until)}: {escaped(hold.why)}"
     for text in run.unguarded:
         yield f"- ⚠️ not guarded, which was accepted: {escaped(text, 500)}"
     yield ""
@@ -186,10 +188,11 @@ def _attempts(attempts: Sequence[AttemptReport]) -> Iterator[str]:
         why = f": {escaped(headline(record.why))}" if record.why else ""
         agent = f" by {escaped(record.agent)}" if record.agent else ""
         agent += f" on {escaped(record.machine)}" if record.machine else ""
+        reset = f", limited until {until(record.ending.resets_at)}" if record.ending.resets_at else ""
         guarded = f", {escaped(record.coverage.words)}" if record.coverage else ""
         yield (
             f"{record.iteration}. {_MARKS[attempt.tone]} {attempt.word}{why} ({span(attempt.seconds)}{agent}, "
-            f"cost {escaped(attempt.cost.words)}{guarded}, log {code_span(attempt.log)})"
+            f"cost {escaped(attempt.cost.words)}{guarded}{reset}, log {code_span(attempt.log)})"
         )
     yield ""
 

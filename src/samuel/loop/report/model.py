@@ -15,6 +15,7 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord, ChangedFile, RunRecord
 from samuel.loop.checks.verdict import cannot_run
 from samuel.loop.history import RunHistory
+from samuel.loop.holds import Hold
 from samuel.loop.report.lost_tests import lost_tests, lost_tests_words
 from samuel.loop.report.way_out import way_out
 from samuel.loop.report.words import NOTHING_GREEN, CostSummary, outcome_tone, outcome_words, status_words
@@ -123,6 +124,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     waiting: tuple[WaitingItem, ...]
     repository: tuple[str, ...]
     """What agents and checks did to the repository, and what was done about it."""
+    holds: tuple[Hold, ...]
+    """The agents and machines that the run waits for, if it has not ended."""
     tasks: tuple[TaskReport, ...]
     """With at least one attempt in this run."""
     other_tasks: tuple[TaskReport, ...]
@@ -140,12 +143,13 @@ def build_report(
     project: str,
     state: str = ".samuel/run",
     is_finished: bool = False,
+    holds: tuple[Hold, ...] = (),
 ) -> RunReport:
     """The report of a run.
 
     `tasks` are those at the end of the run; None where they are not known: then what is known comes from the
     attempts. `state` is the state directory below the project's root. `is_finished` is whether the branch of the
-    run is gone: it was merged or discarded.
+    run is gone: it was merged or discarded. `holds` are the agents and machines that the run waits for now.
     """
     run, records = history
     end = max([run.ended_at or 0.0, run.started_at, *(record.ended_at for record in records)])
@@ -170,6 +174,7 @@ def build_report(
         coverage=total_coverage(record.coverage for record in records),
         waiting=tuple(_waiting(run, reports, rows, is_finished=is_finished)),
         repository=tuple(repository_notes(records)),
+        holds=holds,
         tasks=tuple(sorted((task for task in reports if task.attempts), key=_first_iteration)),
         other_tasks=tuple(task for task in reports if not task.attempts),
         discoveries=discoveries,

@@ -145,6 +145,14 @@ def moment_with_zone(seconds: float) -> str:
     return f"{_local(seconds):%Y-%m-%d %H:%M %Z}"
 
 
+def until(seconds: float) -> str:
+    """The end of a wait. An agent may report any number."""
+    try:
+        return moment_with_zone(seconds)
+    except (OverflowError, ValueError, OSError):
+        return str(seconds)
+
+
 def clock_time(seconds: float) -> str:
     return f"{_local(seconds):%H:%M}"
 
