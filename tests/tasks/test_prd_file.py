@@ -23,7 +23,8 @@ NASTY = (
 )
 text = st.sampled_from(NASTY) | st.text()
 filled = text.filter(bool)
-ids = text.map(str.strip).filter(bool)
+one_line = text.filter(lambda words: words.splitlines() in ([], [words]))
+ids = one_line.map(str.strip).filter(bool)
 plain = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | text
 columns = st.lists(text.filter(lambda name: name not in COLUMNS), unique=True, max_size=3)
 
@@ -39,7 +40,7 @@ def tasks(draw: st.DrawFn) -> list[Task]:
         new_tasks.append(
             Task(
                 id=id,
-                title=draw(text),
+                title=draw(one_line),
                 description=draw(text),
                 status=draw(st.sampled_from(STATUSES)),
                 priority=draw(st.sampled_from(PRIORITIES)),
@@ -74,6 +75,13 @@ def test_what_is_written_is_read_again(tasks: list[Task]) -> None:
     assert list(document.tasks) == tasks
     assert encode(document.tasks, document) == encoded
     assert encode([replace(task) for task in document.tasks], document) == encoded  # all rows anew
+
+
+def test_a_line_break_in_an_id_or_a_title_is_read_as_a_blank() -> None:
+    rows = [Task(id="1\n2", title="a\r\nb\n"), Task(id="3", title="c", parent_id="1\n2", depends_on=("1\n2",))]
+    first, second = decode(encode(rows)).tasks
+    assert (first.id, first.title) == ("1 2", "a b")
+    assert (second.parent_id, second.depends_on) == ("1 2", ("1 2",))
 
 
 @given(tasks(), st.data())

@@ -219,7 +219,7 @@ def _question(text: str, options: Iterable[str]) -> tuple[str, tuple[str, ...]]:
     words = _text(text).strip()
     if not words:
         raise UsageError("the question is empty", "ask what a person has to decide")
-    choices = tuple(_text(option).strip() for option in options)
+    choices = tuple(" ".join(_text(option).split()) for option in options)
     if not all(choices):
         raise UsageError("an option is empty", "give each option a few words")
     return words, tuple(dict.fromkeys(choices))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.errors import SamuelError, UsageError
-from samuel.printable import file_name
+from samuel.printable import file_name, shorten
 from samuel.tasks.formats.base import ImportedTasks, TaskFormat
 from samuel.tasks.formats.handler_format import HandlerFormats
 from samuel.tasks.formats.markdown import COMPANION, no_task_message_of
@@ -117,6 +117,10 @@ def import_tasks(
         raise UsageError(f"the format {format.name} has no tags", "leave `--tag` out")
     if not imported.tasks:
         raise UsageError(f"`{source.name}` has no task in the format {format.name}", nearest_examples(source))
+    if id := next((task.id for task in imported.tasks if len(task.id.splitlines()) > 1), ""):
+        raise UsageError(
+            f"`{source.name}` has an id with a line break: `{shorten(id)}`", "an id is a word, such as `1.2`"
+        )
     return TaskImport(source, format, why, imported, (*notes, *handler_notes))
 
 

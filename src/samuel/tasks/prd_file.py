@@ -121,6 +121,7 @@ def _line_numbers(before: str, rows: Iterable[str]) -> list[int]:
 
 
 Rows = list[dict[str, Any]]
+_ONE_LINERS, _NEEDED = ("id", "title", "parent_id"), "depends_on"
 
 
 def _tasks(table: Rows, columns: Sequence[str]) -> tuple[Task, ...]:
@@ -128,6 +129,8 @@ def _tasks(table: Rows, columns: Sequence[str]) -> tuple[Task, ...]:
     unknown = [column for column in columns if column not in COLUMNS]
     lists = [column for column in LISTS if column in columns]
     asks = QUESTIONS in columns
+    one_liners = [column for column in _ONE_LINERS if column in columns]
+    needs = _NEEDED in columns
     for row in table:
         if unknown:
             row["extra"] = {column: row.pop(column) for column in unknown}
@@ -139,11 +142,22 @@ def _tasks(table: Rows, columns: Sequence[str]) -> tuple[Task, ...]:
                 row[column] = _values(cell) if "|" in cell or "\\" in cell else (cell,)
         if asks:
             row[QUESTIONS] = _questions(row[QUESTIONS])
+        for column in one_liners:
+            cell = row[column]
+            if cell.__class__ is str and not cell.isprintable():
+                row[column] = _one_line(cell)
+        if needs and row[_NEEDED].__class__ is tuple and not "".join(row[_NEEDED]).isprintable():
+            row[_NEEDED] = tuple(map(_one_line, row[_NEEDED]))
     try:
         return convert(table, tuple[Task, ...])
     except msgspec.ValidationError:
         _drop_nulls(table)
         return convert(table, tuple[Task, ...])
+
+
+def _one_line(text: str) -> str:
+    """A name or a title as every command prints it: a line break in it would forge a line of their output."""
+    return " ".join(text.split()) if text.splitlines() != [text] else text
 
 
 def _drop_nulls(table: Rows) -> None:

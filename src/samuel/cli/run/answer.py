@@ -5,6 +5,7 @@ import click
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import change_tasks
 from samuel.clock import SystemClock, iso
+from samuel.loop.report.words import line
 from samuel.tasks.changes import find_question
 from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks
@@ -36,4 +37,4 @@ def answer(here: CommandContext, id: str, text: str) -> int:
     left = len(task.open_questions)
     status = f"task `{task.id}` is {task.status}" if task.status != "waiting" else f"{left} more to answer"
     data = {"task": task.id, "status": task.status, "question": question.plain()}
-    return here.out.answer(data, f"`{question.id}` is answered: {question.answer}; {status}")
+    return here.out.answer(data, f"`{question.id}` is answered: {line(question.answer)}; {status}")

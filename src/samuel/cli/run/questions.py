@@ -6,6 +6,7 @@ import click
 
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import state_directory, task_store
+from samuel.loop.report.words import line
 from samuel.printable import shell_word
 from samuel.tasks.answering import answer_command, is_about_landing
 from samuel.tasks.question import Question
@@ -35,12 +36,12 @@ def questions(here: CommandContext, with_answered: bool) -> int:
 
 def _block(task: Task, question: Question) -> str:
     lines = [f"{question.id}  task {task.id} {task.title}"]
-    lines += [f"    {line}" for line in question.text.splitlines()]
-    lines += [f"      {number}. {option}" for number, option in enumerate(question.options, start=1)]
+    lines += [f"    {text}" for text in question.text.splitlines()]
+    lines += [f"      {number}. {line(option)}" for number, option in enumerate(question.options, start=1)]
     if question.open:
         lines.append(f"    answer it with: {answer_command(task.id, question)}{_other_answers(question)}")
     else:
-        lines.append(f"    answer: {question.answer}")
+        lines.append(f"    answer: {line(question.answer)}")
     return "\n".join(lines)
 
 
