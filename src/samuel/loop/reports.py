@@ -160,6 +160,14 @@ class CheckFilesChanged:
 
 
 @dataclass(frozen=True)
+class CheckFilesPut:
+    """The changed files of the checks are in the work tree as the checks run next."""
+
+    own: bool
+    """True: as the attempt left them; False: as they are in the verified tree."""
+
+
+@dataclass(frozen=True)
 class CheckStarted:
     """One command of `quality_checks` is about to run."""
 
@@ -324,6 +332,7 @@ Report = (
     | CheckStarted
     | CheckEnded
     | CheckFilesChanged
+    | CheckFilesPut
     | LostTests
     | IterationFailed
     | IterationSettled

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 FILE = "origins.json"
 LOOKED_AT = 500  # tasks: in some formats finding a place takes as long as reading the file
 MOST_NAMED = 5
-NO_PLACE = "a box (`- [ ] `) is a place for that, and a heading without one is not"
 _OWN_FIELDS = ("status", "completed_at", "last_failure", "iteration", "source")  # not what the source says of it
 
 
@@ -129,7 +128,14 @@ def without_place(task_import: TaskImport, *, write_back: bool = True) -> str:
     more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
     named = ", ".join(f"`{id}`" for id in ids[:MOST_NAMED])
     tasks = f"{named}{more} {'is' if len(ids) == 1 else 'are'}"
-    return f"{source.name}: {tasks} not marked there when completed: {NO_PLACE}"
+    return f"{source.name}: {tasks} not marked there when completed: {no_place(task_import.format.marks)}"
+
+
+def no_place(marks: str) -> str:
+    """Why a task cannot be marked as done, of a format that marks tasks in this way."""
+    if "box" in marks:
+        return "a box (`- [ ] `) is a place for that, and a heading without one is not"
+    return f"{marks}, and there is no such field"
 
 
 def items_of(tasks: Iterable[Task]) -> dict[str, SourceItem]:

@@ -19,7 +19,7 @@ from samuel.files import atomic
 from samuel.files.inside import is_inside, make_dirs_inside
 from samuel.files.regular import read_regular
 from samuel.printable import file_name
-from samuel.tasks.origin import NO_PLACE, OriginFile, TaskOrigin, matching_index
+from samuel.tasks.origin import OriginFile, TaskOrigin, matching_index, no_place
 from samuel.tasks.task import Task
 
 # `samuel run done`, which agents call in each iteration, needs the formats only for tasks that came from a file.
@@ -62,11 +62,17 @@ def write_back(
         if result.without_place and origin.label not in named:  # once: there may be hundreds
             named.append(origin.label)
             label, id = file_name(origin.label), result.without_place[0]
-            why = f"`{label}` has no place to mark it: {NO_PLACE}; this is not said again"
+            why = f"`{label}` has no place to mark it: {_why(origin)}; this is not said again"
             problems.append(f"`{id}` is completed, but {why}")
     if (tuple(left), tuple(named)) != (origins.unwritten, origins.named):
         origin_file.save(replace(origins, unwritten=tuple(left), named=tuple(named)))
     return WrittenBack(tuple(dict.fromkeys(files)), tuple(marked), tuple(problems))
+
+
+def _why(origin: TaskOrigin) -> str:
+    from samuel.tasks.formats.table import format_named
+
+    return no_place(format_named(origin.format).marks)
 
 
 class _Result(NamedTuple):

@@ -165,6 +165,23 @@ def test_a_flaky_check_is_named_on_the_screen(samuel, tested):
     ) in steady(ran.out)
 
 
+def test_checks_that_run_twice_say_with_whose_files_each_of_them_ran(samuel, tested):
+    tested.agent("echo new > code.txt\necho 'grep -q new code.txt' > test.sh\n" + GOOD)
+    assert (
+        "  the attempt changed test.sh: checking without these changes first, then with them\n"
+        "  check `sh test.sh`, without these changes: FAILED (0.0s)\n"
+        "  check `sh test.sh`, with these changes: ok (0.0s)\n"
+        "  check `sh test.sh`, without these changes: FAILED again (0.0s)\n"
+    ) in steady(samuel("run", "start", "--yes").out)
+
+
+def test_checks_of_the_next_attempt_say_nothing_about_files_that_it_did_not_change(samuel, tested):
+    tested.configure(TESTED.replace("max_task_attempts = 1", "max_task_attempts = 2"))
+    tested.agent("if test -f again-out; then echo x > b.txt; else echo '# more' >> test.sh; touch again-out; fi\n")
+    out = steady(samuel("run", "start", "--yes", "--iterations", "2").out)
+    assert "  check `sh test.sh`: ok (0.0s)\n" in out.partition("iteration 2/")[2]
+
+
 def test_run_start_says_that_no_test_file_was_found_for_a_check(samuel, workshop):
     (workshop.root / "Makefile").write_text("test:\n\t@cat Makefile > /dev/null\n")
     workshop.configure(GREEN.replace('"true"', '"make test"'))

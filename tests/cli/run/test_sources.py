@@ -143,6 +143,16 @@ def test_tasks_that_the_file_has_no_place_to_mark_are_named(samuel, put):
     assert samuel("run", "init", "--from", "prd.md", "--force", "--json").json["warnings"] == []
 
 
+def test_a_json_file_without_a_place_for_the_mark_is_told_of_its_field_and_of_no_box(samuel, put):
+    stories = [{"id": "1", "title": "Prices", "passes": False}, {"id": "2", "title": "Totals"}]
+    put("prd.json", json.dumps({"userStories": stories}))
+    why = "`passes` of the story becomes true, and there is no such field"
+    note = f"prd.json: `2` is not marked there when completed: {why}"
+    assert samuel("run", "init", "--from", "prd.json", "--json").json["warnings"] == [note]
+    done = samuel("run", "done", "2")
+    assert f"`2` is completed, but `prd.json` has no place to mark it: {why}; this is not said again" in done.err
+
+
 def test_an_empty_source_is_called_empty(samuel, put):
     put("plan.md", "\n \n")
     ran = samuel("run", "init", "--from", "plan.md")

@@ -41,6 +41,7 @@ from samuel.loop.reports import (
     BranchEntered,
     CheckEnded,
     CheckFilesChanged,
+    CheckFilesPut,
     CheckStarted,
     DiscoveryChosen,
     HandlerMessage,
@@ -85,6 +86,7 @@ class PlainDisplay:
         self._log = ""  # of the agent of this iteration
         self._activity = ""  # of the agent, that was printed last
         self._tail_shown = False  # of a check of this iteration
+        self._check_files: CheckFilesPut | None = None  # None: the attempt changed none
         self._reason = ""  # that was printed last
         self._lanes: dict[int, PlainDisplay] = {}  # what is known of the attempts in each lane
 
@@ -140,7 +142,7 @@ class PlainDisplay:
                 self._reason = first_line(report.why)
                 return f"  {IterationOutcome.ABORTED}: {self._reason}"
             case IterationStarted():
-                self._log, self._activity, self._tail_shown = "", "", False
+                self._log, self._activity, self._tail_shown, self._check_files = "", "", False, None
                 return f"iteration {report.iteration}/{report.max_iterations}: {subject(report)}"
             case DiscoveryChosen():
                 return f"  {LOOKING}"
@@ -149,6 +151,9 @@ class PlainDisplay:
                 return f"  {agent_line(report, self._now())}"
             case CheckFilesChanged():
                 return f"  {judged_twice_line(report)}"
+            case CheckFilesPut():
+                self._check_files = report
+                return ""
             case CheckEnded():
                 return self._check(report)
             case LostTests():
@@ -214,7 +219,7 @@ class PlainDisplay:
         return f"    {text}" if text else ""
 
     def _check(self, report: CheckEnded) -> str:
-        line = f"  check {check_result(report)}"
+        line = f"  check {check_result(report, self._check_files)}"
         if report.passed or report.repeated or not report.output_tail.strip():
             return line
         self._tail_shown = True

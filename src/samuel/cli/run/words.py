@@ -19,6 +19,7 @@ from samuel.loop.reports import (
     BaselineChecked,
     CheckEnded,
     CheckFilesChanged,
+    CheckFilesPut,
     IterationSettled,
     IterationStarted,
     LostTests,
@@ -187,12 +188,16 @@ def _blocked(tasks: list[Task]) -> Iterator[str]:
         yield f"and {len(tasks) - MOST_BLOCKED} more: samuel run tasks --status blocked"
 
 
-def check_result(report: CheckEnded) -> str:
-    """How a check ended; one that failed and passes when it is repeated is flaky."""
+def check_result(report: CheckEnded, files: CheckFilesPut | None = None) -> str:
+    """How a check ended; one that failed and passes when it is repeated is flaky.
+
+    `files` says with whose files it ran, if the attempt changed files of the checks.
+    """
+    whose = f"{', with' if files.own else ', without'} these changes" if files else ""
     result = "ok" if report.passed else "FAILED"
     if report.repeated:
         result = "flaky: it failed, and passed when it was run once more" if report.passed else "FAILED again"
-    return f"`{report.command}`: {result} ({report.seconds:.1f}s)"
+    return f"`{report.command}`{whose}: {result} ({report.seconds:.1f}s)"
 
 
 def short_path(path: str) -> str:

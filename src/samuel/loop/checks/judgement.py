@@ -21,7 +21,7 @@ from samuel.loop.checks.put_back import PutBack
 from samuel.loop.checks.repeat import Repeat, never_repeat, repeated
 from samuel.loop.checks.softened_tests import softened_tests
 from samuel.loop.checks.verdict import CheckVerdict, check_runs, counting_failures, judge
-from samuel.loop.reports import CheckFilesChanged, Watch, ignore_reports
+from samuel.loop.reports import CheckFilesChanged, CheckFilesPut, Watch, ignore_reports
 from samuel.printable import file_name
 from samuel.process.git.trees import Trees
 from samuel.tasks.task import Task
@@ -154,10 +154,12 @@ class Judgement:
         """What `check` gives while these files are as in the verified tree. Raises _NotPut."""
         assert self._put_back is not None
         not_put = self._put_back.verified(paths)
+        self._watch(CheckFilesPut(own=False))
         try:
             runs = check() if not not_put else ()
         finally:
             not_put += self._put_back.own(own, paths)
+            self._watch(CheckFilesPut(own=True))
         if not_put:
             raise _NotPut(not_put)
         return runs

@@ -24,6 +24,7 @@ SENT = (
     reports.CheckStarted,
     reports.CheckEnded,
     reports.CheckFilesChanged,
+    reports.CheckFilesPut,
     reports.IterationFailed,
     reports.HandlerMessage,
     reports.LoopWarning,
