@@ -111,6 +111,25 @@ def test_a_check_that_passes_without_the_report_or_the_tests_it_had_before_fails
         assert (verdict.passed, verdict.why) == (False, "`make test` passed, but no test ran")
 
 
+NO_TEST = run(True, tail="\nRan 0 tests in 0.000s\n\nOK\n")
+ONE_TEST = run(True, tail="\nRan 1 test in 0.000s\n\nOK\n")
+NO_TEST_SINCE_3_12 = run(False, tail="\nRan 0 tests in 0.000s\n\nNO TESTS RAN\n")
+
+
+def test_a_check_that_prints_that_no_test_ran_does_not_pass_if_one_ran_before() -> None:
+    verdict = judge([NO_TEST], baseline=[ONE_TEST])
+    assert (verdict.passed, verdict.why) == (False, "`make test` passed, but no test ran")
+    assert judge([NO_TEST], baseline=[NO_TEST], before=[ONE_TEST]).passed is False, "a task added the test"
+    assert judge([NO_TEST], baseline=[NO_TEST], verified=[NO_TEST], check_files=["test.py"]).passed
+
+
+def test_a_project_that_has_no_test_yet_is_not_red_for_that() -> None:
+    assert judge([NO_TEST], baseline=[NO_TEST]).passed
+    assert judge([NO_TEST], baseline=[NO_TEST_SINCE_3_12]).passed
+    assert judge([NO_TEST_SINCE_3_12], baseline=[NO_TEST_SINCE_3_12]).passed
+    assert judge([ONE_TEST], baseline=[NO_TEST]).passed
+
+
 def test_tests_are_compared_with_the_last_verified_tree_rather_than_with_the_baseline() -> None:
     baseline, later = [run(True, {"a": "passed"})], [run(True, {"a": "passed", "new": "passed"})]
     verdict = judge([run(True, {"a": "passed"})], baseline=baseline, before=later)

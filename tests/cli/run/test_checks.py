@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 
 import pytest
 
@@ -180,6 +181,22 @@ def test_checks_of_the_next_attempt_say_nothing_about_files_that_it_did_not_chan
     tested.agent("if test -f again-out; then echo x > b.txt; else echo '# more' >> test.sh; touch again-out; fi\n")
     out = steady(samuel("run", "start", "--yes", "--iterations", "2").out)
     assert "  check `sh test.sh`: ok (0.0s)\n" in out.partition("iteration 2/")[2]
+
+
+@pytest.mark.slow
+def test_unittest_without_a_test_does_not_complete_a_task(samuel, tested, git):
+    (tested.root / "test_app.py").write_text(
+        "import unittest\n\n\nclass TestApp(unittest.TestCase):\n    def test_it(self):\n        pass\n"
+    )
+    git(tested.root, "add", "test_app.py")
+    git(tested.root, "commit", "-q", "-m", "tests")
+    tested.configure(TESTED.replace("sh test.sh", f"{sys.executable} -B -m unittest"))
+    tested.store.replace_all([Task(id="1", title="Tidy the tests", files_to_modify=("test_app.py",))])
+    tested.agent("echo > test_app.py\n" + GOOD)
+    samuel("run", "start", "--yes")
+    (task,) = tested.store.load()
+    assert task.status == "blocked"
+    assert "passed, but no test ran" in task.last_failure or "exit code 5" in task.last_failure
 
 
 def test_run_start_says_that_no_test_file_was_found_for_a_check(samuel, workshop):

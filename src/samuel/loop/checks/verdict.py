@@ -21,6 +21,7 @@ from samuel.decoding import convert
 from samuel.events.loop import CheckRun
 from samuel.loop.attempt_record import MAX_NAMED, CheckRecord, ReportedTests
 from samuel.loop.checks.junit import CaseResults, compare
+from samuel.loop.checks.printed_counts import says_that_none_ran
 
 SOFTENED = "the checks pass only because this attempt changed what they run or read: "
 MAX_TOLD = 10  # tests or files in a text for the next attempt
@@ -201,8 +202,13 @@ def _failures(
 
 
 def _nothing_ran(run: CheckRun, before: CheckRun | None) -> str:
-    """Why a check that passed does not count: it ran tests before, and none now."""
-    if before is None or not _ran(before.tests):
+    """Why a check that passed does not count: it ran tests before, and none now; "" if it counts."""
+    if before is None:
+        return ""
+    if run.tests is None and before.tests is None and says_that_none_ran(run.output_tail):
+        had_none = has_no_tests(before) or says_that_none_ran(before.output_tail)
+        return "" if had_none else f"`{run.command}` passed, but no test ran"
+    if not _ran(before.tests):
         return ""
     if run.tests is None:
         return f"`{run.command}` passed, but no test ran: it wrote a test report before, and none now"
