@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from samuel.decoding import decode_json
 from samuel.errors import SamuelError
@@ -87,6 +88,13 @@ def parts(state: Path, budget: int) -> BackgroundParts:
         if share > LEAST
     ]
     return BackgroundParts(background(state, first) if text else "", documents_in_prompt)
+
+
+def documents_within(state: Path, most: int) -> str:
+    """The saved documents, each cut so that all together have at most `most` characters; "" without any."""
+    documents = _documents(state)
+    cut = [replace(document, text=document.text[: most // len(documents)]) for document in documents]
+    return msgspec.json.encode(cut).decode() if cut else ""
 
 
 def _documents(state: Path) -> list[SavedDocument]:

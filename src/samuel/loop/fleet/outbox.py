@@ -17,6 +17,7 @@ from samuel.loop.fleet.wire import FileLine
 from samuel.loop.lanes.collect import append_journal
 from samuel.loop.workplace import Workplace
 from samuel.paths import Project
+from samuel.prompts import background
 
 JOURNAL, PROGRESS = "journal", "progress"
 PIECE = 192 * 1024
@@ -34,7 +35,7 @@ class Outbox:
         directory.mkdir(parents=True, mode=0o700)
         self._texts = texts
         for name, text in texts.items():
-            if re.fullmatch(r"[a-z][a-z0-9-]*\.md", name):
+            if re.fullmatch(r"[a-z][a-z0-9-]*\.md", name) or name == background.DOCUMENTS:
                 (directory / name).write_text(text)
 
     @property

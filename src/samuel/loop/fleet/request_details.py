@@ -38,4 +38,6 @@ def texts_so_far(project: Workplace) -> dict[str, str]:
     for name in (background.FILE, project.progress.name):
         with suppress(OSError):
             texts[name] = read_regular(project.state / name).decode("utf-8", "replace")[-MOST_TEXT:]
+    if documents := background.documents_within(project.state, MOST_TEXT):
+        texts[background.DOCUMENTS] = documents
     return texts
