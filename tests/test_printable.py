@@ -1,4 +1,4 @@
-from samuel.printable import file_name, safe, shorten
+from samuel.printable import file_name, listed, safe, shorten
 from samuel.printable_json import safe_json
 
 
@@ -12,6 +12,12 @@ def test_shorten_gives_one_printable_line_of_at_most_so_many_characters() -> Non
     assert shorten("a" * 80) == "a" * 80
     assert shorten("a" * 1_000_000) == "a" * 79 + "…"
     assert shorten("\x1b\n" * 40, longest=10) == "\\x1b\\x0a\\…"
+
+
+def test_listed_names_the_first_and_counts_the_others() -> None:
+    assert [listed(names, 2) for names in ([], ["a"], ["a", "b"], ["a", "b", "c", "d"])] == [
+        *("", "a", "a, b", "a, b and 2 more")
+    ]
 
 
 def test_safe_json_stays_json() -> None:

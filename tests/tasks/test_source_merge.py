@@ -26,7 +26,8 @@ def merged(text: str, tasks: tuple[Task, ...] | None = None, before: str = PLAN)
 
 
 def test_a_source_that_did_not_change_changes_nothing() -> None:
-    assert merged(PLAN).changes_nothing
+    merge = merged(PLAN)
+    assert (merge.added, merge.changed, merge.removed, merge.done_in_source) == ((), (), (), ())
 
 
 def test_new_tasks_are_added_and_changed_texts_taken_over() -> None:

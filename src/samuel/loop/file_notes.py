@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from samuel.files.aside import DIRECTORY as ASIDE
-from samuel.printable import file_name
+from samuel.printable import file_name, listed
 from samuel.process.git.git import Git, GitFailed, WorkTreeState
 
 LARGE = 50_000_000
@@ -27,15 +27,15 @@ def file_notes(
     committed = "the commit of a completed task has them; tell git to ignore what should not be there"
     if large_files:
         stay = committed if commit else "they stay in the work tree of a completed task"
-        notes.append(f"large files were added or changed: {_some(large_files)}; {stay}")
+        notes.append(f"large files were added or changed: {listed(large_files, MAX_NAMED)}; {stay}")
     if unkept_files:
         stay = f"{committed}; " if commit else ""
         notes.append(
-            f"files that no ref can have were added or changed: {_some(unkept_files)}; {stay}where they have to "
-            f"be removed, they are moved to `.samuel/run/{ASIDE}`"
+            f"files that no ref can have were added or changed: {listed(unkept_files, MAX_NAMED)}; "
+            f"{stay}where they have to be removed, they are moved to `.samuel/run/{ASIDE}`"
         )
     if outside:
-        named = _some([f"`{file_name(path)}`" for path in outside])
+        named = listed([f"`{file_name(path)}`" for path in outside], MAX_NAMED)
         notes.append(
             f"files of the repository outside of the project were changed: {named}; they are neither judged nor "
             "committed nor put back; the ref of a failed attempt has them"
@@ -76,8 +76,3 @@ def _size(file: Path) -> int:
         return os.lstat(file).st_size
     except OSError:
         return 0
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-    return ", ".join(names[:MAX_NAMED]) + more

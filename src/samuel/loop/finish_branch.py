@@ -23,7 +23,7 @@ from samuel.loop.run import Run, own_branch_of
 from samuel.printable import shell_word
 from samuel.process import spawn
 from samuel.process.git import worktrees
-from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.git import Git, GitFailed, branch_ref
 from samuel.process.git.kept_refs import KeptRefs
 
 TIMEOUT = 600.0
@@ -209,8 +209,8 @@ def _forward(git: Git, branch: OwnBranch, into: str) -> bool:
     except GitFailed:
         return False
     refuse_under_way(git)
-    KeptRefs(git).transaction([f"update refs/heads/{into} {new} {old}"], f"samuel: merge {branch.name}")
-    point_head(git, f"refs/heads/{into}", f"samuel: merged {branch.name}")
+    KeptRefs(git).transaction([f"update {branch_ref(into)} {new} {old}"], f"samuel: merge {branch.name}")
+    point_head(git, branch_ref(into), f"samuel: merged {branch.name}")
     remove(git, branch.name)
     return True
 

@@ -10,11 +10,10 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from samuel.printable import shell_word
-from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.git import HEADS, Git, GitFailed, branch_ref
 from samuel.process.git.kept_refs import BEFORE, OWN, PREFIX
 from samuel.tasks.task import Task, Tasks
 
-HEADS = "refs/heads/"
 OWN_BRANCHES = f"{HEADS}{OWN}/"
 MOST = 500  # commits that are looked for
 MOST_LINES = 3
@@ -52,7 +51,7 @@ def lost_commits(git: Git, tasks: Tasks, branch: str = "") -> list[LostCommit]:
         outside = set(_outside(git, [task.commit_sha for task in done]))
         refs = _refs_with_commits(git) if outside else {}
         lost = [LostCommit(task, refs.get(task.commit_sha, "")) for task in done if task.commit_sha in outside]
-        return [commit for commit in lost if not branch or commit.ref != f"{HEADS}{branch}"]
+        return [commit for commit in lost if not branch or commit.ref != branch_ref(branch)]
     return []
 
 

@@ -14,7 +14,7 @@ import msgspec
 from samuel.errors import SamuelError
 from samuel.printable import shell_word
 from samuel.process.git import worktrees
-from samuel.process.git.git import Git
+from samuel.process.git.git import Git, branch_ref
 from samuel.process.git.kept_refs import DISCARDED, OWN, KeptRefs, branch_prefix
 from samuel.process.git.repository_state import under_way
 
@@ -58,7 +58,7 @@ def refuse_under_way(git: Git) -> None:
 
 def commit_of(git: Git, branch: str) -> str:
     """The commit of a branch; "" if there is no such branch."""
-    ref = f"refs/heads/{branch}"
+    ref = branch_ref(branch)
     output = git.run("for-each-ref", "--format=%(refname) %(objectname)", ref).decode("utf-8", "surrogateescape")
     return dict(line.split(" ", 1) for line in output.splitlines()).get(ref, "")
 
@@ -116,7 +116,7 @@ def enter(git: Git, branch: OwnBranch, *, resumed: bool) -> None:
     """Make the branch if there is none, and point HEAD at it. Idempotent: a killed run does it again."""
     if resumed:
         _sweep_locks(git, branch)
-    ref, refs = f"refs/heads/{branch.name}", KeptRefs(git)
+    ref, refs = branch_ref(branch.name), KeptRefs(git)
     if remembered(git, branch.name) is None:
         kind = f"from/{branch.from_branch}" if branch.from_branch else "detached"
         refs.set_ref(f"{branch_prefix(branch.name)}{kind}", branch.start)
@@ -133,7 +133,7 @@ def leave_if_empty(git: Git, branch: OwnBranch) -> bool:
     if branch.from_branch:
         if commit_of(git, branch.from_branch) != branch.start or worktrees.other_with(git, branch.from_branch):
             return False
-        point_head(git, f"refs/heads/{branch.from_branch}", f"samuel: nothing on {branch.name}")
+        point_head(git, branch_ref(branch.from_branch), f"samuel: nothing on {branch.name}")
     else:
         worktrees.write(git, "update-ref", "--no-deref", "HEAD", branch.start)
     remove(git, branch.name)
@@ -170,7 +170,7 @@ def _sweep_locks(git: Git, branch: OwnBranch) -> None:
     place = git.location()
     names: Sequence[str] = [
         os.path.relpath(place.directory / "HEAD.lock", place.shared),
-        f"refs/heads/{branch.name}.lock",
+        f"{branch_ref(branch.name)}.lock",
     ]
     if left := worktrees.sweep_shared_locks(git, names):
         raise SamuelError(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from samuel.loop.attempts import Attempts
 from samuel.loop.run import Run
 from samuel.loop.workplace import Workplace
-from samuel.printable import file_name
+from samuel.printable import file_name, listed
 from samuel.process.git.git import Git, GitFailed
 from samuel.process.git.repository_state import RepositoryNotes, SavedRepository
 from samuel.process.git.tree_output import TreeEntry
@@ -100,9 +100,8 @@ class RepositoryWindow:
             return
         for problem in trees.put(start, paths):
             self.note(problem)
-        more = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""
-        named = ", ".join(f"`{file_name(path)}`" for path in sorted(paths)[:MAX_NAMED])
-        self.note(f"files that git changed with it are as before: {named}{more}")
+        named = listed([f"`{file_name(path)}`" for path in sorted(paths)], MAX_NAMED)
+        self.note(f"files that git changed with it are as before: {named}")
 
 
 def _origin(git: Git, commit: str, before: Iterable[str]) -> str:

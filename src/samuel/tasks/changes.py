@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from samuel.errors import SamuelError, UsageError
 from samuel.nearest import did_you_mean
-from samuel.printable import shell_word, shorten
+from samuel.printable import listed, shell_word, shorten
 from samuel.tasks.question import Question, new_id
 from samuel.tasks.queue import OPEN
 from samuel.tasks.task import PRIORITIES, Task, Tasks, find
@@ -180,9 +180,8 @@ def add_all(tasks: Tasks, new: Iterable[Task]) -> tuple[Task, ...]:
     new = tuple(new)
     ids = {task.id for task in tasks}
     if taken := [task.id for task in new if task.id in ids]:
-        named = ", ".join(f"`{id}`" for id in taken[:5]) + (" and more" if len(taken) > 5 else "")
         raise UsageError(
-            f"there are tasks with these ids already: {named}",
+            f"there are tasks with these ids already: {listed([f'`{id}`' for id in taken], 5)}",
             "`samuel run sync` merges a file that was read before",
         )
     return (*tasks, *new)

@@ -20,6 +20,7 @@ from samuel.decoding import decode_json
 from samuel.files import atomic
 from samuel.files.inside import is_inside
 from samuel.files.regular import read_regular
+from samuel.printable import listed
 from samuel.tasks.task import Task
 
 # Every `samuel run` command looks up where the tasks came from; few of them read tasks.
@@ -125,9 +126,7 @@ def without_place(task_import: TaskImport, *, write_back: bool = True) -> str:
     ]
     if not ids or len(ids) == len(looked_at):  # where no task has a box, nobody expects marks
         return ""
-    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
-    named = ", ".join(f"`{id}`" for id in ids[:MOST_NAMED])
-    tasks = f"{named}{more} {'is' if len(ids) == 1 else 'are'}"
+    tasks = f"{listed([f'`{id}`' for id in ids], MOST_NAMED)} {'is' if len(ids) == 1 else 'are'}"
     return f"{source.name}: {tasks} not marked there when completed: {no_place(task_import.format.marks)}"
 
 

@@ -37,10 +37,6 @@ class SourceMerge(NamedTuple):
     removed: tuple[Task, ...] = ()  # not in the source any more, and not over: still in `tasks`
     done_in_source: tuple[Task, ...] = ()  # marked there, but not completed here: still open in `tasks`
 
-    @property
-    def changes_nothing(self) -> bool:
-        return not (self.added or self.changed or self.removed or self.done_in_source)
-
 
 def merge(tasks: Sequence[Task], origin: TaskOrigin, imported: ImportedTasks, *, stable_ids: bool) -> SourceMerge:
     """The task list with what the source says now."""

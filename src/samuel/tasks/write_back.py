@@ -18,8 +18,8 @@ from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.inside import is_inside, make_dirs_inside
 from samuel.files.regular import read_regular
-from samuel.printable import file_name
-from samuel.tasks.origin import OriginFile, TaskOrigin, matching_index, no_place
+from samuel.printable import file_name, listed
+from samuel.tasks.origin import MOST_NAMED, OriginFile, TaskOrigin, matching_index, no_place
 from samuel.tasks.task import Task
 
 # `samuel run done`, which agents call in each iteration, needs the formats only for tasks that came from a file.
@@ -177,7 +177,7 @@ class _Writer:
             raise SamuelError("it is among the files that must not change during a run; move it elsewhere")
 
     def _problem(self, ids: Sequence[str], why: str) -> str:
-        named = ", ".join(f"`{id}`" for id in ids[:5]) + (" and more" if len(ids) > 5 else "")
+        named = listed([f"`{id}`" for id in ids], MOST_NAMED)
         label = file_name(self._origin.label)
         return f"{named} is completed, but not marked in `{label}`: {why}; it is tried again the next time"
 

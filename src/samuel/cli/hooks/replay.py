@@ -14,6 +14,7 @@ from samuel.cli.output import OutputTable
 from samuel.cli.plugin.progress import Progress
 from samuel.errors import UsageError
 from samuel.events import event_type
+from samuel.printable import listed
 from samuel.replay.comparison import EventComparison, HandlerComparison
 from samuel.replay.recorded import recorded_events
 from samuel.replay.verdict import EventVerdict
@@ -107,8 +108,7 @@ def _skips(skipped: Sequence[ReplayedEvent]) -> Iterator[str]:
     for result in skipped:
         reasons.setdefault(result.why_not, []).append(result.recorded.event.event_id)
     for why, ids in reasons.items():
-        more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
-        yield f"`{ids[0]}`{more} cannot be replayed: {why}"
+        yield f"{listed([f'`{id}`' for id in ids], 1)} cannot be replayed: {why}"
 
 
 def _rows(comparison: EventComparison, only_changed: bool) -> Iterator[tuple[str, ...]]:

@@ -11,7 +11,7 @@ from samuel.cli.run import state_directory, task_store
 from samuel.errors import SamuelError, UsageError
 from samuel.files.lock import held
 from samuel.loop.kept_attempts import kept_attempt, restore_plan
-from samuel.printable import file_name, shell_word
+from samuel.printable import file_name, listed, shell_word
 from samuel.process import environment
 from samuel.process.git.git import Git
 from samuel.process.git.kept_refs import KeptRef
@@ -65,10 +65,9 @@ def _ref(git: Git, id: str, attempt: int | None) -> KeptRef:
 def _restore(trees: Trees, ref: KeptRef, *, force: bool) -> list[str]:
     plan = restore_plan(trees, ref)
     if plan.conflicts and not force:
-        names = ", ".join(f"`{file_name(path)}`" for path in plan.conflicts[:NAMED])
-        more = f" and {len(plan.conflicts) - NAMED} more" if len(plan.conflicts) > NAMED else ""
+        names = listed([f"`{file_name(path)}`" for path in plan.conflicts], NAMED)
         raise SamuelError(
-            f"changed since the attempt, so nothing was restored: {names}{more}",
+            f"changed since the attempt, so nothing was restored: {names}",
             f"overwrite them with `--force`, or look at `git show {shell_word(ref.name)}`",
         )
     wanted_paths = sorted({*plan.paths, *plan.conflicts})

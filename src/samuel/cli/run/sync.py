@@ -13,6 +13,7 @@ from samuel.cli.run.format_handlers import format_handlers
 from samuel.cli.run.words import plural
 from samuel.clock import SystemClock, iso
 from samuel.errors import SamuelError
+from samuel.printable import listed
 from samuel.prompts import background
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.importing import TaskImport, named_format
@@ -132,8 +133,7 @@ def _undecided(
 
 
 def _named(tasks: Iterable[Task]) -> str:
-    ids = [f"`{task.id}`" for task in tasks]
-    return ", ".join(ids[:MAX_NAMED]) + (f" and {len(ids) - MAX_NAMED} more" if len(ids) > MAX_NAMED else "")
+    return listed([f"`{task.id}`" for task in tasks], MAX_NAMED)
 
 
 def _plain(

@@ -27,7 +27,7 @@ from samuel.loop.reports import (
     WaitStarted,
     WorkPutAway,
 )
-from samuel.printable import shell_word, shorten
+from samuel.printable import listed, shell_word, shorten
 from samuel.tasks.answering import answer_command
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task
@@ -112,9 +112,8 @@ def baseline_line(report: BaselineChecked) -> str:
 
 def judged_twice_line(report: CheckFilesChanged) -> str:
     """Why the checks run twice, before the first of the two."""
-    files = ", ".join(report.paths[:MOST_FILES])
-    more = f" and {len(report.paths) - MOST_FILES} more" if len(report.paths) > MOST_FILES else ""
-    return f"the attempt changed {files}{more}: checking without these changes first, then with them"
+    files = listed(report.paths, MOST_FILES)
+    return f"the attempt changed {files}: checking without these changes first, then with them"
 
 
 def put_away_line(report: WorkPutAway) -> str:

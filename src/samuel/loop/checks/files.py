@@ -22,6 +22,7 @@ from samuel.loop.checks.runners import TEST_RUNNERS, looks_like_test
 from samuel.loop.checks.settings import same_settings
 from samuel.loop.checks.shell_words import simple_commands
 from samuel.paths import VOLATILE_DIRS
+from samuel.printable import listed
 from samuel.tasks.task import Task
 
 MAX_BYTES = 1 << 20  # of a file that is read for what it runs
@@ -157,5 +158,4 @@ def _grouped(paths: Sequence[str]) -> str:
         f"{os.path.commonpath(group)}/ ({len(group)} files)" if len(group) > 1 else group[0]
         for group in groups.values()
     ]
-    rest = len(texts) - MAX_GROUPS
-    return ", ".join([*texts[:MAX_GROUPS], *([f"and {rest} more"] if rest > 0 else [])])
+    return listed(texts, MAX_GROUPS)

@@ -22,6 +22,7 @@ from samuel.events.loop import CheckRun
 from samuel.loop.attempt_record import MAX_NAMED, CheckRecord, ReportedTests
 from samuel.loop.checks.junit import CaseResults, compare
 from samuel.loop.checks.printed_counts import says_that_none_ran
+from samuel.printable import listed
 
 SOFTENED = "the checks pass only because this attempt changed what they run or read: "
 MAX_TOLD = 10  # tests or files in a text for the next attempt
@@ -42,8 +43,6 @@ class CheckVerdict(NamedTuple):
     """The files of the checks without whose changes the checks fail; they are to be put back."""
     lost_tests: tuple[str, ...] = ()
     """Tests that ran before and are gone or skipped now, also if everything passed."""
-    known_failures: tuple[str, ...] = ()
-    """Tests and commands that failed before the first agent as well, and are not counted."""
     records: tuple[CheckRecord, ...] = ()
     """All runs, those with verified files first."""
     still_red: tuple[str, ...] = ()
@@ -143,7 +142,6 @@ def judge(
         why,
         softened,
         tuple(dict.fromkeys((*lost, *softened_tests))),
-        tuple(dict.fromkeys(name for names in accepted_names.values() for name in names)),
         tuple(records),
         _still_red(own if verified is None else verified, earlier),
     )
@@ -154,7 +152,7 @@ def how_failed(run: CheckRun) -> str:
     if run.exit_code is None:
         return "was killed or could not be started"
     if run.exit_code == 0 and (failed := _failed(run.tests or {})):
-        return f"ended with exit code 0, but tests of its report failed: {_some(failed)}"
+        return f"ended with exit code 0, but tests of its report failed: {listed(failed, MAX_TOLD)}"
     return f"ended with exit code {run.exit_code}"
 
 
@@ -245,7 +243,7 @@ def _why_failed(run: CheckRun, before: CheckRun | None) -> str:
     new = compare((before.tests if before else None) or {}, run.tests or {}).newly_failing
     text = f"`{run.command}` {how_failed(run)}"
     if before is not None and not before.passed and new:
-        text += f"; not failing before: {_some(new)}"
+        text += f"; not failing before: {listed(new, MAX_TOLD)}"
     return f"{text}\n{run.output_tail}".strip()
 
 
@@ -266,15 +264,10 @@ def _described(failures: Sequence[_CheckFailure]) -> str:
 
 def _softened_text(softened: Sequence[str], failures: Sequence[_CheckFailure], tests: Sequence[str]) -> str:
     lines = [
-        SOFTENED + _some([f"`{path}`" for path in softened]),
+        SOFTENED + listed([f"`{path}`" for path in softened], MAX_TOLD),
         "these files were put back; make the checks pass without changing them",
         *(f"softened: {line}" for line in tests[:MAX_TOLD]),
         "with them as they were:",
         _described(failures),
     ]
     return "\n".join(lines)
-
-
-def _some(names: Sequence[str]) -> str:
-    rest = len(names) - MAX_TOLD
-    return ", ".join(names[:MAX_TOLD]) + (f" and {rest} more" if rest > 0 else "")

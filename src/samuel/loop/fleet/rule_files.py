@@ -7,6 +7,7 @@ from pathlib import Path
 
 from samuel.loop.lanes.rules import rule_names
 from samuel.paths import LOCK, PLUGIN_DIRS
+from samuel.printable import listed
 from samuel.trust.digests import digest_file
 
 OF_A_MACHINE = PLUGIN_DIRS  # installed on each machine, by samuel.lock
@@ -24,5 +25,4 @@ def rule_digests(root: Path) -> dict[str, str]:
 def differing(expected: Mapping[str, str], present: Mapping[str, str]) -> str:
     """The files that are not the same, in words; "" if all are."""
     names = sorted(name for name in {*expected, *present} if expected.get(name) != present.get(name))
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(f"`{name}`" for name in names[:MOST_NAMED]) + more
+    return listed([f"`{name}`" for name in names], MOST_NAMED)

@@ -17,7 +17,7 @@ from samuel.loop.run import LandingRecord, LanesState
 from samuel.loop.stop import RunStopped
 from samuel.loop.workplace import Workplace
 from samuel.process.git import worktrees
-from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.git import Git, GitFailed, branch_ref
 from samuel.process.git.kept_refs import OWN, PREFIX, agent_ref, part
 from samuel.process.git.landing import LandingRefs, RefChange
 from samuel.process.git.own_index import OwnIndex
@@ -54,7 +54,7 @@ class Branch:
 
     @property
     def _ref(self) -> str:
-        return f"refs/heads/{self.name}"
+        return branch_ref(self.name)
 
     def tip(self) -> str:
         """Where the branch is now. A commit that a person made meanwhile is built upon; an agent's is taken back.
@@ -173,7 +173,7 @@ class Branch:
 
         Git moves the refs of a transaction one after another, so some of them may have moved.
         """
-        ref = f"refs/heads/{landing.branch}"
+        ref = branch_ref(landing.branch)
         refs = self.refs.of(ref, *(self.refs.landed_ref(task) for task in landing.tasks))
         now = refs.get(ref, "")
         moved = bool(now) and self.refs.is_ancestor(landing.new, now)
@@ -196,16 +196,16 @@ class Branch:
         shared = self._git.location().shared
         own = f"{PREFIX}/{part(self._shared.run.run_id)}"
         worktrees.wait_for_others(directory)
-        worktrees.sweep_locks(shared, worktrees.locks_below(shared, own, f"refs/heads/{OWN}"))
+        worktrees.sweep_locks(shared, worktrees.locks_below(shared, own, branch_ref(OWN)))
         if (landing := self._shared.lanes.landing) is None:
             return
-        names = [f"refs/heads/{landing.branch}.lock", *worktrees.lock_names(self._git)]
+        names = [f"{branch_ref(landing.branch)}.lock", *worktrees.lock_names(self._git)]
         if left := worktrees.sweep_shared_locks(self._git, names):
             raise SamuelError(f"git holds `{left[0]}` in `{shared}`", "wait until it has ended, then start again")
 
     def _changes(self, landing: LandingRecord) -> Sequence[RefChange]:
         landed = [RefChange(self.refs.landed_ref(task), landing.new, "") for task in landing.tasks]
-        return [RefChange(f"refs/heads/{landing.branch}", landing.new, landing.old), *landed]
+        return [RefChange(branch_ref(landing.branch), landing.new, landing.old), *landed]
 
     def _landed_already(self, landing: LandingRecord) -> str:
         names = [self.refs.landed_ref(task) for task in landing.tasks]

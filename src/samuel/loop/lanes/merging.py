@@ -26,6 +26,7 @@ from samuel.loop.run import LaneRecord, Run
 from samuel.loop.settle import TRAILER
 from samuel.loop.steps import NO_TASK
 from samuel.paths import PROTECTED, VOLATILE_DIRS
+from samuel.printable import listed
 from samuel.process.git.landing import LandingRefs, Merge, changed_paths
 from samuel.prompts.prompt_context import StateNames
 from samuel.tasks.task import Task
@@ -237,11 +238,10 @@ class Merging:
 
     def _conflict(self, record: LaneRecord, tip: str, paths: Sequence[str], hunks: str) -> str:
         """What the next attempt reads: where it conflicts, with whose commits, and how."""
-        named = ", ".join(f"`{path}`" for path in paths[:MAX_NAMED])
-        more = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""
+        named = listed([f"`{path}`" for path in paths], MAX_NAMED)
         others = self._refs.touching(record.base, tip, paths)
         commits = f"\nlanded meanwhile: {'; '.join(others[:MAX_NAMED])}" if others else ""
-        return f"the work conflicts with what landed meanwhile in {named}{more}{commits}\n{hunks}"
+        return f"the work conflicts with what landed meanwhile in {named}{commits}\n{hunks}"
 
 
 def _tampered(files: Sequence[str], prefix: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from samuel.errors import SamuelError
 from samuel.files.regular import read_regular
 from samuel.paths import VOLATILE_DIRS
+from samuel.printable import listed
 from samuel.process.git import worktrees
 from samuel.process.git.git import Git, GitFailed, GitStatus
 from samuel.process.git.landing import differing
@@ -37,8 +38,7 @@ def why_not(git: Git, branch: str, added: Sequence[str] = (), status: GitStatus 
         status = worktrees.status(git)
         changed = _changed(status)
     if changed:
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        return f"your work tree has uncommitted changes: `{changed[0]}`{more}"
+        return f"your work tree has uncommitted changes: {listed([f'`{path}`' for path in changed], 1)}"
     untracked = [entry.path for entry in status.entries if entry.unstaged == "?"]
     for path in (path for path in added if os.path.lexists(git.top / path)):
         if path in untracked or not git.run("ls-files", "--", f":(top,literal){path}"):

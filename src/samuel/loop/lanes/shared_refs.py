@@ -11,12 +11,12 @@ from pathlib import Path
 
 from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.workplace import Workplace
-from samuel.printable import shell_word
+from samuel.printable import listed, shell_word
 from samuel.process.git import worktrees
-from samuel.process.git.git import GitFailed
+from samuel.process.git.git import GitFailed, branch_ref
 from samuel.process.git.kept_refs import PREFIX, KeptRefs, agent_ref, run_prefix
 from samuel.process.git.landing import LandingRefs
-from samuel.process.git.ref_state import HEADS, MIRRORS, OF_OPERATIONS, STASH, named_ref, read_refs
+from samuel.process.git.ref_state import MIRRORS, REFS_OF_OPERATIONS, STASH, named_ref, read_refs
 from samuel.process.git.saved_files import SavedFiles
 from samuel.process.git.settings_state import put_back_settings, setting_changes
 
@@ -58,8 +58,8 @@ class SharedRefs:
         if gone:
             notes.append(f"refs of this run were removed, and are there again: {_listed(gone)}")
         others = {name for name in {*before, *now} if before.get(name) != now.get(name)}
-        others -= {STASH, f"{HEADS}{self._shared.lanes.branch}", *self._moved_forward(before, now)}
-        silent = (f"{PREFIX}/", MIRRORS, *OF_OPERATIONS)
+        others -= {STASH, branch_ref(self._shared.lanes.branch), *self._moved_forward(before, now)}
+        silent = (f"{PREFIX}/", MIRRORS, *REFS_OF_OPERATIONS)
         for name in sorted(name for name in others if not name.startswith(silent)):
             notes.append(self._named(name, before.get(name, ""), now.get(name, "")))
         self._refs = {**now, **{name: before[name] for name in gone}}
@@ -100,7 +100,7 @@ class SharedRefs:
     def _moved_forward(self, before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
         """The branches that are checked out outside of lanes and got commits: those may be the person's own."""
         entries = [entry for entry in worktrees.entries(self._git) if entry.path.parent != self._lanes]
-        names = {f"{HEADS}{entry.branch}" for entry in entries if entry.branch}
+        names = {branch_ref(entry.branch) for entry in entries if entry.branch}
         return {
             name
             for name in names
@@ -141,5 +141,4 @@ class SharedRefs:
 
 
 def _listed(names: list[str] | tuple[str, ...]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(f"`{name}`" for name in names[:MOST_NAMED]) + more
+    return listed([f"`{name}`" for name in names], MOST_NAMED)

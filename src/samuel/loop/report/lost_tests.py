@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from samuel.events.endings import IterationOutcome
 from samuel.loop.attempt_record import AttemptRecord
+from samuel.printable import listed
 
 MOST_NAMED = 3
 
@@ -18,7 +19,5 @@ def lost_tests(attempts: Iterable[AttemptRecord]) -> dict[str, tuple[str, ...]]:
 
 def lost_tests_words(tests: Sequence[str], most: int = MOST_NAMED) -> str:
     """`2 tests ran before and do not run now: a, b`."""
-    named = ", ".join(tests[:most])
-    more = f" and {len(tests) - most} more" if len(tests) > most else ""
     many = f"{len(tests)} tests ran before and do" if len(tests) > 1 else "1 test ran before and does"
-    return f"{many} not run now: {named}{more}"
+    return f"{many} not run now: {listed(tests, most)}"

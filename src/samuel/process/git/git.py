@@ -32,12 +32,20 @@ from samuel.process.git.program import git_program, path_outside
 from samuel.process.git.settings import GitSetting
 from samuel.process.spawn import Finished
 
-__all__ = ["Git", "GitCommit", "GitFailed", "GitStatus", "GitStatusEntry", "WorkTreeState"]
+__all__ = ["HEADS", "Git", "GitCommit", "GitFailed", "GitStatus", "GitStatusEntry", "WorkTreeState", "branch_ref"]
 
 TIMEOUT = 60.0
 OUTPUT_LIMIT = 512 * 1024 * 1024  # the names of a few million files
 STATUS = ("--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", "--no-renames")
 OLDEST = (2, 31)  # the first that reads GIT_CONFIG_COUNT: an older one would ignore what we switch off
+
+
+HEADS = "refs/heads/"
+
+
+def branch_ref(name: str) -> str:
+    """The ref of a branch."""
+    return f"{HEADS}{name}"
 
 
 class GitFailed(SamuelError):

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from samuel.printable import shell_word
+from samuel.printable import listed, shell_word
 from samuel.process.git import worktrees
-from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.git import HEADS, Git, GitFailed, branch_ref
 from samuel.process.git.kept_refs import (
     BRANCHES,
     DISCARDED,
@@ -25,10 +25,9 @@ from samuel.process.git.kept_refs import (
     run_prefix,
 )
 
-HEADS = "refs/heads/"
 STASH = "refs/stash"
 MIRRORS = "refs/remotes/"
-OF_OPERATIONS = ("refs/bisect/", "refs/rewritten/", "refs/worktree/")  # of a bisection or a rebase under way
+REFS_OF_OPERATIONS = ("refs/bisect/", "refs/rewritten/", "refs/worktree/")  # of a bisection or a rebase under way
 DECISIVE = (f"{PREFIX}/", "refs/replace/", STASH)
 """Refs that change what Samuel or git takes for true, or what `git stash pop` takes: new ones are removed."""
 MESSAGE = "samuel: put back"
@@ -111,9 +110,7 @@ class RefState:
         named = [named_ref(name) for name in others if not name.startswith(MIRRORS)]
         if not named:
             return []
-        more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-        listed = ", ".join(named[:MOST_NAMED]) + more
-        return [f"changed since the attempt that was cut off began, and left so: {listed}"]
+        return [f"changed since the attempt that was cut off began, and left so: {listed(named, MOST_NAMED)}"]
 
     @property
     def _memory(self) -> str:
@@ -160,7 +157,7 @@ class RefState:
         names -= self._checked_out_elsewhere()
         back = {name for name in names if name in self._refs}
         in_the_way = {name for name in names - back if _conflicts(name, back) or name.startswith(DECISIVE)}
-        operations = {name for name in names - back if name.startswith(OF_OPERATIONS)}
+        operations = {name for name in names - back if name.startswith(REFS_OF_OPERATIONS)}
         notes = []
         for name in sorted(in_the_way | operations):
             held = self._keep(run, iteration, name, now[name])
@@ -201,7 +198,7 @@ class RefState:
     def _keep(self, run: str, iteration: int, name: str, commit: str) -> str:
         """Keep what the program had there where `git gc` sees it; words for the note, "" if nothing is lost."""
         commits_before = [self._head.commit, *self._refs.values()]
-        if not commit or name.startswith((f"{PREFIX}/", *OF_OPERATIONS)) or commit in commits_before:
+        if not commit or name.startswith((f"{PREFIX}/", *REFS_OF_OPERATIONS)) or commit in commits_before:
             return ""
         ref = agent_ref(run, iteration, name)
         try:
@@ -216,7 +213,7 @@ class RefState:
         except GitFailed:
             return set()
         top = self._git.top
-        return {f"{HEADS}{entry.branch}" for entry in entries if entry.branch and entry.path != top} - {
+        return {branch_ref(entry.branch) for entry in entries if entry.branch and entry.path != top} - {
             self._head.branch
         }
 

@@ -19,12 +19,12 @@ import msgspec
 from samuel.decoding import convert
 from samuel.files import atomic
 from samuel.files.survey import Signature, TooManyFiles, signature_if_exists, survey
-from samuel.printable import file_name
+from samuel.printable import file_name, listed
 from samuel.process.git import worktrees
-from samuel.process.git.git import Git, GitFailed
+from samuel.process.git.git import HEADS, Git, GitFailed
 from samuel.process.git.index_state import SKIPPED, follow_head, hidden_paths, index_entries
 from samuel.process.git.kept_refs import KeptRefs, before_ref
-from samuel.process.git.ref_state import HEADS, HeadState, RefState, read_head, read_refs
+from samuel.process.git.ref_state import HeadState, RefState, read_head, read_refs
 from samuel.process.git.saved_files import SHARED, SavedFiles
 from samuel.process.git.settings_state import put_back_settings, setting_changes
 
@@ -41,7 +41,7 @@ OPERATIONS: Mapping[str, str] = {
     "BISECT_LOG": "bisect",
 }
 """The command that waits to be continued, by the file or directory that says so."""
-OF_OPERATIONS = (
+FILES_OF_OPERATIONS = (
     *("MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH", "AUTO_MERGE", "SQUASH_MSG", "REBASE_HEAD"),
     *("sequencer", "BISECT_START", "BISECT_NAMES", "BISECT_TERMS", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK"),
 )
@@ -181,7 +181,7 @@ class SavedRepository:
         return SavedFiles(self._git.location(), self._directory / "files")
 
     def _names(self) -> Iterator[str]:
-        yield from (INDEX, "config.worktree", "info/sparse-checkout", *OPERATIONS, *OF_OPERATIONS)
+        yield from (INDEX, "config.worktree", "info/sparse-checkout", *OPERATIONS, *FILES_OF_OPERATIONS)
         yield from sorted(path.name for path in self._git.location().directory.glob(f"{SPLIT}*"))
         if self._shared:
             yield from SHARED
@@ -245,7 +245,7 @@ class SavedRepository:
                 notes.append(f"{who} ended a {OPERATIONS[name]} of yours: `.git/{name}` is there again")
             elif name in OPERATIONS:
                 notes.append(f"{who} left a {OPERATIONS[name]} under way: `.git/{name}` was removed")
-            elif name not in OF_OPERATIONS:
+            elif name not in FILES_OF_OPERATIONS:
                 notes.append(f"{who} changed `.git/{name}`: it is as before")
         return notes
 
@@ -321,8 +321,7 @@ class SavedRepository:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(f"`{name}`" for name in names[:MOST_NAMED]) + more
+    return listed([f"`{name}`" for name in names], MOST_NAMED)
 
 
 def _why(error: Exception) -> str:

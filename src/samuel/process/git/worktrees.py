@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from samuel.process import procfs
 from samuel.process.git.commit import forget
-from samuel.process.git.git import STATUS, Git, GitFailed, GitStatus
+from samuel.process.git.git import HEADS, STATUS, Git, GitFailed, GitStatus
 from samuel.process.git.output import parse_status
 from samuel.process.git.settings import value_of
 
@@ -80,7 +80,7 @@ def entries(git: Git) -> list[WorktreeEntry]:
     for block in output.split("\0\0"):
         fields = dict(line.partition(" ")[::2] for line in block.split("\0") if line)
         if path := fields.get("worktree"):
-            branch = fields.get("branch", "").removeprefix("refs/heads/")
+            branch = fields.get("branch", "").removeprefix(HEADS)
             listed.append(WorktreeEntry(Path(path), fields.get("HEAD", ""), branch))
     return listed
 
