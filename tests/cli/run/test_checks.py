@@ -231,9 +231,9 @@ def test_status_and_show_after_a_red_baseline_name_the_check_its_output_and_the_
     (failure,) = samuel("run", "status", "--json").json["data"]["baseline_failures"]
     assert (failure["command"], failure["exit_code"]) == ("echo one; echo two >&2; exit 3", 3)
     assert failure["output_tail"].split() == ["one", "two"]
-    shown = samuel("run", "show").out
-    assert f"way out  {way_out}\n" in shown
-    assert "check `echo one; echo two >&2; exit 3`: FAILED, exit code 3, 0.0s\n    one\n    two\n" in shown
+    run_page = samuel("run", "show").out
+    assert f"way out  {way_out}\n" in run_page
+    assert "check `echo one; echo two >&2; exit 3`: FAILED, exit code 3, 0.0s\n    one\n    two\n" in run_page
     assert why in samuel("run", "report", "--json").json["data"]["run"]["exit_message"]
 
 

@@ -493,8 +493,8 @@ def test_run_show_and_the_report_say_until_when_a_run_waits_and_for_what(samuel,
     lanes = LanesState(count=1, branch="main", start="0" * 40, tip="0" * 40, fleet={"box": place})
     run_at_work(past, 1, agents=["mine"], waits={"mine": limit}, lanes=lanes)
     end = f"until {time.strftime('%a %H:%M', time.localtime(until))}, 71:59:"
-    shown = samuel("run", "show").out
-    for text in (shown, samuel("run", "status").out, samuel("run", "show", "2").out):
+    run_page = samuel("run", "show").out
+    for text in (run_page, samuel("run", "status").out, samuel("run", "show", "2").out):
         assert re.search(rf"^held +mine {end}\d\d left: usage limit reached$", text, re.MULTILINE)
         assert re.search(rf"^held +machine box {end}\d\d left: no answer from it$", text, re.MULTILINE)
     moment = "MOMENT UTC"
