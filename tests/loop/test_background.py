@@ -12,6 +12,7 @@ import pytest
 from samuel.events.endings import ExitReason
 from samuel.journal.reader import newest_first
 from samuel.journal.records import CallRecord
+from samuel.loop.reports import IterationFailed, LoopWarning
 
 from .conftest import GOOD, LoopProject
 
@@ -93,3 +94,68 @@ def test_observer_in_the_background_has_the_settings_of_its_chain(loop: LoopProj
     with loop.open() as app:
         (step,) = (step for step in app.chains["after:iteration"].steps if step.handler.name == "late")
         assert (step.background, step.strict, Path(step.handler.path).name) == (True, False, "late.sh")
+
+
+WAITS = "while [ ! -e agent-works ]; do sleep 0.02; done"
+
+
+def agent_beside_the_observer(loop: LoopProject, works: str = "") -> None:
+    """The agent of the second task lets the observer of the first iteration write while it works."""
+    meanwhile = "touch agent-works; while [ ! -e hook-wrote ]; do sleep 0.02; done"
+    loop.agent(f"if [ -e first ]; then {meanwhile}; fi\ntouch first\n{works}\n{GOOD}")
+    loop.tasks("1", "2")
+
+
+def failures(loop: LoopProject) -> set[str]:
+    return {report.why for report in loop.reports if isinstance(report, IterationFailed)}
+
+
+@pytest.mark.parametrize("background", [True, False], ids=["in the background", "between two attempts"])
+def test_agent_is_not_blamed_for_what_a_hook_writes_beside_the_rules(loop: LoopProject, background: bool) -> None:
+    wait = f"{WAITS}; " if background else ""
+    observer(loop, "one", "after:iteration", f"{wait}echo x > .samuel/notes.txt; touch hook-wrote")
+    if not background:
+        yaml = loop.root / ".system/hooks/one.yaml"
+        yaml.write_text(yaml.read_text().replace("background: true\n", ""))
+    agent_beside_the_observer(loop)
+    loop.run()
+    assert failures(loop) == {
+        "`.samuel/notes.txt` changed during the run, whose rules must stay the same; put back what changed, or "
+        "start a new run; a hook keeps files of its own in `plugin.data_dir`"
+    }
+
+
+def test_hook_in_the_background_may_write_into_its_data_directory_while_an_agent_works(loop: LoopProject) -> None:
+    data = ".samuel/run/plugins/one"
+    observer(loop, "one", "after:iteration", f"{WAITS}; mkdir -p {data}; echo x > {data}/notes; touch hook-wrote")
+    agent_beside_the_observer(loop)
+    assert loop.run().exit_reason == ExitReason.QUEUE_EMPTY
+    assert loop.statuses() == {"1": "completed", "2": "completed"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("sed -i s/medium/low/g .samuel/run/prd.toon", "changed more of the task list than it may"),
+        ("git config core.ignorecase true", "changed settings of the repository, which are as before"),
+    ],
+    ids=["tasks", "repository"],
+)
+def test_hook_in_the_background_is_named_beside_the_agent_for_a_change_that_either_may_have_made(
+    loop: LoopProject, change: str, message: str
+) -> None:
+    observer(loop, "one", "after:iteration", f"{WAITS}; {change}; touch hook-wrote; sleep 1000")
+    agent_beside_the_observer(loop)
+    loop.run()
+    warnings = [report.text for report in loop.reports if isinstance(report, LoopWarning)]
+    assert [text for text in warnings if text.startswith(f"the agent or the background hook `one` {message}")]
+    assert not [text for text in warnings if text.startswith("the agent changed")]
+
+
+def test_agent_is_named_alone_if_no_hook_in_the_background_is_at_work(loop: LoopProject) -> None:
+    observer(loop, "one", "after:iteration", "true")
+    loop.agent(f"git config core.ignorecase true\n{GOOD}")
+    loop.tasks("1")
+    loop.run()
+    warnings = [report.text for report in loop.reports if isinstance(report, LoopWarning)]
+    assert [text for text in warnings if text.startswith("the agent changed settings of the repository")]

@@ -131,3 +131,49 @@ def test_gitignore_that_hides_itself_leaves_the_tree_with_its_failed_attempt(loo
     assert {".gitignore", "src/.gitignore"} <= set(listing)
     assert not (loop.root / "src/.gitignore").exists()
     assert git(loop, "diff", "HEAD", "--", ".gitignore") == ""
+
+
+# What an agent does so that git ignores the new file `hidden.txt`.
+IGNORING = {
+    "core.excludesFile": "echo hidden.txt > .rules; git config core.excludesFile .rules",
+    "core.excludesFile of the work tree": (
+        "git config extensions.worktreeConfig true; echo hidden.txt > .rules\n"
+        "git config --worktree core.excludesFile .rules"
+    ),
+    "an included configuration": (
+        "echo hidden.txt > .rules; printf '[core]\\nexcludesFile = .rules\\n' > .git/more; "
+        "git config include.path more"
+    ),
+    "core.ignorecase": "echo HIDDEN.TXT >> .gitignore; git config core.ignorecase true",
+    "info/exclude": "echo hidden.txt >> .git/info/exclude",
+}
+
+
+def new_file(loop: LoopProject, hiding: str) -> str:
+    """The script of an agent that fails its check and leaves a new file."""
+    return f"echo wrong > code.txt\necho new > hidden.txt\n{IGNORING.get(hiding, '')}\nsamuel run done 1\n"
+
+
+@pytest.mark.parametrize("hiding", IGNORING)
+def test_new_file_that_an_agent_has_git_ignore_is_in_the_ref_of_the_attempt(
+    checked: LoopProject, hiding: str
+) -> None:
+    checked.agent(new_file(checked, hiding))
+    run = checked.run(1)
+    listing = git(checked, "show", "--format=", "--name-only", f"refs/samuel/{run.run_id}/1/1").split()
+    assert {"hidden.txt", "code.txt"} <= set(listing)
+    assert not (checked.root / "hidden.txt").exists()
+    assert "hidden" not in git(checked, "config", "--list", "--includes")
+    assert not git(checked, "config", "--list", "--includes").count("excludesfile")
+
+
+@pytest.mark.parametrize("hiding", [name for name in IGNORING if name != "info/exclude"])
+def test_settings_of_the_repository_hide_no_new_file_of_a_later_run(checked: LoopProject, hiding: str) -> None:
+    """As an agent in another lane has set them, or one outside of any run."""
+    subprocess.run(["sh", "-c", IGNORING[hiding]], cwd=checked.root, check=True)
+    git(checked, "add", "-A")
+    git(checked, "commit", "-q", "-m", "rules")
+    checked.agent(new_file(checked, ""))
+    run = checked.run(1)
+    listing = git(checked, "show", "--format=", "--name-only", f"refs/samuel/{run.run_id}/1/1").split()
+    assert {"hidden.txt", "code.txt"} <= set(listing)

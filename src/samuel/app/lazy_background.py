@@ -37,6 +37,10 @@ class LazyBackground:
         """The calls that did not end well since the last time this was asked."""
         return self._calls.ended() if self._calls else []
 
+    def under_way(self) -> list[str]:
+        """The names of the handlers that are at work."""
+        return self._calls.under_way() if self._calls else []
+
     def close(self) -> None:
         """Kill what must not go on when the project is closed."""
         if self._calls:

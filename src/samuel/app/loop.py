@@ -69,6 +69,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         trust=app.trust,
         watch=watch or ignore_reports,
         permit=app.permit.text,
+        in_background=lambda: app.background.under_way(),
         lane=app.lane.number if app.lane else None,
         machine=app.lane.machine if app.lane else "",
         lanes=app.config.lanes,

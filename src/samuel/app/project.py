@@ -150,7 +150,7 @@ class App:
         return Dispatcher(
             chains=chains,
             runtimes=self.runtimes,
-            permit=PermitCheck(self.permit, self.permit.stamp),
+            permit=PermitCheck(self.permit, self.permit.stamp, self.permit.content),
             sink=sink,
             clock=self.clock,
             project=self._project_fields(),

@@ -63,6 +63,7 @@ class BackgroundCalls:
         self._state = HandlerState(Path(setup.state), setup.trust_key)
         self._ended: deque[EndedCall] = deque(maxlen=MOST_ENDED)
         self._count = 0
+        self._here: list[str] = []  # functions of this process that are at work
 
     def start(self, call: BackgroundCall) -> str:
         """Begin a call; "" or why it could not be begun."""
@@ -93,6 +94,13 @@ class BackgroundCalls:
             self._ended.clear()
         return ended
 
+    def under_way(self) -> list[str]:
+        """The names of the handlers that are at work."""
+        with self._lock:
+            self._listen()
+            calls = (call for supervisor in self._supervisors.values() for call in supervisor.under_way)
+            return [*self._here, *(call.handler.name for call in calls)]
+
     def _listen(self) -> None:
         ended = (call for supervisor in self._supervisors.values() for call in supervisor.ended())
         self._ended.extend(call for call in ended if call.outcome != Outcome.OK)
@@ -113,7 +121,11 @@ class BackgroundCalls:
     def _call_here(self, call: BackgroundCall) -> None:
         """Call a function of this process, which cannot be killed: it must end by itself."""
         began = time.perf_counter()
-        reply = make(call, self._run_here, self._state)
+        self._here.append(call.handler.name)
+        try:
+            reply = make(call, self._run_here, self._state)
+        finally:
+            self._here.remove(call.handler.name)
         ended = call.ended(reply, (time.perf_counter() - began) * 1000)
         self._sink.called(call.event, ended)
         if ended.outcome is not Outcome.OK:
@@ -138,7 +150,7 @@ class Supervisor:
         self._outlives = setup.outlives
         self._connection, theirs = socket.socketpair()
         self._received = b""
-        self._under_way: dict[int, BackgroundCall] = {}
+        self._numbered: dict[int, BackgroundCall] = {}
         try:
             self._process = self._start(theirs, setup.root)
             send(self._connection, setup)
@@ -156,12 +168,17 @@ class Supervisor:
         LEDGER.spare(process.pid)
         return process
 
+    @property
+    def under_way(self) -> list[BackgroundCall]:
+        """The calls whose end was not heard of."""
+        return list(self._numbered.values())
+
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
     def send(self, number: int, call: BackgroundCall) -> None:
         send(self._connection, job_of(number, call))
-        self._under_way[number] = call
+        self._numbered[number] = call
 
     def ended(self) -> list[EndedCall]:
         """The calls that have ended since the last time."""
@@ -171,7 +188,7 @@ class Supervisor:
         *lines, self._received = self._received.split(b"\n")
         ended = [_decode_ended(line) for line in lines]
         for call in ended:
-            self._under_way.pop(call.number, None)
+            self._numbered.pop(call.number, None)
         return ended
 
     def close(self) -> list[BackgroundCall]:
@@ -190,7 +207,7 @@ class Supervisor:
         self.ended()
         self._connection.close()
         end(self._process)  # also what a supervisor that was killed has left
-        return list(self._under_way.values())
+        return self.under_way
 
     def _reap(self) -> None:
         self._process.wait()

@@ -141,8 +141,8 @@ class SupervisedCalls:
         def run(handler: Handler, event: Event, timeout: float) -> Reply:
             if repr(self._stamp(handler)) != call.stamp:
                 return Reply(Outcome.REFUSED, message=CHANGED_BEFORE)
-            reply = runtime.call(handler, event, timeout)
-            if repr(self._stamp(handler)) != call.stamp:
+            reply = runtime.call(handler, event, timeout, call.content)
+            if not reply.changed and repr(self._stamp(handler)) != call.stamp:
                 return Reply(Outcome.REFUSED, message=CHANGED, stderr=reply.stderr)
             return reply
 

@@ -8,7 +8,6 @@ takes as long as to write a file, however long the supervisor takes to read it. 
 
 import os
 import socket
-import tempfile
 from typing import Any
 
 import msgspec
@@ -17,7 +16,9 @@ from samuel.decoding import msgpack_decoder
 from samuel.dispatch.background import BackgroundCall
 from samuel.dispatch.record import HandlerCall
 from samuel.events.catalogue import event_type
+from samuel.files.unnamed import unnamed_file
 from samuel.hooks.handler import Handler
+from samuel.trust.content import TrustedContent
 
 MESSAGE = b"m"  # a descriptor needs a byte to travel with
 LONGEST_TEXT = 500  # characters of a message that is told back
@@ -50,10 +51,13 @@ class Job(msgspec.Struct, frozen=True):
     timeout: float
     serial: bool
     stamp: str
+    content: TrustedContent
 
     def call(self) -> BackgroundCall:
         event = msgpack_decoder(event_type(self.event).payload)(self.payload)
-        return BackgroundCall(self.handler, event, self.position, self.timeout, self.serial, self.stamp)
+        return BackgroundCall(
+            self.handler, event, self.position, self.timeout, self.serial, self.stamp, self.content
+        )
 
 
 class EndedCall(msgspec.Struct, frozen=True):
@@ -76,12 +80,12 @@ def ended_call(number: int, call: HandlerCall) -> EndedCall:
 def job_of(number: int, call: BackgroundCall) -> Job:
     payload = msgspec.Raw(msgspec.msgpack.encode(call.event))
     handler, kind = call.handler, call.event.event
-    return Job(number, handler, kind, payload, call.position, call.timeout, call.serial, call.stamp)
+    return Job(number, handler, kind, payload, call.position, call.timeout, call.serial, call.stamp, call.content)
 
 
 def send(connection: socket.socket, message: SupervisorSetup | Job) -> None:
     """Send a message. OSError if the supervisor is gone."""
-    file = _unnamed_file()
+    file = unnamed_file("samuel-background")
     try:
         with os.fdopen(os.dup(file), "wb") as stream:
             stream.write(msgspec.msgpack.encode(message))
@@ -100,14 +104,6 @@ def receive(connection: socket.socket) -> bytes | None:
                 return stream.read()
         if not mark:
             return None
-
-
-def _unnamed_file() -> int:
-    if create := getattr(os, "memfd_create", None):
-        fd: int = create("samuel-background")
-        return fd
-    with tempfile.TemporaryFile() as file:
-        return os.dup(file.fileno())
 
 
 decode_setup: Any = msgpack_decoder(SupervisorSetup)

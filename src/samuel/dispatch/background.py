@@ -16,6 +16,7 @@ from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Outcome
 from samuel.runtimes.base import Reply
+from samuel.trust.content import NO_CONTENT, TrustedContent
 
 
 class BackgroundCall(msgspec.Struct, frozen=True):
@@ -27,6 +28,7 @@ class BackgroundCall(msgspec.Struct, frozen=True):
     timeout: float
     serial: bool = False  # it never runs in two lanes at once
     stamp: str = ""  # of its files, from before it was permitted
+    content: TrustedContent = NO_CONTENT  # what it was permitted with
 
     def ended(self, reply: Reply, duration_ms: float) -> HandlerCall:
         """The record of the call: what it returned is checked as ever, and used by nobody."""
@@ -64,8 +66,9 @@ def begin(call: BackgroundCall, background: Background, permit: PermitCheck) -> 
     """Begin a call; the record of one that may not run, or cannot be started."""
     handler, why, outcome = call.handler, "", Outcome.REFUSED
     if handler.function is None:
-        call = replace(call, stamp=repr(permit.stamp(handler)))
-        why = permit.refusal(handler)
+        stamp = repr(permit.stamp(handler))
+        if not (why := permit.refusal(handler)):
+            call = replace(call, stamp=stamp, content=permit.content(handler))
     if not why:
         why, outcome = background.start(call), Outcome.NOT_STARTED
     return HandlerCall(handler, call.position, outcome, 0.0, strict=False, message=why) if why else None

@@ -307,11 +307,11 @@ class Dispatcher:
                 return Reply(Outcome.REFUSED, message=refusal)
             check_calls()
             try:
-                reply = runtime.call(handler, event, timeout)
+                reply = runtime.call(handler, event, timeout, permit.content(handler))
             except Exception as error:  # noqa: BLE001  a fault of a runtime must not end the caller of fire
                 reply = Reply(Outcome.CRASHED, message=f"{type(error).__name__}: {error}")
             check_calls()  # its process may have been killed: what it would have returned is not known
-            if permit.stamp(handler) != before:
+            if not reply.changed and permit.stamp(handler) != before:
                 denial = reply.result if verdict(reply.result).decision == "deny" else {}
                 return Reply(Outcome.REFUSED, denial, CHANGED, reply.stderr, changed=True)
             return reply

@@ -19,6 +19,7 @@ from samuel.events import AfterAgentInvoke, AgentInvoke, BeforeAgentInvoke, Even
 from samuel.files.inside import make_dirs_inside
 from samuel.loop.evidence import agreements_kept
 from samuel.loop.session import agent_ms, can_call_abilities, invocation_of, missing_prompt, session
+from samuel.loop.workers import AGENT
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectFiles, ProjectState, RepositoryLost
 from samuel.process.live import registered
@@ -152,7 +153,7 @@ class AgentSession:
         )
 
     def _invoke(self, invocation: AgentInvoke) -> Mapping[str, Any]:
-        with agreements_kept(self._place, "the agent"):
+        with agreements_kept(self._place, self._place.at_work(AGENT)):
             fired = self._fire(invocation)
             answer, self._agent_ms = fired.result, agent_ms(fired)
         self._update(

@@ -14,12 +14,13 @@ from samuel.events import AgentInvoke, BeforeAgentInvoke, Event
 from samuel.events.endings import IterationOutcome
 from samuel.loop.attempt_facts import AttemptFacts
 from samuel.loop.claims import claim_by_exit, take_claim, without_own_files
-from samuel.loop.evidence import WORKERS, Evidence
+from samuel.loop.evidence import Evidence
 from samuel.loop.run import Run
 from samuel.loop.run_files import RunFiles
 from samuel.loop.session import agent_ms, can_call_abilities, invocation_of, missing_prompt, session
 from samuel.loop.steps import Steps
 from samuel.loop.stop import IterationEnded
+from samuel.loop.workers import AGENT
 from samuel.loop.workplace import Workplace
 from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
@@ -96,7 +97,7 @@ class AgentTurn:
     def _invoke(self, invocation: AgentInvoke, changed: Callable[[], list[str]]) -> Mapping[str, Any]:
         with self._evidence.window(self._run, "agent", self._task.id if self._task else ""):
             self._facts.agent_ran = self._steps.agent_started = True
-            with self._files.repository.open(self._run, WORKERS["agent"], self._files.work_tree):
+            with self._files.repository.open(self._run, AGENT, self._files.work_tree):
                 fired = self._steps.ask(self._run, invocation)
             if fired.stopped:
                 self._facts.agent_ran = bool(fired.calls)

@@ -16,12 +16,12 @@ from samuel.loop.patient_tasks import PatientTasks
 from samuel.loop.run import Run
 from samuel.loop.state_files import StateFiles, misplaced, put_right
 from samuel.loop.stop import IterationEnded, RunStopped
+from samuel.loop.workers import COMMIT, WORKERS, Workers
 from samuel.loop.workplace import Workplace
 from samuel.tasks.rebuild import Rebuilt
 from samuel.tasks.seal import Seal, SealedStep
 
 MAX_NAMED = 10  # in one warning
-WORKERS = {"agent": "the agent", "check": "a check", "commit": "a filter or a hook of the commit"}
 
 
 class Evidence:
@@ -43,18 +43,18 @@ class Evidence:
         if self._dry_run:
             yield
             return
-        seal = self._seal(run, step, own)
-        with agreements_kept(self._place, WORKERS[step]), others_sealed(self._place, seal, WORKERS[step]):
+        seal, who = self._seal(run, step, own), self._place.at_work(WORKERS[step])
+        with agreements_kept(self._place, who), others_sealed(self._place, seal, who):
             self._open(seal)
             try:
                 yield
             except IterationEnded as ended:
-                self._close(step, refuse=not isinstance(ended, RunStopped))
+                self._close(who, refuse=not isinstance(ended, RunStopped))
                 raise
             except BaseException:  # it has to end now, for example by a second Ctrl-C
-                self._close(step, refuse=False)
+                self._close(who, refuse=False)
                 raise
-            self._close(step)
+            self._close(who)
 
     def _seal(self, run: Run, step: SealedStep, own: str) -> Seal:
         return Seal(
@@ -71,21 +71,21 @@ class Evidence:
         if why := self._tasks.open_seal(seal):
             self._place.warn(f"the tasks are not sealed on disk, so a kill would lose what they were: {why}")
 
-    def _close(self, step: SealedStep, *, refuse: bool = True) -> None:
+    def _close(self, who: Workers, *, refuse: bool = True) -> None:
         replaced = self._state_files.put_right()
         rebuilt = self._place.tasks.close_seal() or Rebuilt(())
         self.new_tasks += rebuilt.new_tasks
-        report(self._place, rebuilt, WORKERS[step])
+        report(self._place, rebuilt, str(who))
         problems = [*replaced, *([rebuilt.problem] if rebuilt.problem else [])]
         if problems and refuse:
-            why = f"{WORKERS[step]} replaced files of the run's state: {'; '.join(problems[:MAX_NAMED])}"
+            why = f"{who} replaced files of the run's state: {'; '.join(problems[:MAX_NAMED])}"
             raise IterationEnded(IterationOutcome.ABORTED, why)
 
 
 @contextmanager
 def sealed_for_commit(place: Workplace, tasks: PatientTasks, run: Run) -> Iterator[None]:
     """Let git commit. It runs filters, and on the host an agent may have configured them."""
-    who, seal = WORKERS["commit"], Seal(run_id=run.run_id, iteration=run.iteration, step="commit")
+    who, seal = place.at_work(COMMIT), Seal(run_id=run.run_id, iteration=run.iteration, step="commit")
     with agreements_kept(place, who), others_sealed(place, seal, who):
         misplaced_before = misplaced(place.root, place.state)
         tasks.open_seal(seal)
@@ -95,13 +95,13 @@ def sealed_for_commit(place: Workplace, tasks: PatientTasks, run: Run) -> Iterat
             for problem in put_right(place.root, place.state, misplaced_before):
                 place.warn(problem)
             rebuilt = place.tasks.close_seal() or Rebuilt(())
-            report(place, rebuilt, who)
+            report(place, rebuilt, str(who))
             if rebuilt.problem:
                 place.warn(f"{rebuilt.problem}; the tasks are as they were before the commit")
 
 
 @contextmanager
-def others_sealed(place: Workplace, seal: Seal, who: str) -> Iterator[None]:
+def others_sealed(place: Workplace, seal: Seal, who: Workers) -> Iterator[None]:
     """Seal the tasks of this project's other methodologies: nothing in this run may change them."""
     others = OtherTasks(place, seal)
     others.open_seals()
@@ -115,7 +115,7 @@ def others_sealed(place: Workplace, seal: Seal, who: str) -> Iterator[None]:
 
 
 @contextmanager
-def agreements_kept(place: Workplace, who: str) -> Iterator[None]:
+def agreements_kept(place: Workplace, who: Workers) -> Iterator[None]:
     """Drop agreements that no `samuel` recorded: nothing inside a run may extend what is trusted."""
     before = place.agreements()
     try:

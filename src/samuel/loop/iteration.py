@@ -40,7 +40,7 @@ from samuel.loop.checks.files import ProtectedFiles
 from samuel.loop.checks.judgement import Judgement, checked
 from samuel.loop.checks.put_back import PutBack
 from samuel.loop.contexts import Contexts
-from samuel.loop.evidence import WORKERS, Evidence
+from samuel.loop.evidence import Evidence
 from samuel.loop.iteration_state import state_of_task
 from samuel.loop.no_task import WITHOUT_TASK, reason_without_task
 from samuel.loop.reports import AgentEnded, DiscoveryChosen, IterationStarted, LostTests
@@ -49,11 +49,14 @@ from samuel.loop.run_files import RunFiles
 from samuel.loop.settlements import Settlements
 from samuel.loop.steps import Steps
 from samuel.loop.stop import AgentTrouble, IterationEnded, RunStopped
+from samuel.loop.workers import CHECK
 from samuel.loop.workplace import Workplace
 from samuel.loop.worktree import ProjectState, RepositoryLost
 from samuel.process.git.git import GitFailed
 from samuel.tasks.queue import remaining
 from samuel.tasks.task import Task
+
+PUT_BACK = "put back what changed, or start a new run; a hook keeps files of its own in `plugin.data_dir`"
 
 
 class Iteration:
@@ -323,7 +326,7 @@ class Iteration:
     def _repository_window(self) -> AbstractContextManager[None]:
         if self._steps.dry_run:
             return nullcontext()
-        return self._files.repository.open(self.run, WORKERS["check"], self._files.work_tree)
+        return self._files.repository.open(self.run, CHECK, self._files.work_tree)
 
     @property
     def _commands(self) -> list[str]:
@@ -381,5 +384,5 @@ class Iteration:
     def _refuse_tampering(self) -> None:
         if changed := self._files.protected.changes():
             named = ", ".join(f"`{name}`" for name in changed[:5])
-            why = f"{named} changed during the run; an agent may not change the rules that it is judged by"
+            why = f"{named} changed during the run, whose rules must stay the same; {PUT_BACK}"
             raise IterationEnded(IterationOutcome.ABORTED, why)

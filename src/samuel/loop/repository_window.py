@@ -46,11 +46,12 @@ class RepositoryWindow:
         if not self._place.git.is_repository:
             yield
             return
+        workers = self._place.at_work(who)
         self._saved.save(run.run_id, run.iteration)
         try:
             yield
         finally:
-            self._put_back(who, work)
+            self._put_back(str(workers), work)
 
     def resume(self, run: Run, work: WorkTree) -> None:
         """Put back what the program left that was at work when the run was killed, but nothing of a person's."""

@@ -25,6 +25,7 @@ from samuel.loop.budgets import BudgetMeter
 from samuel.loop.checks.repeat import BuiltInRepeat
 from samuel.loop.reports import LoopWarning, Watch, ignore_reports
 from samuel.loop.tool_hooks import NO_TOOL_HOOKS, ToolHooks
+from samuel.loop.workers import Workers
 from samuel.process import sandbox as sandboxes
 from samuel.process.git.git import Git
 from samuel.prompts.suggestions import SuggestionSection
@@ -71,6 +72,8 @@ class Workplace:
     trust: TrustStore | None = None
     permit: Callable[[str, str], str] = permit_everything
     """Why a command of samuel.toml may not run, by its name and digest; "" if it may."""
+    in_background: Callable[[], Sequence[str]] = tuple
+    """The names of the hooks that nobody waits for and that are at work."""
     tool_hooks: ToolHooks = NO_TOOL_HOOKS
     """The hooks that judge the tool calls of agents."""
     lane: int | None = None
@@ -82,6 +85,10 @@ class Workplace:
     """How a check that failed is run once more."""
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
+
+    def at_work(self, who: str) -> Workers:
+        """Who may change something from now on: `who`, and hooks in the background."""
+        return Workers(who, self.in_background)
 
     @property
     def agent(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -23,13 +24,15 @@ from samuel.process.reason import NotRunnable
 # end: helpers can be imported and nothing is shadowed. It drops the '' that -c puts first, and leaves in
 # `__main__` just the names that a script finds there. SourceFileLoader compiles without inheriting __future__
 # flags from here, and decodes the file as Python itself would. Helpers are compiled as `compile_exactly` does.
+_SOURCE = "__loader__.get_data(__file__)"
 PRELUDE = (
     "import sys;del sys.argv[0];sys.path[:1]==['']and sys.path.pop(0);"
     "from os.path import dirname as d,realpath as r;from importlib.machinery import SourceFileLoader as l;"
     f"{EXACTLY}"
     "__file__=sys.argv[0];sys.path.append(d(r(__file__)));__loader__=l('__main__',__file__);del sys,d,r,l;"
-    "exec(__loader__.source_to_code(__loader__.get_data(__file__),__file__))"
+    f"exec(__loader__.source_to_code({_SOURCE},__file__))"
 )
+_HEAD_BYTES = 4096
 
 _BINARIES = (
     b"\x7fELF",
@@ -68,24 +71,32 @@ _starts: dict[_Key, Start] = {}
 _MOST_STARTS = 1000
 
 
-def command(file: str | Path, *args: str, path: str, pycache: str, cache_dir: Path | None = None) -> list[str]:
+def command(
+    file: str | Path,
+    *args: str,
+    path: str,
+    pycache: str,
+    cache_dir: Path | None = None,
+    fd: int | None = None,
+) -> list[str]:
     """The argv that runs `file` with `args`, or NotRunnable with the reason.
 
     `path` is where `#!/usr/bin/env name` looks; relative entries of it are skipped, for they would mean
     another program in each working directory. Python keeps compiled modules under `pycache` ("" for beside
     the source). `cache_dir` is where answers of shims are kept. A file that stays the same is read once; its
-    interpreter is looked for each time, since programs may be installed and removed meanwhile.
+    interpreter is looked for each time, since programs may be installed and removed meanwhile. With `fd` the file
+    was opened already, and what is behind its name by now does not matter.
     """
     name = os.path.abspath(file)
     try:
-        status = os.stat(name)
+        status = os.stat(name if fd is None else fd)
     except OSError as error:
         raise NotRunnable(_missing(name, error)) from error
     # ctime: it changes with the x bit, and cannot be set back like mtime.
     key = (name, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
     start = _starts.get(key)
     if start is None:
-        start = _read(name, status)
+        start = _read(name, status, fd)
         if len(_starts) >= _MOST_STARTS:  # files that changed, in a process that stays
             _starts.clear()
         _starts[key] = start
@@ -100,7 +111,23 @@ def _missing(name: str, error: OSError) -> str:
     return f"`{name}` cannot be looked at: {error.strerror}"
 
 
-def _read(name: str, status: os.stat_result) -> Start:
+def is_binary(fd: int) -> bool:
+    """Whether the kernel starts an opened file without an interpreter."""
+    return os.pread(fd, 4, 0).startswith(_BINARIES)
+
+
+def is_python_start(argv: Sequence[str], file: str) -> bool:
+    """Whether this command has Python run the script `file` in our way."""
+    return PRELUDE in argv and argv[argv.index(PRELUDE) + 1] == file
+
+
+def with_source(argv: Sequence[str], fd: int) -> list[str]:
+    """Such a command with the source of the script from a descriptor, which the interpreter closes."""
+    source = f"(lambda o:(o.pread({fd},o.fstat({fd}).st_size,0),o.close({fd}))[0])(__import__('os'))"
+    return [word.replace(_SOURCE, source) if word == PRELUDE else word for word in argv]
+
+
+def _read(name: str, status: os.stat_result, fd: int | None) -> Start:
     if stat.S_ISDIR(status.st_mode):
         raise NotRunnable(f"`{name}` is a directory")
     if not stat.S_ISREG(status.st_mode):
@@ -110,7 +137,7 @@ def _read(name: str, status: os.stat_result) -> Start:
     if not os.access(name, os.X_OK):
         raise NotRunnable(f"`{name}` is not executable; `chmod +x {shell_word(name)}`")
     try:
-        head = _head(name)
+        head = _head(name) if fd is None else os.pread(fd, _HEAD_BYTES, 0)
     except OSError as error:
         # A binary runs without being readable; only the kernel can tell.
         if isinstance(error, PermissionError):
@@ -123,7 +150,7 @@ def _read(name: str, status: os.stat_result) -> Start:
 
 def _head(name: str) -> bytes:
     with open(name, "rb") as file:
-        return file.read(4096)
+        return file.read(_HEAD_BYTES)
 
 
 def _shebang(name: str, head: bytes) -> Shebang:

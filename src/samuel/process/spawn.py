@@ -57,6 +57,7 @@ def run(
     keep: int | None = None,
     pass_fds: Sequence[int] = (),
     stop: StopCheck | None = None,
+    executable: str | None = None,
 ) -> Finished:
     """Run a program to its end, or to `timeout`; then nothing of its process tree is left.
 
@@ -66,7 +67,7 @@ def run(
     `stderr_to`; when any of that raises, or on Ctrl-C, the tree is killed and the exception goes on to the
     caller. `stop` may end the program early, in the same way as the deadline does (`stopped`). With `keep` only
     the last `keep` bytes of stdout are held in memory and given back. `pass_fds` are descriptors that the program
-    gets under the same numbers.
+    gets under the same numbers. With `executable` that file is the program, and `argv[0]` only what it is told.
 
     May be called from many threads at the same time.
     """
@@ -78,7 +79,7 @@ def run(
     try:
         with Tree() as call:
             try:
-                process = _popen(argv, cwd, env, call.mark, *pump.ends, pass_fds)
+                process = _popen(argv, cwd, env, call.mark, *pump.ends, pass_fds, executable)
             except (OSError, ValueError) as error:
                 lasted = time.perf_counter() - started
                 return Finished("not_started", 0, b"", b"", lasted, why_not(error, argv, cwd, env))
@@ -131,6 +132,7 @@ def _popen(
     stdout: int,
     stderr: int,
     pass_fds: Sequence[int] = (),
+    executable: str | None = None,
 ) -> subprocess.Popen[bytes]:
     if not argv:
         raise ValueError("empty command")
@@ -138,6 +140,7 @@ def _popen(
     # preexec_fn: it would turn vfork into fork, which costs milliseconds.
     return subprocess.Popen(
         argv,
+        executable=executable,
         stdin=stdin,
         stdout=stdout,
         stderr=stderr,

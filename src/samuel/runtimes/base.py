@@ -13,6 +13,7 @@ import msgspec
 
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
+from samuel.trust.content import NO_CONTENT, TrustedContent
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -23,14 +24,18 @@ class Reply(msgspec.Struct, frozen=True):
     message: str = ""
     stderr: str = ""
     size: int = 0  # of the result as JSON, in bytes
-    changed: bool = False  # its files changed during the call: it is not known what ran
+    changed: bool = False  # its files changed since it was permitted: it did not run, or it is not known what ran
 
 
 class Runtime(Protocol):
     """Calls handlers of one kind."""
 
-    def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
-        """Run the handler, for at most `timeout` seconds, and end everything it started."""
+    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
+        """Run the handler, for at most `timeout` seconds, and end everything it started.
+
+        It runs the bytes that `content` has digests of, as far as it opens files itself. A handler whose file is
+        another one is not run, and the reply is `changed`.
+        """
 
     def close(self) -> None:
         """End the processes and containers that were kept for later calls."""

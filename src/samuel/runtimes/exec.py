@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,10 @@ from samuel.runtimes.base import Reply
 from samuel.runtimes.client_calls import call_client_hook
 from samuel.runtimes.confined import Confinement, WarmLauncher
 from samuel.runtimes.ending import ending
+from samuel.runtimes.opened_program import OpenedProgram, ProgramSearch, opened_program
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import AllBusy, WarmPool
+from samuel.trust.content import NO_CONTENT, ContentChanged, TrustedContent
 
 NO_MANIFEST = "it has no manifest, so it may use only its own files and what `samuel plugin add --grant` gave it"
 
@@ -64,40 +67,49 @@ class ExecRuntime:
         self._called: set[Hashable] = set()  # by keys of launchers
         self._without_launcher: set[Hashable] = set()  # where none could be started
 
-    def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
+        call = partial(self._call, content)
         if handler.client_event:
-            return call_client_hook(self._call, self._clock.monotonic, handler, event, timeout)
-        return self._call(handler, event, timeout)
+            return call_client_hook(call, self._clock.monotonic, handler, event, timeout)
+        return call(handler, event, timeout)
 
-    def _call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+    def _call(self, content: TrustedContent, handler: Handler, event: Event, timeout: float) -> Reply:
         try:
             if handler.package is None:
-                finished = self._run(handler, event, timeout)
+                finished = self._run(handler, event, timeout, content)
             else:
-                finished = self._walled(handler, handler.package, event, timeout)
+                finished = self._walled(handler, handler.package, event, timeout, content)
+        except ContentChanged as error:
+            return Reply(Outcome.REFUSED, message=str(error), changed=True)
         except NotGranted as error:
             return Reply(Outcome.REFUSED, message=str(error))
         except NotRunnable as error:
             return Reply(Outcome.NOT_STARTED, message=str(error))
         return self._reply(handler, event, finished, timeout)
 
-    def _run(self, handler: Handler, event: Event, timeout: float) -> spawn.Finished:
-        argv = self._command(handler, self._environment["PATH"], self._pycache)
+    def _run(self, handler: Handler, event: Event, timeout: float, content: TrustedContent) -> spawn.Finished:
         for directory in self._script_directories(handler):
             keep_uncompiled(directory, self._pycache)
         env = self._variables(self._environment, handler, event, timeout)
-        return self._spawn(argv, env, _encoded_payload(handler, event), timeout)
-
-    def _walled(self, handler: Handler, package: Package, event: Event, timeout: float) -> spawn.Finished:
-        walls = self._confinement
-        argv = self._command(handler, walls.path, walls.pycache(package))
-        keep_uncompiled(package.directory, walls.pycache(package))
-        env = self._variables(walls.environment(package, argv[0]), handler, event, timeout)
         stdin = _encoded_payload(handler, event)
-        if (finished := self._launched(package, argv, env, stdin, timeout)) is not None:
-            return finished
-        with walls.walled(package, argv) as command:
-            return self._spawn(command.argv, env, stdin, timeout, command.pass_fds)
+        search = ProgramSearch(self._environment["PATH"], self._pycache, self._cache)
+        with opened_program(_program(handler, search.path), _arguments(handler), search, content) as program:
+            return self._spawn(program, env, stdin, timeout)
+
+    def _walled(
+        self, handler: Handler, package: Package, event: Event, timeout: float, content: TrustedContent
+    ) -> spawn.Finished:
+        walls = self._confinement
+        search = ProgramSearch(walls.path, walls.pycache(package), self._cache)
+        program, arguments = _program(handler, search.path), _arguments(handler)
+        with opened_program(program, arguments, search, content, by_name=True) as (argv, _, _):
+            keep_uncompiled(package.directory, search.pycache)
+            env = self._variables(walls.environment(package, argv[0]), handler, event, timeout)
+            stdin = _encoded_payload(handler, event)
+            if (finished := self._launched(package, argv, env, stdin, timeout)) is not None:
+                return finished
+            with walls.walled(package, argv) as command:
+                return self._spawn(OpenedProgram([*command.argv], None, (*command.pass_fds,)), env, stdin, timeout)
 
     def _launched(
         self, package: Package, argv: Sequence[str], env: Mapping[str, str], stdin: bytes, timeout: float
@@ -133,34 +145,23 @@ class ExecRuntime:
             else:
                 self._launchers.give_back(key, warm)
 
-    def _command(self, handler: Handler, path: str, pycache: str) -> list[str]:
-        arguments = (handler.entry,) if handler.entry else handler.arguments
-        program = handler.path if os.path.isabs(handler.path) else interpreter.look_up(handler.path, path)
-        if not program:
-            raise NotRunnable(f"`{handler.path}` was not found on PATH ({path})")
-        return interpreter.command(program, *arguments, path=path, pycache=pycache, cache_dir=self._cache)
-
     def _script_directories(self, handler: Handler) -> set[str]:
         """The directories of what the handler runs. The project's root is none: it has everything else, too."""
         programs = handler.runs if handler.file else (handler.path,)
         return {os.path.dirname(program) for program in programs if os.path.isabs(program)} - {self._root}
 
     def _spawn(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        stdin: bytes,
-        timeout: float,
-        pass_fds: Sequence[int] = (),
+        self, program: OpenedProgram, env: Mapping[str, str], stdin: bytes, timeout: float
     ) -> spawn.Finished:
         return spawn.run(
-            argv,
+            program.argv,
             cwd=self._root,
             env=env,
             stdin=stdin,
             timeout=timeout,
             output_limit=self._limit,
-            pass_fds=pass_fds,
+            pass_fds=program.pass_fds,
+            executable=program.executable,
         )
 
     def _variables(self, env: Mapping[str, str], handler: Handler, event: Event, timeout: float) -> dict[str, str]:
@@ -201,6 +202,17 @@ class ExecRuntime:
         if wrong:
             return Reply(Outcome.BAD_OUTPUT, message=wrong, stderr=stderr)
         return Reply(Outcome.OK, result, stderr=stderr, size=len(finished.stdout))
+
+
+def _program(handler: Handler, path: str) -> str:
+    program = handler.path if os.path.isabs(handler.path) else interpreter.look_up(handler.path, path)
+    if not program:
+        raise NotRunnable(f"`{handler.path}` was not found on PATH ({path})")
+    return program
+
+
+def _arguments(handler: Handler) -> tuple[str, ...]:
+    return (handler.entry,) if handler.entry else handler.arguments
 
 
 def call_variables(event: Event, deadline: float) -> dict[str, str]:

@@ -15,6 +15,7 @@ from samuel.files.json import DEEPEST, InvalidJson
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.runtimes.base import Reply
 from samuel.runtimes.results import encode
+from samuel.trust.content import NO_CONTENT, TrustedContent
 
 OK, BUILT_IN = Outcome.OK, Origin.BUILT_IN  # looked up once, since the lookup of an enum's member takes time
 SHORT = 2 * DEEPEST  # bytes; JSON cannot be nested too deeply in fewer
@@ -24,7 +25,7 @@ _encode = msgspec.json.Encoder().encode
 class InlineRuntime:
     """Calls handlers that are functions of this process."""
 
-    def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
         try:
             answer = handler.function(event if handler.origin is BUILT_IN else _own_copy(event))
         except KeyboardInterrupt:

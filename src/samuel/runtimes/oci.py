@@ -50,6 +50,7 @@ from samuel.runtimes.ending import ending
 from samuel.runtimes.exec import call_variables
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
+from samuel.trust.content import NO_CONTENT, TrustedContent
 
 SERVE = "serve"
 
@@ -133,7 +134,7 @@ class OciRuntime:
         self._engine: tuple[Engine, tuple[str, ...]] | None = None
         self._containers: WarmPool[_WarmContainer] = WarmPool()
 
-    def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
         package = handler.package
         if package is None:
             return Reply(Outcome.NOT_STARTED, message="only a plugin can be an image")

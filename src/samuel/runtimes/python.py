@@ -31,6 +31,7 @@ from samuel.runtimes.ending import ending
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
 from samuel.runtimes.worker import WorkerReply, WorkerRequest, serve
+from samuel.trust.content import NO_CONTENT, TrustedContent
 
 if TYPE_CHECKING:
     from samuel.process.walls.limits import ProcessLimits
@@ -55,6 +56,7 @@ class _DecodedReply(msgspec.Struct):
     result: dict[str, Any] = {}
     crash: str = ""
     bad: str = ""
+    changed: str = ""
 
 
 _decode_reply = json_decoder(_DecodedReply)
@@ -71,12 +73,13 @@ class _WorkerOwner(msgspec.Struct, frozen=True):
     asking: bool = False  # the worker only reports which handlers its files declare
 
 
-class _Worker(msgspec.Struct, frozen=True):
+class _Worker(msgspec.Struct):
     """A worker process."""
 
     conversation: Conversation
     stamp: Stamp = ()  # of the paths in its walls when it was started
     stamp_now: Callable[[], Stamp] = tuple
+    content: TrustedContent = NO_CONTENT  # what it was told of the latest permit
 
     def is_usable(self) -> bool:
         return self.stamp == self.stamp_now() and not self.conversation.stale
@@ -116,7 +119,7 @@ class PythonRuntime:
         """The walls around plugins, which discovery uses too."""
         return self._walls()
 
-    def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
         if handler.path and not os.path.exists(handler.path):  # also when a worker still has it loaded
             return Reply(Outcome.NOT_STARTED, message=f"`{handler.path}` does not exist")
         request = WorkerRequest(
@@ -126,19 +129,26 @@ class PythonRuntime:
             cast(msgspec.Raw, event),  # not encoded beforehand: as a part of the request it is encoded once
             bound=handler.package is not None or bool(handler.file),
         )
-        return self._ask(self._owner_of(handler), request, timeout)
+        return self._ask(self._owner_of(handler), request, timeout, content)
 
-    def describe(self, target: str, worker: str, timeout: float, package: Package | None = None) -> Reply:
+    def describe(
+        self,
+        target: str,
+        worker: str,
+        timeout: float,
+        package: Package | None = None,
+        content: TrustedContent = NO_CONTENT,
+    ) -> Reply:
         """The handlers that a file or a module declares: `result["declared"]`. A plugin is loaded in its walls."""
         if package is not None:
             worker = f"{worker}:{self.confinement.key(package)}"
-        return self._ask(_WorkerOwner(worker, package, asking=True), WorkerRequest(target), timeout)
+        return self._ask(_WorkerOwner(worker, package, asking=True), WorkerRequest(target), timeout, content)
 
     def close(self) -> None:
         for worker in self._workers.close():
             worker.close()
 
-    def _ask(self, owner: _WorkerOwner, request: WorkerRequest, timeout: float) -> Reply:
+    def _ask(self, owner: _WorkerOwner, request: WorkerRequest, timeout: float, content: TrustedContent) -> Reply:
         until = time.perf_counter() + timeout
         try:
             worker = self._workers.take(owner.name, lambda: self._start(owner), timeout)
@@ -149,6 +159,9 @@ class PythonRuntime:
             return Reply(Outcome.REFUSED, message=str(error))
         except NotRunnable as error:
             return Reply(Outcome.NOT_STARTED, message=str(error))
+        # It is told only of another content: a directory may have many files.
+        request.content = None if content is worker.content or content == worker.content else content
+        worker.content = content
         try:
             left = until - time.perf_counter()
             worker_reply = worker.conversation.ask(_encode(request) + b"\n", timeout=left, limit=self._limit)
@@ -160,7 +173,7 @@ class PythonRuntime:
         else:
             self._workers.give_back(owner.name, worker)
         if worker_reply.answer == _STALE:  # nothing was called: a new worker loads what changed
-            return self._ask(owner, request, until - time.perf_counter())
+            return self._ask(owner, request, until - time.perf_counter(), content)
         return self._reply(worker_reply, timeout)
 
     def _start(self, owner: _WorkerOwner) -> _Worker:
@@ -217,6 +230,8 @@ class PythonRuntime:
             return self._unreadable(worker_reply, stderr)
         if too_deep(decoded.result, worker_reply.answer):  # the worker checks too, but a hook can tamper with it
             return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
+        if decoded.changed:
+            return Reply(Outcome.REFUSED, message=decoded.changed, stderr=stderr, changed=True)
         if decoded.bad:
             return Reply(Outcome.BAD_OUTPUT, message=decoded.bad, stderr=stderr)
         if decoded.crash:

@@ -13,7 +13,7 @@ import threading
 from _frozen_importlib import module_from_spec  # `importlib.util`, without importing it
 from _frozen_importlib_external import spec_from_file_location
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,9 +30,11 @@ from samuel.process.tree import Tree, own_all_children
 from samuel.runtimes.loaded_files import LoadedFiles
 from samuel.runtimes.process_state import process_state
 from samuel.runtimes.results import encode
+from samuel.runtimes.trusted_files import TrustedFiles
+from samuel.trust.content import TrustedContent
 
 
-class WorkerRequest(msgspec.Struct):
+class WorkerRequest(msgspec.Struct, omit_defaults=True):
     """A call of a function, or the question which functions there are."""
 
     load: str  # an absolute path of a .py file, or `module` or `module:function`
@@ -40,6 +42,7 @@ class WorkerRequest(msgspec.Struct):
     event: str = ""
     payload: msgspec.Raw = msgspec.Raw(b"{}")
     bound: bool = False  # a manifest names the function, so it needs no decorator
+    content: TrustedContent | None = None  # what its permit was given for; None if it is the same as before
 
 
 class WorkerReply(msgspec.Struct, omit_defaults=True):
@@ -48,6 +51,7 @@ class WorkerReply(msgspec.Struct, omit_defaults=True):
     result: msgspec.Raw = msgspec.Raw(b"{}")
     crash: str = ""
     bad: str = ""
+    changed: str = ""  # a file is not what the permit was given for, so it was not loaded
     stale: bool = False  # nothing was called, since a loaded file has changed: ask a new worker
     spent: bool = False  # the hook has changed the process: the next call needs a new worker
 
@@ -66,7 +70,9 @@ def serve(requests: int, answers: int, files: LoadedFiles | None = None) -> None
     `files` is for a worker that outlives an event: what it has loaded may change before the next one. A worker
     ends after a hook that changed the state of the process, which the next call must not find.
     """
-    compile_exactly(files.before_load if files is not None else None)
+    trusted = TrustedFiles()
+    trusted.install()
+    compile_exactly(partial(_before_load, files, trusted))
     for fd in (requests, answers):
         os.set_inheritable(fd, False)  # processes that a hook starts must not hold the pipes open
     own_all_children()
@@ -77,16 +83,28 @@ def serve(requests: int, answers: int, files: LoadedFiles | None = None) -> None
     encode_answer = msgspec.json.Encoder().encode
     with open(requests, "rb", closefd=False) as lines:
         for line in lines:
+            request = _decode_request(line)
             is_stale = files is not None and files.changed()
-            answer = WorkerReply(stale=True) if is_stale else _handle(_decode_request(line), loaded)
+            if request.content is not None and not trusted.renew(request.content):
+                is_stale = True
+            answer = WorkerReply(stale=True) if is_stale else _handle(request, loaded)
+            if trusted.objection:
+                answer = WorkerReply(changed=trusted.objection)
             if files is not None:
                 files.note()
-            answer.spent = not is_stale and process_state() != loaded.state
+            answer.spent = not is_stale and (bool(trusted.objection) or process_state() != loaded.state)
             sys.stdout.flush()
             sys.stderr.flush()
             _write(answers, encode_answer(answer) + b"\n")
             if answer.spent:
                 return
+
+
+def _before_load(files: LoadedFiles | None, trusted: TrustedFiles, file: str, status: os.stat_result) -> None:
+    if files is not None:
+        files.before_load(file, status)
+    if trusted.covered(file) is not None:
+        raise OSError("bytecode is neither used nor kept for it")  # which is how Python is told
 
 
 class _LoadedHooks:

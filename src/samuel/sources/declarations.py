@@ -25,11 +25,13 @@ from samuel.files import file_cache
 from samuel.files.survey import Signature
 from samuel.hooks.handler import Outcome
 from samuel.hooks.package import Package
-from samuel.process import interpreter, spawn
+from samuel.process import spawn
 from samuel.process.output import last_line
 from samuel.process.reason import NotRunnable
 from samuel.runtimes.ending import ending
+from samuel.runtimes.opened_program import ProgramSearch, opened_program
 from samuel.runtimes.python import PythonRuntime
+from samuel.trust.content import NO_CONTENT, ContentChanged, TrustedContent
 
 # A hook answers within milliseconds; on a busy machine it may take seconds, and is not broken for that.
 ASK_SECONDS = 10.0
@@ -93,7 +95,10 @@ class DeclarationCache:
             self._write()
 
     def ask(
-        self, files: Iterable[tuple[str, Signature]], package: Package | None = None
+        self,
+        files: Iterable[tuple[str, Signature]],
+        package: Package | None = None,
+        content: TrustedContent = NO_CONTENT,
     ) -> dict[str, FileDeclarations]:
         """The answer of each file. Those not asked before are asked at the same time, a plugin's in its walls."""
         files_asked = list(files)
@@ -105,22 +110,26 @@ class DeclarationCache:
         if not changed:
             return {path: self._stored[path] for path, _ in files_asked}
         with ThreadPoolExecutor(max_workers=min(len(changed), 2 * (os.cpu_count() or 1))) as threads:
-            answers = threads.map(lambda file: self._ask(file[0], file[1], package), changed)
+            answers = threads.map(lambda file: self._ask(file[0], file[1], package, content), changed)
             fresh = {path: answer for (path, _), answer in zip(changed, answers, strict=True)}
         # A problem is not kept: it may come from what the file needs, and be gone the next time.
         self._stored.update((path, answer) for path, answer in fresh.items() if not answer.problem)
         self._write()
         return {path: fresh.get(path) or self._stored[path] for path, _ in files_asked}
 
-    def _ask(self, path: str, signature: Signature, package: Package | None) -> FileDeclarations:
+    def _ask(
+        self, path: str, signature: Signature, package: Package | None, content: TrustedContent
+    ) -> FileDeclarations:
         ask = self._load if is_module(path, signature) else self._run
-        return ask(path, signature, package)
+        return ask(path, signature, package, content)
 
-    def _run(self, path: str, signature: Signature, package: Package | None) -> FileDeclarations:
+    def _run(
+        self, path: str, signature: Signature, package: Package | None, content: TrustedContent
+    ) -> FileDeclarations:
         """`<file> hook` prints the names of its events."""
         try:
-            finished = self._walled(path, package) if package else self._free(path)
-        except NotRunnable as error:
+            finished = self._walled(path, package, content) if package else self._free(path, content)
+        except (NotRunnable, ContentChanged) as error:
             return FileDeclarations(signature, problem=str(error))
         if finished.ended == "timed_out":
             what = f"`{path} hook` did not answer within {ASK_SECONDS:g}s"
@@ -132,14 +141,26 @@ class DeclarationCache:
             return FileDeclarations(signature, problem=f"`{path} hook` failed: {reason}")
         return _named(path, signature, finished.stdout.decode("utf-8", "replace").split())
 
-    def _free(self, path: str) -> spawn.Finished:
-        argv = self._command(path, self._environment["PATH"], str(self._cache / "pycache"))
-        return spawn.run(argv, cwd=self._root, env=self._environment, timeout=ASK_SECONDS, output_limit=ASK_BYTES)
+    def _free(self, path: str, content: TrustedContent) -> spawn.Finished:
+        search = ProgramSearch(self._environment["PATH"], str(self._cache / "pycache"), self._cache)
+        with opened_program(path, ("hook",), search, content) as program:
+            return spawn.run(
+                program.argv,
+                cwd=self._root,
+                env=self._environment,
+                timeout=ASK_SECONDS,
+                output_limit=ASK_BYTES,
+                pass_fds=program.pass_fds,
+                executable=program.executable,
+            )
 
-    def _walled(self, path: str, package: Package) -> spawn.Finished:
+    def _walled(self, path: str, package: Package, content: TrustedContent) -> spawn.Finished:
         walls = self._python.confinement
-        argv = self._command(path, walls.path, walls.pycache(package))
-        with walls.walled(package, argv, asking=True) as command:
+        search = ProgramSearch(walls.path, walls.pycache(package), self._cache)
+        with (
+            opened_program(path, ("hook",), search, content, by_name=True) as (argv, _, _),
+            walls.walled(package, argv, asking=True) as command,
+        ):
             return spawn.run(
                 command.argv,
                 cwd=package.directory,
@@ -149,11 +170,11 @@ class DeclarationCache:
                 pass_fds=command.pass_fds,
             )
 
-    def _command(self, path: str, search: str, pycache: str) -> list[str]:
-        return interpreter.command(path, "hook", path=search, pycache=pycache, cache_dir=self._cache)
-
-    def _load(self, path: str, signature: Signature, package: Package | None) -> FileDeclarations:
-        reply = self._python.describe(path, f"discovery:{os.path.dirname(path)}", LOAD_SECONDS, package)
+    def _load(
+        self, path: str, signature: Signature, package: Package | None, content: TrustedContent
+    ) -> FileDeclarations:
+        worker = f"discovery:{os.path.dirname(path)}"
+        reply = self._python.describe(path, worker, LOAD_SECONDS, package, content)
         if reply.outcome is not Outcome.OK:
             why = last_line(reply.message, str(reply.outcome))
             return FileDeclarations(signature, problem=f"cannot be loaded: {why}")

@@ -21,8 +21,10 @@ from samuel.sources import distributions, hook_files, plugins
 from samuel.sources.client_hooks.find import ClientHooks
 from samuel.sources.declarations import DeclarationCache
 from samuel.sources.environment import REGISTRY
+from samuel.sources.hook_files import DirectoryCheck
 from samuel.sources.index import HookIndex
 from samuel.sources.yaml_hooks import YamlHooks
+from samuel.trust.content import NO_CONTENT
 from samuel.trust.permit import Permit
 
 
@@ -52,7 +54,8 @@ def project_hooks(context: DiscoveryContext) -> list[Handler]:
 
     def in_files(directory: str) -> list[Handler]:
         where = str(root / directory)
-        return hook_files.in_directory(where, Origin.PROJECT, answers, permit.objections, permit.digests)
+        check = DirectoryCheck(permit.objections, permit.content_of)
+        return hook_files.in_directory(where, Origin.PROJECT, answers, check, permit.digests)
 
     ours, theirs = paths.HOOK_DIRS
     return [
@@ -99,7 +102,7 @@ def user_hooks(context: DiscoveryContext) -> list[Handler]:
             str(context.home / directory),
             Origin.USER,
             context.user_answers,
-            lambda directory: {},
+            DirectoryCheck(lambda directory: {}, lambda files: NO_CONTENT),
             context.permit.digests,
         )
     ]

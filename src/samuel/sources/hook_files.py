@@ -27,8 +27,16 @@ from samuel.hooks.package import Package
 from samuel.paths import DISABLED
 from samuel.printable import file_name, shell_word
 from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration, is_module
+from samuel.trust.content import TrustedContent
 from samuel.trust.digests import Digests
 from samuel.trust.permit import refusal
+
+
+class DirectoryCheck(NamedTuple):
+    """Which files of a directory may be asked for their events."""
+
+    objections: Callable[[str], Mapping[str, str]]  # why files of a directory are not trusted, by name
+    content: Callable[[tuple[str, ...]], TrustedContent]  # what files were permitted with
 
 
 class HookFile(NamedTuple):
@@ -43,11 +51,11 @@ def in_directory(
     directory: str,
     origin: Origin,
     answers: DeclarationCache,
-    objections: Callable[[str], Mapping[str, str]],
+    check: DirectoryCheck,
     digests: Digests,
     package: Package | None = None,
 ) -> list[Handler]:
-    """The handlers of the hook files in one directory; `objections` says which files are not trusted.
+    """The handlers of the hook files in one directory; `check` says which of them are not trusted.
 
     The files of a plugin (`package`) are asked for their events within its walls.
     """
@@ -59,7 +67,7 @@ def in_directory(
         return [_unavailable(HookFile(name, directory, ()), origin, HandlerStatus.BROKEN, why)]
     if not files:
         return []
-    refused_files = objections(directory)
+    refused_files = check.objections(directory)
 
     def last_answer(path: str) -> FileDeclarations | None:
         """What a file declared when it was a hook, as long as its new content is not trusted."""
@@ -69,7 +77,8 @@ def in_directory(
     hook_files = [_with_free_name(file, package) for file in _candidates(files, last_answer)]
     why_not = {file.path: refusal(os.path.basename(file.path), refused_files) for file in hook_files}
     ready = [file for file in hook_files if file.status is HandlerStatus.ACTIVE and not why_not[file.path]]
-    declarations = answers.ask(((file.path, file.signature) for file in ready), package)
+    content = check.content(tuple(file.path for file in ready))
+    declarations = answers.ask(((file.path, file.signature) for file in ready), package, content)
     for file in hook_files:
         why, last = why_not[file.path], answers.last(file.path.removesuffix(DISABLED))
         # Disabling is a change like any other: until it is trusted, a hook that worked keeps its place, refused.

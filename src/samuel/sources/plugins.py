@@ -26,7 +26,7 @@ from samuel.printable import shell_word
 from samuel.runtimes.wasm import MISSING
 from samuel.sources import hook_files
 from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration
-from samuel.trust.digests import Digests
+from samuel.trust.content import NO_CONTENT, TrustedContent
 from samuel.trust.permit import Permit
 
 AGREEMENT = "plugin:"
@@ -153,7 +153,7 @@ def _of_plugin(
             places = [replace(handler, can_declare_role=False) for handler in places]
         return with_new_guards(places, now) if places else now
     bound = _bound(plugin, package, origin)
-    files = _files(plugin, package, origin, answers, permit.digests, {handler.path for handler in bound})
+    files = _files(plugin, package, origin, answers, permit, {handler.path for handler in bound})
     handlers = [*bound, *files]
     answers.keep(plugin.agreement, _answer(handlers))
     return handlers
@@ -205,13 +205,18 @@ def _files(
     package: Package,
     origin: Origin,
     answers: DeclarationCache,
-    digests: Digests,
+    permit: Permit,
     bound: set[str],
 ) -> list[Handler]:
     directory = os.path.join(package.directory, "hooks")
     if not os.path.isdir(directory):
         return []
-    handlers = hook_files.in_directory(directory, origin, answers, lambda _: {}, digests, package)
+
+    def content(files: tuple[str, ...]) -> TrustedContent:
+        return permit.package_content(package) if origin is Origin.PROJECT_PLUGIN else NO_CONTENT
+
+    check = hook_files.DirectoryCheck(lambda _: {}, content)
+    handlers = hook_files.in_directory(directory, origin, answers, check, permit.digests, package)
     return [
         replace(handler, name=f"{plugin.name}/{handler.name}", owner=plugin.name)
         for handler in handlers

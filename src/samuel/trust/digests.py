@@ -12,6 +12,12 @@ from samuel.files.regular import LARGEST, open_regular
 from samuel.files.survey import Signature
 from samuel.sha256 import sha256
 
+TYPE_CHECKING = False  # type checkers know this name
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+_SMALL = 64 * 1024  # bytes, which are digested before `hashlib` is imported
+
 
 class Digests:
     """A cache of the digests of files: a file is read again only when its signature changes."""
@@ -41,26 +47,38 @@ def read_file(path: str, keep: int) -> tuple[str, bytes]:
 
     The file is read only once: the user must see exactly what they agree to, even if the file changes meanwhile.
     """
-    import hashlib  # slow to import, and fast with large files
-
-    whole, beginning = hashlib.sha256(), bytearray()
     try:
-        if os.path.islink(path):
-            whole.update(b"link\0" + os.readlink(path).encode(errors="surrogateescape") + b"\0")
         fd = open_regular(path)
         try:
-            status = os.fstat(fd)
-            if status.st_size > LARGEST:
-                return "", b""
-            whole.update(b"x\0" if status.st_mode & 0o111 else b"-\0")
-            while chunk := os.read(fd, 1 << 20):
-                whole.update(chunk)
-                beginning += chunk[: max(0, keep - len(beginning))]
+            return read_opened(fd, path, keep)
         finally:
             os.close(fd)
     except OSError:
         return "", b""
+
+
+def read_opened(fd: int, path: str, keep: int) -> tuple[str, bytes]:
+    """The same of the file that was opened by `path` as this descriptor. Raises OSError."""
+    os.lseek(fd, 0, os.SEEK_SET)
+    status = os.fstat(fd)
+    if status.st_size > LARGEST:
+        return "", b""
+    whole, beginning = _new_digest(status.st_size), bytearray()
+    if os.path.islink(path):
+        whole.update(b"link\0" + os.readlink(path).encode(errors="surrogateescape") + b"\0")
+    whole.update(b"x\0" if status.st_mode & 0o111 else b"-\0")
+    while chunk := os.read(fd, 1 << 20):
+        whole.update(chunk)
+        beginning += chunk[: max(0, keep - len(beginning))]
     return whole.hexdigest(), bytes(beginning)
+
+
+def _new_digest(size: int) -> _Hash:
+    if size <= _SMALL:
+        return sha256()
+    import hashlib  # slow to import, and fast with large files
+
+    return hashlib.sha256()
 
 
 def tree_digest(directory: str, signatures: Mapping[str, Signature], digests: Digests) -> str:

@@ -6,7 +6,7 @@ The agreements are pinned when the Permit is created: nothing that happens later
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from samuel.files.survey import Signature, TooManyFiles, file_signature, survey, survey_place
@@ -14,12 +14,14 @@ from samuel.hooks.capability import binding_refusal
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
 from samuel.printable import file_name
+from samuel.trust.content import NO_CONTENT, TrustedContent, TrustedFile
 from samuel.trust.digests import Digests, agreed_digest, tree_digest
 from samuel.trust.neighbours import single_file_directories
 from samuel.trust.store import Agreement
 
 NEEDS_NO_TRUST = (Origin.BUILT_IN, Origin.USER, Origin.USER_PLUGIN, Origin.EMBEDDER)
 CheckDirectory = Callable[[str], Mapping[str, str]]
+_Results = list[tuple[Mapping[str, object], str, object]]  # of checks: where each is, its key, and itself
 HOW = "run `samuel trust` to look at it and agree"
 
 
@@ -35,7 +37,9 @@ class Permit:
         self._everything = everything
         self.digests = Digests()
         self._checked: dict[str, tuple[dict[str, Signature], dict[str, str]]] = {}
-        self._packages: dict[str, tuple[dict[str, Signature], str]] = {}
+        self._packages: dict[str, tuple[dict[str, Signature], str, TrustedContent]] = {}
+        self._single_files: dict[str, TrustedFile] = {}
+        self._contents: dict[tuple[str, ...], tuple[_Results, TrustedContent]] = {}
         self._linked: dict[str, str] = {}
 
     def __call__(self, handler: Handler) -> str:
@@ -59,10 +63,54 @@ class Permit:
             return ()
         if handler.package is not None:
             return _survey(handler.package.directory)
-        files = handler.runs if handler.file else (handler.path,)
+        files = _files_of(handler)
         alone = self._single_file_directories
         places = {path if (above := os.path.dirname(path)) in alone else above for path in files if path}
         return [_survey(place) for place in sorted(places)]
+
+    def content(self, handler: Handler) -> TrustedContent:
+        """What a handler was permitted with: whatever runs it compares the bytes that it runs with this."""
+        if self._everything or handler.origin in NEEDS_NO_TRUST:
+            return NO_CONTENT
+        if handler.package is not None:
+            return self.package_content(handler.package)
+        return self.content_of(_files_of(handler))
+
+    def package_content(self, package: Package) -> TrustedContent:
+        """What a plugin of the project was permitted with."""
+        return NO_CONTENT if self._everything else self._packages[package.directory][2]
+
+    def content_of(self, files: tuple[str, ...]) -> TrustedContent:
+        """What these files, and everything in their directories, were permitted with."""
+        if self._everything:
+            return NO_CONTENT
+        cached = self._contents.get(files)
+        # The same objects, and not only equal ones: a result is replaced when a file changed.
+        if cached is not None and all(where.get(key) is result for where, key, result in cached[0]):
+            return cached[1]
+        alone = {path: self._single_files[path] for path in files if path in self._single_files}
+        places = {os.path.dirname(path) for path in files if path} - self._single_file_directories
+        checked = {place: self._checked[place] for place in sorted(places) if place in self._checked}
+        trusted = dict(alone)
+        for place, (signatures, objections) in checked.items():
+            trusted.update(self._agreed_files(place, signatures, objections))
+        content = TrustedContent(tuple(checked), trusted)
+        # One object for all hooks of a directory: it is compared with the one that a worker has.
+        content = next((other for _, other in self._contents.values() if other == content), content)
+        results: _Results = [(self._single_files, path, self._single_files.get(path)) for path in files]
+        results += [(self._checked, place, self._checked.get(place)) for place in places]
+        self._contents[files] = results, content
+        return content
+
+    def _agreed_files(
+        self, directory: str, signatures: Mapping[str, Signature], objections: Mapping[str, str]
+    ) -> Iterator[tuple[str, TrustedFile]]:
+        agreed, prefix = self._agreed(), os.path.relpath(directory, self._root)
+        for name, signature in signatures.items():
+            agreement = agreed.get(os.path.join(prefix, name))
+            if agreement is not None and name not in objections:
+                digests = (agreement.digest, *agreement.earlier)
+                yield os.path.join(directory, name), TrustedFile(signature, digests)
 
     def declared(self, handler: Handler, look: CheckDirectory | None = None) -> str:
         """Why a YAML hook may not run, or "": its file and the files that it runs must be as agreed.
@@ -98,8 +146,14 @@ class Permit:
         answer = answer or self._compare(
             package.agreement, agreed_digest(package.agreed_text, "" if package.linked else content)
         )
-        self._packages[package.directory] = (signatures, answer)
+        trusted = {} if answer else self._files_in(package.directory, signatures)
+        self._packages[package.directory] = (signatures, answer, TrustedContent((package.directory,), trusted))
         return answer
+
+    def _files_in(self, directory: str, signatures: Mapping[str, Signature]) -> dict[str, TrustedFile]:
+        named = ((name, signature) for name, signature in signatures.items() if name == file_name(name))
+        paths = ((os.path.join(directory, name), signature) for name, signature in named)
+        return {path: TrustedFile(signature, (self.digests.of(path, signature),)) for path, signature in paths}
 
     def _linked_since(self, package: Package, content: str) -> str:
         """Refuse a linked plugin that changed within a run, perhaps by the agent; between runs it may change."""
@@ -127,7 +181,13 @@ class Permit:
             signature = file_signature(path)
         except OSError as error:
             return f"not trusted: cannot read `{path}`: {error.strerror}"
-        return self._compare(os.path.relpath(path, self._root), self.digests.of(path, signature))
+        digest = self.digests.of(path, signature)
+        if why := self._compare(os.path.relpath(path, self._root), digest):
+            return why
+        file = TrustedFile(signature, (digest,))
+        if self._single_files.get(path) != file:
+            self._single_files[path] = file
+        return ""
 
     def objections(self, directory: str) -> Mapping[str, str]:
         """Why files of a directory are not trusted, by name; {} if all are as agreed."""
@@ -183,6 +243,11 @@ class Permit:
         if not agreement.covers(digest):
             return f"not trusted: `{name}` is not what was agreed to; {HOW}"
         return ""
+
+
+def _files_of(handler: Handler) -> tuple[str, ...]:
+    """The files that a handler of no plugin runs."""
+    return handler.runs if handler.file else (handler.path,)
 
 
 def _survey(place: str) -> object:

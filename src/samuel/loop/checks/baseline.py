@@ -12,12 +12,13 @@ from samuel.loop.checks.judgement import CheckedWork, checked
 from samuel.loop.checks.repeat import repeated
 from samuel.loop.checks.verdict import cannot_run, failing_commands
 from samuel.loop.checks.withheld import withheld_hint, withheld_variables
-from samuel.loop.evidence import WORKERS, Evidence
+from samuel.loop.evidence import Evidence
 from samuel.loop.reports import BaselineChecked
 from samuel.loop.run import Run
 from samuel.loop.run_files import RunFiles
 from samuel.loop.steps import Steps
 from samuel.loop.stop import IterationEnded, RunStopped
+from samuel.loop.workers import CHECK
 from samuel.loop.workplace import Workplace
 from samuel.printable import listed, shorten
 
@@ -46,7 +47,7 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     place.repeat_check.forget()
     try:
         evidence = Evidence(place, files.tasks, steps.state_files)
-        window = files.repository.open(before, WORKERS["check"], files.work_tree)
+        window = files.repository.open(before, CHECK, files.work_tree)
         with evidence.window(before, "check"), window:
             fired = steps.ask(before, QualityCheck(commands=commands))
             work, any_handler = checked(fired), any(call.would is None for call in fired.calls)

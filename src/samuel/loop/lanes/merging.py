@@ -25,6 +25,7 @@ from samuel.loop.lanes.lane import Lane
 from samuel.loop.run import LaneRecord, Run
 from samuel.loop.settle import TRAILER
 from samuel.loop.steps import NO_TASK
+from samuel.loop.workers import CHECK
 from samuel.paths import PROTECTED, VOLATILE_DIRS
 from samuel.printable import listed
 from samuel.process.git.landing import LandingRefs, Merge, changed_paths
@@ -199,7 +200,7 @@ class Merging:
         )
         baseline, before = self._checks.baseline, self._checks.verified
         lane.place.repeat_check.forget()
-        with agreements_kept(lane.place, "a check"), notes_collected(lane.place, lane.project):
+        with agreements_kept(lane.place, lane.place.at_work(CHECK)), notes_collected(lane.place, lane.project):
             work = checked(lane.steps.ask(run, event))
             runs = repeated(
                 work.runs, lambda runs: counting_failures(runs, baseline, before), lane.place.repeat_check

@@ -118,7 +118,7 @@ class Git:
         In no repository it is the user's and the machine's. A broken `.git` would be an error there.
         """
         source = ["--file", file] if file else ["--includes"]
-        arguments = ["config", *source, "--list", "--show-origin", "-z"]
+        arguments = ["config", *source, *git_settings.LISTING]
         return git_settings.parse(self.call(arguments, cwd="" if self.is_repository else "/"))
 
     def hooks_directory(self) -> Path:

@@ -30,7 +30,7 @@ TIMEOUT = 600.0  # the first look reads every file
 _SECOND, _TICK = 1_000_000_000, 20_000_000  # in nanoseconds
 _ATTRIBUTES = "* -text -ident -filter !working-tree-encoding !diff !eol\n"
 _TEMPORARY = re.compile(r"\.samuel-[0-9a-f]{16}\.tmp")  # what a killed `atomic.write_at` leaves
-_PLATFORM = ("core.ignorecase", "core.precomposeunicode", "core.symlinks")
+_PLATFORM = ("core.precomposeunicode", "core.symlinks")
 
 
 class OwnIndex:
@@ -276,13 +276,19 @@ class OwnIndex:
 
     @cached_property
     def _settings(self) -> dict[str, str]:
-        """What of the owner's configuration counts: which files git ignores, and what the file system can do."""
+        """What of the owner's configuration counts: which files git ignores, and what the file system can do.
+
+        Which files git ignores everywhere is up to the user. The repository's configuration does not count there:
+        an agent could hide files by it. Nor does it tell whether the file system knows upper case.
+        """
         settings, home = self._owner_settings, self._git.home
+        of_user = [setting for setting in settings if setting.scope in ("system", "global")]
         places = self._git.owner_environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
-        ignored = git_settings.value_of(settings, "core.excludesfile")
+        ignored = git_settings.value_of(of_user, "core.excludesfile")
         platform = {key: value for key in _PLATFORM if (value := git_settings.value_of(settings, key))}
         return {
             **platform,
+            "core.ignorecase": "true" if self._ignores_case() else "false",
             "core.excludesFile": git_settings.expanded(ignored, home) if ignored else f"{places}/git/ignore",
             "core.fileMode": git_settings.value_of(settings, "core.filemode") or "true",
             "core.autocrlf": "false",
@@ -295,6 +301,11 @@ class OwnIndex:
             "index.sparse": "false",
             "gc.auto": "0",
         }
+
+    def _ignores_case(self) -> bool:
+        """Whether the file system finds a file by a name in other letters; git asks it in the same way."""
+        directory = self._git.location().shared
+        return (directory / "hEAD").exists() and "hEAD" not in os.listdir(directory)
 
     def _lay_out(self) -> None:
         own = self._directory

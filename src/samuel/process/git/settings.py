@@ -39,7 +39,13 @@ _ISOLATED = re.compile(r"-[IPEsSBuO]+")
 _UNKNOWN = re.compile(r"`|\$[({A-Za-z_]")  # only a shell knows what this becomes
 
 
+LISTING = ("--list", "--show-scope", "--show-origin", "-z")
+"""The options of `git config` for what `parse` reads."""
+
+
 class GitSetting(NamedTuple):
+    scope: str
+    """Whose it is: `system`, `global` (the user's), `local` or `worktree` (the repository's)."""
     origin: str
     """The file it stands in, as git has it; "" for none."""
     key: str
@@ -48,13 +54,13 @@ class GitSetting(NamedTuple):
 
 
 def parse(output: bytes) -> list[GitSetting]:
-    """What `git config --list --show-origin -z` printed, without what we passed ourselves."""
+    """What `git config` printed with `LISTING`, without what we passed ourselves."""
     fields = [os.fsdecode(field) for field in output.split(b"\0")[:-1]]
     settings = []
-    for origin, entry in zip(fields[::2], fields[1::2], strict=True):
+    for scope, origin, entry in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
         key, _, value = entry.partition("\n")
         if origin.startswith("file:"):
-            settings.append(GitSetting(origin[5:], key, value))
+            settings.append(GitSetting(scope, origin[5:], key, value))
     return settings
 
 
@@ -68,12 +74,17 @@ def value_of(settings: Iterable[GitSetting], key: str) -> str:
     return next((setting.value for setting in reversed(list(settings)) if setting.key == key), "")
 
 
+def is_include(key: str) -> bool:
+    """Whether the value of a key is a file with more settings."""
+    return _INCLUDE.fullmatch(key.lower()) is not None
+
+
 def include_targets(settings: Iterable[GitSetting], home: str) -> list[str]:
     """The files that are included, or would be under a condition, whether they exist or not."""
     return [
         os.path.join(os.path.dirname(setting.origin), expanded(setting.value, home))
         for setting in settings
-        if _INCLUDE.fullmatch(setting.key.lower()) and setting.value
+        if is_include(setting.key) and setting.value
     ]
 
 

@@ -21,7 +21,7 @@ SEEING = (
 
 class SettingChanges(NamedTuple):
     back: tuple[str, ...]
-    """The keys that are to be put back: those that are gone, and those of `SEEING`."""
+    """The keys that are to be put back: those that are gone, those of `SEEING`, and files with more settings."""
     staying: tuple[str, ...]
     """Other keys that are new or have another value."""
 
@@ -30,7 +30,7 @@ def setting_changes(git: Git, before: Path, after: Path) -> SettingChanges:
     """How one configuration file differs from another. Raises GitFailed if git cannot read one."""
     old, new = _values(git, before), _values(git, after)
     changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-    back = [key for key in changed if key not in new or key in SEEING]
+    back = [key for key in changed if key not in new or key in SEEING or git_settings.is_include(key)]
     return SettingChanges(tuple(sorted(back)), tuple(sorted(set(changed) - set(back))))
 
 
@@ -47,7 +47,7 @@ def put_back_settings(git: Git, before: Path, after: Path, keys: tuple[str, ...]
 def _values(git: Git, file: Path) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     if file.exists():
-        for setting in git_settings.parse(_config(git, file, "--list", "--show-origin", "-z")):
+        for setting in git_settings.parse(_config(git, file, *git_settings.LISTING)):
             values.setdefault(setting.key, []).append(setting.value)
     return values
 

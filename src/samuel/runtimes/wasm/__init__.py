@@ -49,6 +49,7 @@ from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.runtimes.base import Reply
+from samuel.trust.content import NO_CONTENT, TrustedContent
 
 if TYPE_CHECKING:
     from samuel.runtimes.wasm.machine import WasmEngine
@@ -67,7 +68,7 @@ class WasmRuntime:
         self._machine: WasmEngine | None = None
         self._lock = threading.Lock()
 
-    def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
         machine = self._machine
         if machine is None:
             try:
@@ -76,7 +77,7 @@ class WasmRuntime:
                 if error.name != "wasmtime":
                     raise
                 return Reply(Outcome.NOT_STARTED, message=MISSING)
-        return machine.call(handler, event, timeout)
+        return machine.call(handler, event, timeout, content)
 
     def close(self) -> None:
         with self._lock:

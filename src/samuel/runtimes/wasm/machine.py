@@ -45,6 +45,7 @@ from samuel.runtimes.wasm.codes import NoAnswer
 from samuel.runtimes.wasm.host import WORD
 from samuel.runtimes.wasm.modules import ALLOCATE, INITIALIZE, MEMORY, VERSION, Loaded, Modules, NotLoaded
 from samuel.runtimes.wasm.ticker import Ticker, ticks
+from samuel.trust.content import ContentChanged, TrustedContent
 
 ADDRESSABLE = 1 << 31  # a higher address would make a packed result negative, which means an error
 TABLE_LIMIT = 1_000_000  # elements
@@ -81,11 +82,13 @@ class WasmEngine:
         self._modules = Modules(self._engine, linker, CompiledCache(cache / "wasm", root, compiler))
         self._ticker = Ticker(self._engine.increment_epoch)
 
-    def call(self, handler: Handler, event: Event, timeout: float) -> Reply:
+    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent) -> Reply:
         package = handler.package or _package_without_grants(handler)
         call = WasmCall(self._root, self._confinement, package, handler.config, event, timeout)
         try:
-            loaded = self._modules.get(handler.path, package.directory, timeout)
+            loaded = self._modules.get(handler.path, package.directory, timeout, content)
+        except ContentChanged as error:
+            return Reply(Outcome.REFUSED, message=str(error), changed=True)
         except NotLoaded as error:
             return Reply(Outcome.NOT_STARTED, message=str(error))
         except TimeoutError:

@@ -11,9 +11,11 @@ from pathlib import Path
 from wasmtime import Engine, FuncType, InstancePre, Linker, MemoryType, Module, WasmtimeError
 
 from samuel.errors import SamuelError
-from samuel.files.inside import read_inside
+from samuel.files.inside import open_inside
 from samuel.files.survey import Signature, signature
 from samuel.runtimes.wasm.cache import CompiledCache
+from samuel.trust.content import ContentChanged, TrustedContent
+from samuel.trust.digests import read_opened
 
 MODULE_LIMIT = 32 * 1024 * 1024
 MEMORY, ALLOCATE, VERSION, INITIALIZE = "memory", "samuel_alloc", "samuel_protocol_version", "_initialize"
@@ -29,7 +31,8 @@ class NotLoaded(Exception):
 class Loaded:
     """A linked module, which any thread can instantiate."""
 
-    def __init__(self, linker: Linker, module: Module) -> None:
+    def __init__(self, linker: Linker, module: Module, digest: str) -> None:
+        self.digest = digest  # of its file
         self.linked: InstancePre = linker.instantiate_pre(module)
         self.uses_wasi = any(imported.module.startswith("wasi") for imported in module.imports)
         self._types = {export.name: export.type for export in module.exports}
@@ -68,8 +71,13 @@ class Modules:
         # Compiling cannot be stopped. In these threads it goes on after the caller's deadline.
         self._compiling = ThreadPoolExecutor(4, "samuel-wasm-compiler")
 
-    def get(self, path: str, directory: str, timeout: float) -> Loaded:
-        """The module at `path`, which is in `directory`. Raises NotLoaded or TimeoutError."""
+    def get(self, path: str, directory: str, timeout: float, content: TrustedContent) -> Loaded:
+        """The module at `path`, which is in `directory`. Raises NotLoaded, ContentChanged or TimeoutError."""
+        loaded = self._get(path, directory, timeout, content)
+        content.check(path, loaded.digest)
+        return loaded
+
+    def _get(self, path: str, directory: str, timeout: float, content: TrustedContent) -> Loaded:
         try:
             file_signature = signature(os.lstat(path))
         except OSError as error:
@@ -81,10 +89,11 @@ class Modules:
         with self._lock:
             loading = self._loading.get(path)
             if loading is None or loading[0] != file_signature:
-                loading = self._loading[path] = file_signature, self._compiling.submit(self._load, path, directory)
+                future = self._compiling.submit(self._load, path, directory, content)
+                loading = self._loading[path] = file_signature, future
         try:
             loaded = loading[1].result(timeout)
-        except NotLoaded:
+        except (NotLoaded, ContentChanged):
             self._loading.pop(path, None)  # the error may be temporary
             raise
         self._ready[path] = file_signature, loaded
@@ -93,16 +102,16 @@ class Modules:
     def close(self) -> None:
         self._compiling.shutdown(wait=False, cancel_futures=True)
 
-    def _load(self, path: str, directory: str) -> Loaded:
+    def _load(self, path: str, directory: str, content: TrustedContent) -> Loaded:
         try:
-            inside = os.path.relpath(path, directory)
-            data = read_inside(Path(directory), inside, limit=MODULE_LIMIT)
+            digest, data = _read(path, directory)
         except (OSError, SamuelError) as error:
             raise NotLoaded(f"`{path}` cannot be read: {error}") from None
+        content.check(path, digest)
         if not data.startswith(_CORE):
             raise NotLoaded(f"`{path}` is not a core WebAssembly module")
         try:
-            return Loaded(self._linker, self._compiled(data))
+            return Loaded(self._linker, self._compiled(data), digest)
         except WasmtimeError as error:
             raise NotLoaded(f"`{path}` cannot be used: {_flat(error)}") from None
 
@@ -116,6 +125,18 @@ class Modules:
         module = Module(self._engine, data)
         self._cache.keep(digest, bytes(module.serialize()))
         return module
+
+
+def _read(path: str, directory: str) -> tuple[str, bytes]:
+    """The digest of a module's file, and the bytes that were digested."""
+    fd = open_inside(Path(directory), os.path.relpath(path, directory), flags=os.O_RDONLY)
+    try:
+        digest, data = read_opened(fd, path, MODULE_LIMIT + 1)
+    finally:
+        os.close(fd)
+    if len(data) > MODULE_LIMIT:
+        raise SamuelError(f"it is larger than {MODULE_LIMIT} bytes", "make it smaller")
+    return digest, data
 
 
 def _shape(kind: object) -> str:
