@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from samuel.version import __version__
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -35,9 +35,6 @@ def emit() -> int:
 
 def _quickly(answer: Callable[[], int]) -> int:
     """The exit code of a short program. Python's own start and end would be a good part of its time."""
-    from samuel.emit.quick_finder import find_own_modules_quickly
-
-    find_own_modules_quickly()
     gc.disable()  # it ends before there is garbage worth the search
     code = answer()
     if "threading" in sys.modules:  # and with it the engine: to take that apart would be a tenth of the time
@@ -85,9 +82,6 @@ def _emit_with_engine(arguments: list[str]) -> int:
     plain = EmitArguments.plain(arguments)
     if plain is None or "_SAMUEL_COMPLETE" in os.environ:
         return _command(["emit", *arguments])
-    from samuel.emit.slow_imports import import_without_slow_modules
-
-    import_without_slow_modules()
     from samuel.cli.emit_event import emit_plain
     from samuel.cli.signals import end_as_by_ctrl_c
 

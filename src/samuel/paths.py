@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import os
 import pwd
+from hashlib import sha256
 from pathlib import Path
 
-from samuel.sha256 import sha256
-
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from samuel.records import dataclass
+import msgspec
 
 CONFIG = "samuel.toml"
 HOME = ".samuel"
@@ -36,8 +31,7 @@ CLIENT_DIRS = (".claude", ".codex", ".cursor")  # of a project: agents keep sett
 SCRIPTED = ".samuel/scripted"  # the steps of the scripted agent
 
 
-@dataclass(frozen=True)
-class Project:
+class Project(msgspec.Struct, frozen=True):
     """One project's places, all below its root (the directory that holds samuel.toml)."""
 
     root: Path
@@ -89,8 +83,7 @@ class Project:
         return self.run / "plugins" / plugin.replace("/", "@")
 
 
-@dataclass(frozen=True)
-class User:
+class User(msgspec.Struct, frozen=True):
     """One user's places: hooks of their own, what they agreed to, and caches that may be thrown away."""
 
     home: Path

@@ -5,7 +5,8 @@ Plain classes: `collections` and `typing` would take as long to import as all th
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # type checkers know this name
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from samuel.emit import filter_cache
 from samuel.emit.call import LARGEST_STDIN, STDOUT, EmitArguments
 from samuel.emit.project_root import project_root
 from samuel.process.passed import PINNED
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

@@ -10,8 +10,7 @@ Imported by a client that has to be fast.
 from __future__ import annotations
 
 import os
-
-from samuel.process.plain_signal import plain_signal as signal
+import signal
 
 NATIVE_CLIENT = "samuel-emit"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import threading
 import time
@@ -22,7 +23,6 @@ from typing import NoReturn
 from samuel.process import procfs
 from samuel.process.ledger import LEDGER, MARK, reap
 from samuel.process.passed import INTERPRETER_PREFIXES
-from samuel.process.plain_signal import plain_signal as signal
 
 PYCACHE = "PYTHONPYCACHEPREFIX"
 # The interpreter's variables whose effect a fork can take back, if it is to have others.
@@ -178,17 +178,11 @@ def _renew_interpreter(env: Mapping[str, str]) -> None:
         del sys.path[0]  # the directory of the script
     _FORMER_OBJECTS.append(dict(sys.path_importer_cache))  # to free it would copy every page that has a part of it
     sys.path_importer_cache.clear()
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not _is_own(finder)]
     sys.pycache_prefix = env.get(PYCACHE)
     sys.dont_write_bytecode = False
     sys.argv = ["-c"]
     gc.enable()  # which `samuel emit` does without
     sys.modules["__main__"] = ModuleType("__main__")
-
-
-def _is_own(finder: object) -> bool:
-    """Whether Samuel itself put this finder there."""
-    return str(getattr(finder, "__module__", "")).startswith("samuel.")
 
 
 _FORMER_OBJECTS: list[object] = []

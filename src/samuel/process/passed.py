@@ -5,7 +5,8 @@ No imports: the small clients of the server read these lists too, and `samuel-em
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Container
 

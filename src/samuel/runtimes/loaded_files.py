@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+from hashlib import sha256
 
 from samuel.files.survey import Signature, signature
 from samuel.runtimes.unfound_modules import UnfoundModules
-from samuel.sha256 import sha256
 
 
 class LoadedFiles:

@@ -10,8 +10,8 @@ import os
 import sys
 import time
 from _imp import extension_suffixes
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # only for type checkers: `samuel emit` imports this file, too
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from importlib.machinery import ModuleSpec

@@ -6,18 +6,18 @@ It imports next to nothing: starting the interpreter is most of its time.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from typing import TYPE_CHECKING
 
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitArguments
 from samuel.emit.project_root import project_root
 from samuel.process.emit_client import NATIVE_CLIENT, NESTED, OFF, SWITCH, installation_of
-from samuel.process.plain_signal import plain_signal as signal
 from samuel.serve import wire
 from samuel.serve.place import socket_path
 from samuel.serve.proof import proof_about
 from samuel.version import __version__
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

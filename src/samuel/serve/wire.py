@@ -15,9 +15,10 @@ All numbers are unsigned, of 32 bits, in network order. Imported by a client tha
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from samuel.emit.call import EmitAnswer
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 

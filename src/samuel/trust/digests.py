@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from hashlib import sha256
 
 from samuel.files.regular import LARGEST, open_regular
 from samuel.files.survey import Signature
-from samuel.sha256 import sha256
 
 
 class Digests:

@@ -7,11 +7,11 @@ This does not call git, which would read the repository's configuration before i
 from __future__ import annotations
 
 import os
+from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from samuel.files.regular import read_regular
-from samuel.sha256 import sha256
 
-TYPE_CHECKING = False  # `pathlib` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from pathlib import Path
 
