@@ -10,10 +10,9 @@ Names are loaded when they are first used: so `import samuel` in a hook file cos
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samuel.version import __version__
 
+TYPE_CHECKING = False  # every hook imports this file, and `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from typing import Any
 

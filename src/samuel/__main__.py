@@ -5,12 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from samuel.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def program() -> int:

@@ -10,7 +10,6 @@ Imported by a client that has to be fast.
 from __future__ import annotations
 
 import os
-import signal
 
 NATIVE_CLIENT = "samuel-emit"
 
@@ -64,6 +63,8 @@ def without_deadline(arguments: list[str]) -> list[str]:
     seconds = arguments[-1]
     if not seconds.isascii() or not seconds.isdecimal() or not 0 < int(seconds) <= LONGEST_DEADLINE:
         return arguments
+    import signal  # with `enum`, too slow for calls without a deadline
+
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # whatever our caller did to it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGALRM,))
     signal.alarm(int(seconds))

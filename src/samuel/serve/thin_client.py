@@ -6,9 +6,8 @@ It imports next to nothing: starting the interpreter is most of its time.
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitArguments
 from samuel.emit.project_root import project_root
@@ -18,10 +17,7 @@ from samuel.serve.place import socket_path
 from samuel.serve.proof import proof_about
 from samuel.version import __version__
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Answer = tuple[int, int, list[tuple[int, bytes]]]  # as `wire.decode_answer` gives it
+Answer = tuple[int, int, list[tuple[int, bytes]]]  # as `wire.decode_answer` gives it
 
 REPLY_SECONDS = 2.0  # for the server to take the call, and to be about to call handlers
 
@@ -56,6 +52,8 @@ def emit_in_run(arguments: Sequence[str], path: str, pid: str, born: str, fallba
 
 def _become(program: str, arguments: Sequence[str], data: bytes | None) -> int:
     """Give stdin, as far as it was read, to a program and become it; the exit code of a denial if that fails."""
+    import signal  # with `enum`, too slow for calls that a server answers
+
     try:
         if data is not None:
             file = os.memfd_create("stdin")  # a run has a server on Linux only
