@@ -9,11 +9,13 @@ from pathlib import Path
 
 import msgspec
 
-CONFIG = "samuel.toml"
+from samuel.project_root import CONFIG as CONFIG
+from samuel.project_root import YAML_HOOKS as YAML_HOOKS
+from samuel.project_root import project_root
+
 HOME = ".samuel"
 HOOK_DIRS = (".samuel/hooks", ".kodelet/hooks")  # below a project's root and below the user's home
 SYSTEM = ".system"  # of a project: YAML hooks, the registry of abilities, and what hooks log
-YAML_HOOKS = ".system/hooks"
 VOLATILE_DIRS = (
     ".samuel/run/",
     ".system/logs/",
@@ -156,14 +158,5 @@ def _xdg_directory(variable: str) -> Path | None:
 
 
 def find_root(start: Path) -> Path:
-    """The nearest directory at or above `start` with a samuel.toml, or the top of its git work tree.
-
-    The top of a git work tree ends the search: a project never reaches into the repository around it, whose guards
-    are asked apart (`trust/enclosing.py`). Without any, the nearest that has YAML hooks. Or else `start`.
-    """
-    start = start.resolve()
-    above = (start, *start.parents)
-    for directory in above:
-        if (directory / CONFIG).is_file() or (directory / ".git").exists():
-            return directory
-    return next((directory for directory in above if (directory / YAML_HOOKS).is_dir()), start)
+    """The root of the project that `start` belongs to."""
+    return Path(project_root(str(start.resolve())))

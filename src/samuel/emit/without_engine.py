@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from samuel.emit import filter_cache
 from samuel.emit.call import LARGEST_STDIN, STDOUT, EmitArguments
-from samuel.emit.project_root import project_root
 from samuel.process.passed import PINNED
+from samuel.project_root import project_root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

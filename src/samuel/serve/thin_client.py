@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitArguments
-from samuel.emit.project_root import project_root
 from samuel.process.emit_client import NATIVE_CLIENT, NESTED, OFF, SWITCH, installation_of
+from samuel.project_root import project_root
 from samuel.serve import wire
 from samuel.serve.place import socket_path
 from samuel.serve.proof import proof_about
