@@ -45,6 +45,8 @@ def emit_or_prepare(arguments: Sequence[str]) -> int | None:
 def emit_in_run(arguments: Sequence[str], path: str, pid: str, born: str, fallback: str) -> int:
     """The exit code, if the server of a run answered; else this process becomes the program `fallback`."""
     try:
+        if EmitArguments.plain(arguments) is None:
+            raise Cold("the command line is not a plain one")
         return emit_warm(arguments, (path, pid, born))
     except Cold as cold:
         return _become(fallback, arguments, cold.data)
@@ -69,12 +71,10 @@ def _become(program: str, arguments: Sequence[str], data: bytes | None) -> int:
 
 
 def emit_warm(arguments: Sequence[str], of_run: Sequence[str] = ()) -> int:
-    """Have the server of this project answer `samuel emit`, or that of a run; the exit code, or Cold.
+    """Have the server of this project answer a plain `samuel emit`, or that of a run; the exit code, or Cold.
 
     `of_run` has the path of the run's server, its process id and when it started.
     """
-    if EmitArguments.plain(arguments) is None:
-        raise Cold("the command line is not a plain one")
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         raise Cold("a standard stream is closed, and the socket would take its place")
     if os.isatty(0) or os.isatty(1):
