@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from samuel.errors import UsageError
 from samuel.project_root import CONFIG as CONFIG
 from samuel.project_root import YAML_HOOKS as YAML_HOOKS
 from samuel.project_root import project_root
@@ -119,8 +120,6 @@ class User(msgspec.Struct, frozen=True):
         """The user that the environment names. Raises UsageError when their home is not an existing directory."""
         home = home_directory()
         if problem := home_problem(home):
-            from samuel.errors import UsageError  # needs `typing`, too slow for an `emit` without hooks
-
             raise UsageError(problem, "set `HOME` to the absolute path of a directory that exists")
         state = _xdg_directory("XDG_STATE_HOME") or home / ".local" / "state"
         cache = _xdg_directory("XDG_CACHE_HOME") or home / ".cache"

@@ -41,9 +41,7 @@ def read_file(path: str, keep: int) -> tuple[str, bytes]:
 
     The file is read only once: the user must see exactly what they agree to, even if the file changes meanwhile.
     """
-    import hashlib  # slow to import, and fast with large files
-
-    whole, beginning = hashlib.sha256(), bytearray()
+    whole, beginning = sha256(), bytearray()
     try:
         if os.path.islink(path):
             whole.update(b"link\0" + os.readlink(path).encode(errors="surrogateescape") + b"\0")
