@@ -1,7 +1,4 @@
-"""Handlers of plugins within their walls: beside the same without, and beside bare bubblewrap.
-
-The bare one makes its walls for each call. Ours are made once, and a launcher within them starts each script.
-"""
+"""Handlers of plugins within their walls: beside the same without, and beside bare bubblewrap."""
 
 from __future__ import annotations
 

@@ -24,6 +24,12 @@ def guard(event):
     if "rm -rf" in str(event.tool_input):
         return {"decision": "deny", "reason": "not here"}
 """
+SCRIPT = """\
+#!/bin/sh
+[ "$1" = hook ] && { echo PreAbilityCall; exit; }
+grep -q 'rm -rf' && { echo '{"decision": "deny", "reason": "not here"}'; exit; }
+echo '{}'
+"""
 CALL = json.dumps({"ability_id": "shell", "tool_input": {"command": "ls"}}).encode()
 OF_CLAUDE = json.dumps(
     {
@@ -73,10 +79,13 @@ def run(scratch: Path) -> Iterator[Row]:
         nobody = command(SAMUEL, "emit", "UserPromptSubmit", directory=root, stdin=PROMPT)
         cold_times, nobody_times, interpreter = take_turns(cold, nobody, python, rounds=40)
         yield at_most(
-            "samuel emit without a server, with a Python guard, vs python -c pass", cold_times, interpreter, 5
+            "samuel emit without a server, with a Python guard, vs python -c pass", cold_times, interpreter, 8
         )
-        yield at_most("the same with nobody listening", nobody_times, interpreter, 2.5)
+        yield beside("the same with nobody listening", nobody_times, interpreter)
         subprocess.run([SAMUEL, "serve", "stop"], cwd=root, capture_output=True, check=True)
+        cold_script = command(SAMUEL, "emit", "PreAbilityCall", directory=script_project(root))
+        script_times, interpreter = take_turns(cold_script, python, rounds=40)
+        yield at_most("the same with a script as the guard", script_times, interpreter, 8)
 
 
 @contextmanager
@@ -90,6 +99,15 @@ def guarded_project(scratch: Path) -> Iterator[Path]:
         (root / ".samuel" / "hooks" / "guard.py").write_text(GUARD)
         subprocess.run([SAMUEL, "trust", "--yes"], cwd=root, check=True, capture_output=True)
         yield root
+
+
+def script_project(root: Path) -> Path:
+    """The project with a guard in shell in the place of the one in Python."""
+    hooks = root / ".samuel" / "hooks"
+    (hooks / "guard.py").unlink()
+    executable(hooks / "guard", SCRIPT)
+    subprocess.run([SAMUEL, "trust", "--yes"], cwd=root, check=True, capture_output=True)
+    return root
 
 
 def command(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import inspect
 import json
@@ -101,7 +100,7 @@ def class_section(cls: type[Any]) -> Iterator[str]:
         yield f"{docstring(cls)}\n{', '.join(f'`{member.name}` (`{member.value}`)' for member in cls)}.\n"
         yield f"{OUTCOMES}\n"
         return
-    if issubclass(cls, msgspec.Struct):
+    if cls.__name__ in FIELDS:
         yield docstring(cls)
         rows = [
             (f"`{field.name}`", f"`{cls.__annotations__[field.name]}`", FIELDS[cls.__name__][field.name])
@@ -109,9 +108,9 @@ def class_section(cls: type[Any]) -> Iterator[str]:
         ]
         yield table(("field", "type", "what it is"), rows)
     else:
-        yield signature(cls.__name__, cls if dataclasses.is_dataclass(cls) else cls.__init__)
+        yield signature(cls.__name__, cls if issubclass(cls, msgspec.Struct) else cls.__init__)
         yield docstring(cls)
-        if cls.__init__.__doc__:
+        if not issubclass(cls, msgspec.Struct) and cls.__init__.__doc__:
             yield docstring(cls.__init__)
         if cls is samuel.App:
             yield APP_ATTRIBUTES
@@ -139,7 +138,13 @@ def members(cls: type[Any]) -> Iterator[str]:
 def signature(name: str, function: Callable[..., Any]) -> str:
     """A signature as a person would write it: on one line if it fits, else one parameter a line."""
     full = inspect.signature(function)
-    parameters = [parameter for parameter in full.parameters.values() if parameter.name != "self"]
+    # msgspec evaluates the annotations of its signatures; a reader wants the text of the code.
+    as_written = function.__annotations__
+    parameters = [
+        parameter.replace(annotation=as_written.get(parameter.name, parameter.annotation))
+        for parameter in full.parameters.values()
+        if parameter.name != "self"
+    ]
     returns = full.return_annotation
     arrow = "" if returns in (inspect.Signature.empty, None, "None") else f" -> {returns}"
     words: list[str] = []

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from samuel.version import __version__
 
-TYPE_CHECKING = False  # `typing` would double what `samuel --version` costs; type checkers know this name
+TYPE_CHECKING = False  # every hook imports this file, and `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from typing import Any
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Callable
 
 from samuel.version import __version__
-
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def program() -> int:
@@ -35,9 +32,6 @@ def emit() -> int:
 
 def _quickly(answer: Callable[[], int]) -> int:
     """The exit code of a short program. Python's own start and end would be a good part of its time."""
-    from samuel.emit.quick_finder import find_own_modules_quickly
-
-    find_own_modules_quickly()
     gc.disable()  # it ends before there is garbage worth the search
     code = answer()
     if "threading" in sys.modules:  # and with it the engine: to take that apart would be a tenth of the time
@@ -62,12 +56,17 @@ def _emit_as_client() -> int:
 
 def _emit(arguments: list[str]) -> int:
     """Answered by a server, or without the engine if no hook wants the event, or by the engine."""
+    from samuel.emit.call import EmitArguments
     from samuel.process.emit_client import OFF, SWITCH, WAS_ASKED_OPTION, without_deadline
 
     arguments = without_deadline(arguments)
-    if arguments[:1] == [WAS_ASKED_OPTION]:
+    was_asked = arguments[:1] == [WAS_ASKED_OPTION]
+    if was_asked:
         del arguments[0]
-    elif os.environ.get(SWITCH) != OFF:
+    plain = EmitArguments.plain(arguments)
+    if plain is None or "_SAMUEL_COMPLETE" in os.environ:
+        return _command(["emit", *arguments])
+    if not was_asked and os.environ.get(SWITCH) != OFF:
         from samuel.serve.thin_client import emit_or_prepare
 
         code = emit_or_prepare(arguments)
@@ -75,19 +74,9 @@ def _emit(arguments: list[str]) -> int:
             return code
     from samuel.emit.without_engine import print_without_engine
 
-    code = print_without_engine(arguments)
-    return _emit_with_engine(arguments) if code is None else code
-
-
-def _emit_with_engine(arguments: list[str]) -> int:
-    from samuel.emit.call import EmitArguments
-
-    plain = EmitArguments.plain(arguments)
-    if plain is None or "_SAMUEL_COMPLETE" in os.environ:
-        return _command(["emit", *arguments])
-    from samuel.emit.slow_imports import import_without_slow_modules
-
-    import_without_slow_modules()
+    code = print_without_engine(plain)
+    if code is not None:
+        return code
     from samuel.cli.emit_event import emit_plain
     from samuel.cli.signals import end_as_by_ctrl_c
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 import pwd
+from hashlib import sha256
 from pathlib import Path
 
-from samuel.sha256 import sha256
+import msgspec
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from samuel.records import dataclass
+from samuel.errors import UsageError
+from samuel.project_root import CONFIG as CONFIG
+from samuel.project_root import YAML_HOOKS as YAML_HOOKS
+from samuel.project_root import project_root
 
-CONFIG = "samuel.toml"
 HOME = ".samuel"
 HOOK_DIRS = (".samuel/hooks", ".kodelet/hooks")  # below a project's root and below the user's home
 SYSTEM = ".system"  # of a project: YAML hooks, the registry of abilities, and what hooks log
-YAML_HOOKS = ".system/hooks"
 VOLATILE_DIRS = (
     ".samuel/run/",
     ".system/logs/",
@@ -36,8 +34,7 @@ CLIENT_DIRS = (".claude", ".codex", ".cursor")  # of a project: agents keep sett
 SCRIPTED = ".samuel/scripted"  # the steps of the scripted agent
 
 
-@dataclass(frozen=True)
-class Project:
+class Project(msgspec.Struct, frozen=True):
     """One project's places, all below its root (the directory that holds samuel.toml)."""
 
     root: Path
@@ -89,8 +86,7 @@ class Project:
         return self.run / "plugins" / plugin.replace("/", "@")
 
 
-@dataclass(frozen=True)
-class User:
+class User(msgspec.Struct, frozen=True):
     """One user's places: hooks of their own, what they agreed to, and caches that may be thrown away."""
 
     home: Path
@@ -124,8 +120,6 @@ class User:
         """The user that the environment names. Raises UsageError when their home is not an existing directory."""
         home = home_directory()
         if problem := home_problem(home):
-            from samuel.errors import UsageError  # needs `typing`, too slow for an `emit` without hooks
-
             raise UsageError(problem, "set `HOME` to the absolute path of a directory that exists")
         state = _xdg_directory("XDG_STATE_HOME") or home / ".local" / "state"
         cache = _xdg_directory("XDG_CACHE_HOME") or home / ".cache"
@@ -163,14 +157,5 @@ def _xdg_directory(variable: str) -> Path | None:
 
 
 def find_root(start: Path) -> Path:
-    """The nearest directory at or above `start` with a samuel.toml, or the top of its git work tree.
-
-    The top of a git work tree ends the search: a project never reaches into the repository around it, whose guards
-    are asked apart (`trust/enclosing.py`). Without any, the nearest that has YAML hooks. Or else `start`.
-    """
-    start = start.resolve()
-    above = (start, *start.parents)
-    for directory in above:
-        if (directory / CONFIG).is_file() or (directory / ".git").exists():
-            return directory
-    return next((directory for directory in above if (directory / YAML_HOOKS).is_dir()), start)
+    """The root of the project that `start` belongs to."""
+    return Path(project_root(str(start.resolve())))

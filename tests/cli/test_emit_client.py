@@ -17,6 +17,7 @@ from tests.dialects.client_reading import Reading, capture, captured, client_eve
 
 from samuel.dialects.clients.client import DENIABLE, PRE, PROMPT, ClientAnswer
 from samuel.dialects.clients.table import CLIENTS
+from samuel.emit.call import EmitArguments
 from samuel.emit.without_engine import answer_without_engine
 
 REAL = (sys.executable, "-m", "samuel")
@@ -262,7 +263,8 @@ def fast(monkeypatch) -> Callable[..., str | None]:
 
     def call(*arguments: str, stdin: str) -> str | None:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        return answer_without_engine(list(arguments))
+        command = EmitArguments.plain(arguments)
+        return answer_without_engine(command) if command else None  # else the parser reads it
 
     return call
 
@@ -306,4 +308,4 @@ def test_the_fast_answer_imports_no_engine(emit: Emit, hook) -> None:
     )
     modules = {line.split("|")[-1].strip() for line in done.stderr.splitlines() if "|" in line}
     assert "samuel.dialects.clients.tools" in modules  # what a module imported by its name imports itself
-    assert not modules & {"typing", "msgspec", "click", "samuel.events", "samuel.dialects.clients.codex"}
+    assert not modules & {"msgspec", "click", "samuel.events", "samuel.dialects.clients.codex"}

@@ -86,7 +86,6 @@ def test_help_imports_no_command():
         "samuel.process.tree",
         "rich",
         "markdown_it",
-        "msgspec",
     }
 
 

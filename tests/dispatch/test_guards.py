@@ -108,10 +108,11 @@ class TestRewriteThenGuard:
         assert fired.result["tool_input"] == {"trail": ["one"]}
 
     def test_a_denial_of_an_earlier_input_stands(self, call: Callable[..., Fired]) -> None:
-        picky = Recorder(
-            PRE, name="picky", order=1, returns=lambda e: {} if e.tool_input["trail"] else {"decision": "deny"}
-        )
-        assert call(picky, rewriter("one", order=2)).denied
+        allow, deny = {"decision": "allow", "reason": "fine now"}, {"decision": "deny", "reason": "no trail"}
+        picky = Recorder(PRE, name="picky", order=1, returns=lambda e: allow if e.tool_input["trail"] else deny)
+        fired = call(picky, rewriter("one", order=2))
+        assert fired.denied
+        assert fired.reason == fired.result["reason"] == "no trail"
 
     @pytest.mark.slow
     def test_rewrites_and_guards_of_real_processes(

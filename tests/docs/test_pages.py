@@ -7,11 +7,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from msgspec.structs import fields
 
 from samuel.abilities.execution.call import CallStatus
 from samuel.agents.table import AGENTS, CHECKED

@@ -66,6 +66,12 @@ PYTEST_MAKEFILE = "PYTEST = python -m pytest\n\n.PHONY: test\ntest: lint\n\t@$(P
             ["jest.config.js", "a/__tests__/b.js", "babel.config.cjs"],
             ["a/b.js"],
         ),
+        (
+            "timeout -k 5 10 bash ci/run && xargs -n1 ./ci/test_each < list",
+            {"ci/run": "cat <<END\n./ci/test_text\nEND\nsudo -u ci make -C sub\n", "ci/test_each": "", "list": ""},
+            ["ci/run", "ci/test_each", "sub/Makefile"],
+            ["ci/test_text", "list"],
+        ),
         ("node --test", {}, ["test/a.js", "a.test.mjs", "package.json"], ["index.js"]),
         ("bun test", {}, ["a.test.ts", "bunfig.toml"], ["a.ts"]),
         ("go test ./...", {}, ["a/b_test.go", "a/testdata/golden.txt"], ["a/b.go"]),

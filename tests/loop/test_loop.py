@@ -144,6 +144,15 @@ class TestTampering:
         assert loop.statuses() == {"1": "pending"}
         assert f"`{file}` changed during the run" in loop.store.load()[0].last_failure
 
+    def test_no_check_runs_after_an_agent_that_changed_the_rules(self, loop: LoopProject) -> None:
+        checked = loop.root.parent / "checked"
+        loop.configure(f'quality_checks = ["test ! -f work-1.txt || touch {checked}"]')
+        loop.tasks("1")
+        loop.agent("echo '# changed' >> samuel.toml\n" + GOOD)
+        loop.run(1)
+        assert outcomes(loop) == ["aborted"]
+        assert not checked.exists()
+
     def test_the_pinned_checks_are_the_ones_that_run(self, loop: LoopProject) -> None:
         loop.configure('quality_checks = ["test ! -f work-1.txt"]')
         loop.tasks("1")

@@ -457,7 +457,7 @@ def test_what_a_function_starts_ends_with_the_call(place: Place, marked: Any) ->
 def test_no_descriptor_is_left_open_by_calls(place: Place) -> None:
     granted = package(place.root, read=("docs",), write=(".",))
     hook, two = script(granted, "#!/bin/sh\n"), function(granted, "return {}")
-    for each in (hook, hook, two):  # the second call of a script starts a launcher, which is kept
+    for each in (hook, two):
         place.call(each)
     before = set(os.listdir("/proc/self/fd"))
     for _ in range(3):

@@ -224,7 +224,7 @@ def test_client_looks_where_the_server_of_its_project_listens(
     marks: list[tuple[int, str]],
 ) -> None:
     """The same name in C and in Python, for any variables and any root."""
-    from samuel.emit.project_root import project_root
+    from samuel.project_root import project_root
 
     top = tmp_path_factory.mktemp("root")
     directory = top.joinpath(*parts)

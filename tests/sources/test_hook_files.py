@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
 from samuel.testing import SamuelProject

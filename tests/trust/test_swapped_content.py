@@ -11,6 +11,7 @@ import pytest
 from tests.length import at_length
 
 from samuel.dispatch.permit_check import CHANGED
+from samuel.hooks.handler import Outcome
 from samuel.testing import SamuelProject
 
 DENIES, ALLOWS = '{"decision": "deny", "reason": "the trusted guard says no"}', "{}"
@@ -78,6 +79,22 @@ def test_guard_whose_file_was_another_for_a_moment_is_refused(samuel_project: Sa
     fired = samuel_project.fire("PreAbilityCall", ability_id="x")
     assert (fired.stopped, CHANGED in fired.reason) == (True, True), fired.reason
     assert not samuel_project.fire("PreAbilityCall", ability_id="x").stopped
+
+
+@pytest.mark.parametrize("kind", ["python", "exec", "yaml"])
+def test_hook_that_changed_since_the_project_was_opened_is_not_called(
+    samuel_project: SamuelProject, kind: str
+) -> None:
+    samuel_project.config("")
+    file, other = guard(samuel_project, kind, DENIES)
+    ran = samuel_project.root.parent / "ran"
+    with samuel_project.open() as app:
+        leaves_trace = other.replace("cat >", f"touch {ran}; cat >")
+        file.write_text(leaves_trace.replace("    return", f"    open('{ran}', 'w')\n    return"))
+        fired = app.fire("PreAbilityCall", ability_id="x")
+    assert fired.stopped
+    assert fired.calls[0].outcome is Outcome.REFUSED
+    assert not ran.exists()
 
 
 TOUCHES_ITSELF = "#!/bin/sh\ncat >/dev/null\ntouch -d '2001-01-01' {file}\necho '{answer}'\n"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from samuel.app.loop import steps_of
 from samuel.app.options import AppLane, Machine, Overrides
@@ -52,8 +53,10 @@ def lane_options(app: App, stop: Stop, places: Sequence[PlaceSpec], *, timings: 
     sinks = [LockedSink(sink) for sink in app.own_sinks]
     settings = app.config.chosen(app.methodology)
     # Work that lands is a commit, also where a run in the user's own tree would make none.
-    committing = dataclasses.replace(settings, commit=True)
-    config = dataclasses.replace(app.config, methodology={**app.config.methodology, app.methodology: committing})
+    committing = msgspec.structs.replace(settings, commit=True)
+    config = msgspec.structs.replace(
+        app.config, methodology={**app.config.methodology, app.methodology: committing}
+    )
 
     def open_lane(number: int, root: Path, watch: Watch) -> LaneTools:
         opened = type(app)(

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import UNSET
 
 from samuel.events import AfterLoop, Event
@@ -68,7 +69,7 @@ def background_of(app: App, *, one_event: bool) -> LazyBackground:
             parent_id=os.environ.get("SAMUEL_EVENT_ID", ""),
             environment=app.variables,
             cache=str(app.user.cache),
-            limits=vars(app.config.limits),
+            limits=msgspec.structs.asdict(app.config.limits),
             state=str(app.user.state),
             trust_key=app.trust_key,
             trusts_everything=app.trust_stamp == "everything",

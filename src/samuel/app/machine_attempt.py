@@ -149,8 +149,8 @@ class MachineAttempt:
     def _open(self, root: Path) -> App:
         request, config = self._request, load_config(root / "samuel.toml")
         settings = config.chosen(request.methodology)
-        settings = dataclasses.replace(settings, commit=True, require_checks=request.require_checks)
-        config = dataclasses.replace(config, methodology={**config.methodology, request.methodology: settings})
+        settings = msgspec.structs.replace(settings, commit=True, require_checks=request.require_checks)
+        config = msgspec.structs.replace(config, methodology={**config.methodology, request.methodology: settings})
         if request.accept_unguarded:
             config = accepting_unguarded(config)
         overrides = Overrides(config=config, methodology=request.methodology, environment=request.environment)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import msgspec
 
 from samuel import paths
 from samuel.clock import Clock, SystemClock
@@ -10,14 +10,8 @@ from samuel.config.model import Config
 from samuel.files.atomic import DISK, Disk
 from samuel.journal import Journal
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass, field
-else:
-    from samuel.records import dataclass, field
 
-
-@dataclass(frozen=True, kw_only=True)
-class Overrides:
+class Overrides(msgspec.Struct, frozen=True, kw_only=True):
     """Settings for one opened project, instead of those of its files and of the environment.
 
     `config` replaces samuel.toml, `methodology` its `default_methodology`. `environment` (dev, prod, …) replaces
@@ -33,22 +27,20 @@ class Overrides:
     enclosing: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Machine:
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """What a project uses of the machine; tests replace it.
 
     `user` is where the user's home, state and cache directories are, `clock` gives time, ids and sleep, `disk`
     writes the files of a run. `forks`: this process may fork to run Python hooks, since it lives for one event.
     """
 
-    user: paths.User = field(default_factory=paths.User.from_environment)
-    clock: Clock = field(default_factory=SystemClock)
+    user: paths.User = msgspec.field(default_factory=paths.User.from_environment)
+    clock: Clock = msgspec.field(default_factory=SystemClock)
     disk: Disk = DISK
     forks: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class AppLane:
+class AppLane(msgspec.Struct, frozen=True, kw_only=True):
     """A lane of a run: the project opened once more, in a work tree of its own, with the run's journal."""
 
     number: int

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.order import Chain
 from samuel.process.passed import PINNED
-from samuel.sha256 import sha256
 from samuel.trust.digests import digest_file, tree_digest
 from samuel.trust.permit import NEEDS_NO_TRUST, Permit
 

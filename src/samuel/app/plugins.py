@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samuel import paths
 from samuel.config.model import PluginSettings
 from samuel.files.survey import signature
-from samuel.sha256 import sha256
 from samuel.trust.permit import Permit
 
 # Imported where they are used: an event whose hooks are in the index needs none of them.

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
 from samuel import paths
 from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.output import Output
@@ -15,15 +17,10 @@ from samuel.printable import safe
 
 # click is imported where it is used: `samuel emit` does without its parser.
 if TYPE_CHECKING:
-    from dataclasses import dataclass
-
     from samuel.app import App
-else:
-    from samuel.records import dataclass
 
 
-@dataclass(frozen=True)
-class CommandContext:
+class CommandContext(msgspec.Struct, frozen=True):
     directory: Path
     out: Output
 

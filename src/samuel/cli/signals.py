@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 from samuel.process.emit_client import DeadlinePassed
-from samuel.process.plain_signal import plain_signal as signal
 
 END = (signal.SIGTERM, signal.SIGHUP)
 """What asks a process to end, beside Ctrl-C."""

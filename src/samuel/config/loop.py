@@ -87,27 +87,29 @@ def _budgets(table: ConfigTable) -> Budgets:
 
 
 def lanes(table: ConfigTable) -> LaneSettings:
+    default = LaneSettings()
     return LaneSettings(
-        setup=table.take("setup", kinds.text, LaneSettings.setup),
-        inputs=table.take("inputs", kinds.names, LaneSettings.inputs),
+        setup=table.take("setup", kinds.text, default.setup),
+        inputs=table.take("inputs", kinds.names, default.inputs),
         copy=_copied(table),
     )
 
 
 def fleet(table: ConfigTable) -> FleetSettings:
+    default = FleetSettings()
     return FleetSettings(
         places=_places(table),
-        remote=table.take("remote", kinds.identifier, FleetSettings.remote),
-        program=table.take("program", kinds.program, FleetSettings.program),
-        silence=table.take("silence", kinds.timeout, FleetSettings.silence),
-        patience=table.take("patience", kinds.timeout, FleetSettings.patience),
-        retry=table.take("retry", kinds.timeout, FleetSettings.retry),
+        remote=table.take("remote", kinds.identifier, default.remote),
+        program=table.take("program", kinds.program, default.program),
+        silence=table.take("silence", kinds.timeout, default.silence),
+        patience=table.take("patience", kinds.timeout, default.patience),
+        retry=table.take("retry", kinds.timeout, default.retry),
     )
 
 
 def _places(table: ConfigTable) -> tuple[str, ...]:
     """The value of `places`: texts that `place_specs` can read."""
-    texts = table.take("places", kinds.names, FleetSettings.places)
+    texts = table.take("places", kinds.names, ())
     try:
         place_specs(texts)
     except UsageError as error:
@@ -118,7 +120,7 @@ def _places(table: ConfigTable) -> tuple[str, ...]:
 
 def _copied(table: ConfigTable) -> tuple[str, ...]:
     """The value of `copy`: paths below the project."""
-    paths = table.take("copy", kinds.names, LaneSettings.copy)
+    paths = table.take("copy", kinds.names, ())
     for path in paths:
         try:
             kinds.inner_path(path)
@@ -136,15 +138,16 @@ def _agent(name: str, table: ConfigTable) -> AgentSettings:
         kinds.identifier(name)
     except ValueError as error:
         table.refuse("command", f"`{shorten(name)}` cannot name an agent: it {error}")
+    default = AgentSettings(name)
     settings = AgentSettings(
         name,
         table.take("command", kinds.commands, ()),
-        table.take("prompt", kinds.one_of(*CHANNELS), AgentSettings.prompt),
+        table.take("prompt", kinds.one_of(*CHANNELS), default.prompt),
         table.take("env", kinds.variables, ()),
-        table.take("stream", kinds.one_of(*STREAMS), AgentSettings.stream),
-        table.take("claim", kinds.one_of(*CLAIMS), AgentSettings.claim),
-        hooks=table.take("hooks", kinds.one_of(*HOOK_CLIENTS), AgentSettings.hooks),
-        unguarded=table.take("unguarded", kinds.one_of("refuse", "accept"), AgentSettings.unguarded),
+        table.take("stream", kinds.one_of(*STREAMS), default.stream),
+        table.take("claim", kinds.one_of(*CLAIMS), default.claim),
+        hooks=table.take("hooks", kinds.one_of(*HOOK_CLIENTS), default.hooks),
+        unguarded=table.take("unguarded", kinds.one_of("refuse", "accept"), default.unguarded),
     )
     # An agent that Samuel ships has its command already.
     is_shipped = "unguarded" in table and not any(key in table for key in _OF_A_COMMAND)
@@ -170,7 +173,7 @@ def _sandbox(table: ConfigTable) -> SandboxSettings:
     sandbox = SandboxSettings(
         kind=kind,
         image=inner.take("image", kinds.name, ""),
-        network=inner.take("network", kinds.flag, SandboxSettings.network),
+        network=inner.take("network", kinds.flag, True),
         volumes=inner.take("volumes", kinds.names, ()),
     )
     if kind == "oci" and not sandbox.image:
@@ -179,9 +182,10 @@ def _sandbox(table: ConfigTable) -> SandboxSettings:
 
 
 def _pilot(table: ConfigTable) -> Pilot:
+    default = Pilot()
     return Pilot(
-        enabled=table.take("enabled", kinds.flag, Pilot.enabled),
-        discover_interval=table.take("discover_interval", kinds.positive, Pilot.discover_interval),
-        max_discovery_tasks=table.take("max_discovery_tasks", kinds.positive, Pilot.max_discovery_tasks),
-        focus=table.take("focus", kinds.text, Pilot.focus),
+        enabled=table.take("enabled", kinds.flag, default.enabled),
+        discover_interval=table.take("discover_interval", kinds.positive, default.discover_interval),
+        max_discovery_tasks=table.take("max_discovery_tasks", kinds.positive, default.max_discovery_tasks),
+        focus=table.take("focus", kinds.text, default.focus),
     )

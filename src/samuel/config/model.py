@@ -1,19 +1,15 @@
 """The content of samuel.toml, checked once and then never changed.
 
 Mappings are plain dicts behind a read-only type: a true read-only proxy can be neither pickled nor written as
-JSON. Lines are stored for messages and do not count in comparisons.
+JSON. Lines are stored for messages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass, field
-else:
-    from samuel.records import dataclass, field
+import msgspec
 
 DEFAULT = "default"
 DEFAULT_ALIAS = "samuel-default"
@@ -25,8 +21,7 @@ REST = "..."
 """The item of `handlers` that stands for every handler not named there."""
 
 
-@dataclass(frozen=True)
-class HandlerRef:
+class HandlerRef(msgspec.Struct, frozen=True):
     """One item of `handlers = [...]`: a name, or a table with a name and settings."""
 
     use: str
@@ -37,19 +32,18 @@ class HandlerRef:
     """True: it never runs in two lanes at once."""
     background: bool | None = None
     """True: nobody waits for it. None: as the handler itself declares."""
-    line: int = field(default=0, compare=False)
+    line: int = 0
 
 
-@dataclass(frozen=True)
-class EventSettings:
+class EventSettings(msgspec.Struct, frozen=True):
     """`[hooks."<event>"]`. None means that a key is not set; with empty `handlers` none run."""
 
     strict: bool | None = None
     timeout: float | None = None
     handlers: tuple[HandlerRef, ...] | None = None
-    order: Mapping[str, int] = field(default_factory=dict)
-    line: int = field(default=0, compare=False)
-    order_lines: Mapping[str, int] = field(default_factory=dict, compare=False)
+    order: Mapping[str, int] = {}
+    line: int = 0
+    order_lines: Mapping[str, int] = {}
 
     def over(self, below: EventSettings) -> EventSettings:
         """These settings where they are set, else those `below`; `order` is merged per key."""
@@ -66,8 +60,7 @@ class EventSettings:
 NO_SETTINGS = EventSettings()
 
 
-@dataclass(frozen=True)
-class AgentSettings:
+class AgentSettings(msgspec.Struct, frozen=True):
     """`[agents.<name>]`: any program as an agent."""
 
     name: str
@@ -95,8 +88,7 @@ class AgentSettings:
     `accept all` comes from the command line alone, and is about guards from the user's home directory as well."""
 
 
-@dataclass(frozen=True)
-class SandboxSettings:
+class SandboxSettings(msgspec.Struct, frozen=True):
     """`sandbox = "host"`, or a table."""
 
     kind: str = "host"
@@ -105,8 +97,7 @@ class SandboxSettings:
     volumes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Pilot:
+class Pilot(msgspec.Struct, frozen=True):
     """`[methodology.<name>.pilot]`: the agent also looks for tasks."""
 
     enabled: bool = False
@@ -115,8 +106,7 @@ class Pilot:
     focus: str = ""
 
 
-@dataclass(frozen=True)
-class Budgets:
+class Budgets(msgspec.Struct, frozen=True):
     """The most that agents may use, by what it is counted for; None: unlimited."""
 
     max_cost_usd: float | None = None
@@ -127,12 +117,11 @@ class Budgets:
     max_day_tokens: int | None = None
 
 
-@dataclass(frozen=True)
-class Methodology:
+class Methodology(msgspec.Struct, frozen=True):
     """`[methodology.<name>]`"""
 
     name: str
-    hooks: Mapping[str, EventSettings] = field(default_factory=dict)
+    hooks: Mapping[str, EventSettings] = {}
     agent: str = ""
     """"": the agent of ~/.samuel/config.toml, or claude."""
 
@@ -149,8 +138,8 @@ class Methodology:
     commit_hooks: bool = False
     """True: the repository's git hooks run for those commits, if the user trusts them."""
 
-    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
-    pilot: Pilot = field(default_factory=Pilot)
+    sandbox: SandboxSettings = SandboxSettings()
+    pilot: Pilot = Pilot()
     agents: tuple[str, ...] = ()
     """`agents`: the agents in order of preference, if there are several; `agent` is then ""."""
 
@@ -173,7 +162,7 @@ class Methodology:
     retry: str = "continue"
     """What an attempt after a failed one begins with: `continue` its files, or a `fresh` verified tree."""
 
-    budgets: Budgets = field(default_factory=Budgets)
+    budgets: Budgets = Budgets()
     branch: bool = False
     """True: each run commits its tasks on a branch of its own, which `samuel run finish` merges."""
 
@@ -189,8 +178,7 @@ class Methodology:
         return self.agents or (self.agent or preferred or "claude",)
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """`[limits]`"""
 
     handler_output_bytes: int = 8 * 1024 * 1024
@@ -212,8 +200,7 @@ class Limits:
     """How many processes and threads a plugin's script or Python function may have."""
 
 
-@dataclass(frozen=True)
-class LaneSettings:
+class LaneSettings(msgspec.Struct, frozen=True):
     """`[lanes]`: what a lane of `samuel run start --parallel` needs beside the files of the repository."""
 
     setup: str = ""
@@ -226,8 +213,7 @@ class LaneSettings:
     """Files that git does not have and that each lane needs, such as `.env`."""
 
 
-@dataclass(frozen=True)
-class FleetSettings:
+class FleetSettings(msgspec.Struct, frozen=True):
     """`[fleet]`: the machines on which `samuel run start` lets agents work."""
 
     places: tuple[str, ...] = ()
@@ -249,8 +235,7 @@ class FleetSettings:
     """When a machine that was lost is tried again; twice as late each time."""
 
 
-@dataclass(frozen=True)
-class RankingSettings:
+class RankingSettings(msgspec.Struct, frozen=True):
     """`[abilities]`: how abilities are ranked for a text."""
 
     ranker: str = "words"
@@ -263,17 +248,15 @@ class RankingSettings:
     """How long the agent may take; then the ranking by words is used."""
 
 
-@dataclass(frozen=True)
-class PluginSettings:
+class PluginSettings(msgspec.Struct, frozen=True):
     """`[plugins.<name>]`: the plugin's settings, which win over its manifest's defaults, and `enabled`."""
 
-    config: Mapping[str, object] = field(default_factory=dict)
+    config: Mapping[str, object] = {}
     enabled: bool = True
-    line: int = field(default=0, compare=False)
+    line: int = 0
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(msgspec.Struct, frozen=True):
     """A whole samuel.toml."""
 
     file: Path | None = None
@@ -284,10 +267,10 @@ class Config:
     environment: str = ""
     """The environment: dev, prod, …; ~/.samuel/config.toml, SAMUEL_ENV and `--env` override it."""
 
-    hooks: Mapping[str, EventSettings] = field(default_factory=dict)
+    hooks: Mapping[str, EventSettings] = {}
     """By canonical event name."""
 
-    methodology: Mapping[str, Methodology] = field(default_factory=dict)
+    methodology: Mapping[str, Methodology] = {}
 
     distributions: tuple[str, ...] = ()
     """The installed Python distributions whose `samuel.hooks` entry points are used."""
@@ -298,23 +281,23 @@ class Config:
     pass_env: tuple[str, ...] = ()
     """The host's variables that hooks receive in addition to the clean set."""
 
-    guardrails: Mapping[str, object] = field(default_factory=dict)
+    guardrails: Mapping[str, object] = {}
     """Any keys, shown to the agent."""
 
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits()
 
-    lanes: LaneSettings = field(default_factory=LaneSettings)
+    lanes: LaneSettings = LaneSettings()
 
-    fleet: FleetSettings = field(default_factory=FleetSettings)
+    fleet: FleetSettings = FleetSettings()
 
-    abilities: RankingSettings = field(default_factory=RankingSettings)
+    abilities: RankingSettings = RankingSettings()
 
-    agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+    agents: Mapping[str, AgentSettings] = {}
 
     allow_commands: tuple[str, ...] = ()
     """`[session]`: the commands, word for word, that a hook's `run_command` may run without asking."""
 
-    plugins: Mapping[str, PluginSettings] = field(default_factory=dict)
+    plugins: Mapping[str, PluginSettings] = {}
 
     serve_idle: float = 600.0
     """`[serve]`: the seconds without a call after which the server of the project ends."""

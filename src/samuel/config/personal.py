@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import msgspec
 
 from samuel.config.absent import is_absent
 from samuel.config.model import Config
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from samuel.records import dataclass
-
 PROJECT_ONLY = ("hooks", "methodology")
 
 
-@dataclass(frozen=True)
-class Personal:
+class Personal(msgspec.Struct, frozen=True):
     """The user's preferences."""
 
     agent: str = ""
@@ -73,14 +68,15 @@ def load_personal(file: Path) -> Personal:
                 f"`{key}` belongs in a project's samuel.toml",
                 "it must be the same for all users of the project",
             )
+    default = Personal()
     display = top.table("display")
     personal = Personal(
-        agent=top.take("agent", kinds.identifier, Personal.agent),
-        environment=top.take("environment", kinds.identifier, Personal.environment),
-        import_hooks=top.take("import_hooks", kinds.user_hook_sources, Personal.import_hooks),
-        serve_idle=top.table("serve").take("idle", kinds.timeout, Personal.serve_idle),
-        live=display.take("live", kinds.flag, Personal.live),
-        verbose=display.take("verbose", kinds.flag, Personal.verbose),
+        agent=top.take("agent", kinds.identifier, default.agent),
+        environment=top.take("environment", kinds.identifier, default.environment),
+        import_hooks=top.take("import_hooks", kinds.user_hook_sources, default.import_hooks),
+        serve_idle=top.table("serve").take("idle", kinds.timeout, default.serve_idle),
+        live=display.take("live", kinds.flag, default.live),
+        verbose=display.take("verbose", kinds.flag, default.verbose),
     )
     report.finish()
     return personal

@@ -42,43 +42,46 @@ def load(file: Path) -> Config:
 
 def read_config(file: Path, top: ConfigTable) -> Config:
     """The settings of a whole file, from its top-level table; what is wrong is noted in the table's report."""
+    default = Config()
     return Config(
         file=file,
-        default_methodology=top.take("default_methodology", kinds.identifier, Config.default_methodology),
-        environment=top.take("environment", kinds.identifier, Config.environment),
+        default_methodology=top.take("default_methodology", kinds.identifier, default.default_methodology),
+        environment=top.take("environment", kinds.identifier, default.environment),
         hooks=_hooks(top.table("hooks")),
         methodology=_methodologies(top.table("methodology")),
-        distributions=top.take("distributions", kinds.names, Config.distributions),
-        import_hooks=top.take("import_hooks", kinds.hook_sources, Config.import_hooks),
-        pass_env=top.take("pass_env", kinds.variables, Config.pass_env),
+        distributions=top.take("distributions", kinds.names, default.distributions),
+        import_hooks=top.take("import_hooks", kinds.hook_sources, default.import_hooks),
+        pass_env=top.take("pass_env", kinds.variables, default.pass_env),
         guardrails=_guardrails(top.table("guardrails")),
         limits=_limits(top.table("limits")),
         lanes=loop.lanes(top.table("lanes")),
         fleet=loop.fleet(top.table("fleet")),
         abilities=_abilities(top.table("abilities")),
         agents=loop.agents(top.table("agents")),
-        allow_commands=top.table("session").take("allow_commands", kinds.commands, Config.allow_commands),
+        allow_commands=top.table("session").take("allow_commands", kinds.commands, default.allow_commands),
         plugins=_plugins(top.table("plugins")),
-        serve_idle=top.table("serve").take("idle", kinds.timeout, Config.serve_idle),
+        serve_idle=top.table("serve").take("idle", kinds.timeout, default.serve_idle),
     )
 
 
 def _limits(table: ConfigTable) -> Limits:
+    default = Limits()
     return Limits(
-        handler_output_bytes=table.take("handler_output_bytes", kinds.positive, Limits.handler_output_bytes),
-        handler_prompt_bytes=table.take("handler_prompt_bytes", kinds.positive, Limits.handler_prompt_bytes),
-        prd_prompt_bytes=table.take("prd_prompt_bytes", kinds.positive, Limits.prd_prompt_bytes),
-        handler_memory_bytes=table.take("handler_memory_bytes", kinds.positive, Limits.handler_memory_bytes),
-        script_memory_bytes=table.take("script_memory_bytes", kinds.positive, Limits.script_memory_bytes),
-        script_processes=table.take("script_processes", kinds.positive, Limits.script_processes),
+        handler_output_bytes=table.take("handler_output_bytes", kinds.positive, default.handler_output_bytes),
+        handler_prompt_bytes=table.take("handler_prompt_bytes", kinds.positive, default.handler_prompt_bytes),
+        prd_prompt_bytes=table.take("prd_prompt_bytes", kinds.positive, default.prd_prompt_bytes),
+        handler_memory_bytes=table.take("handler_memory_bytes", kinds.positive, default.handler_memory_bytes),
+        script_memory_bytes=table.take("script_memory_bytes", kinds.positive, default.script_memory_bytes),
+        script_processes=table.take("script_processes", kinds.positive, default.script_processes),
     )
 
 
 def _abilities(table: ConfigTable) -> RankingSettings:
+    default = RankingSettings()
     return RankingSettings(
-        ranker=table.take("ranker", kinds.one_of("words", "agent"), RankingSettings.ranker),
-        candidates=table.take("ranker_candidates", kinds.positive, RankingSettings.candidates),
-        timeout=table.take("ranker_timeout", kinds.timeout, RankingSettings.timeout),
+        ranker=table.take("ranker", kinds.one_of("words", "agent"), default.ranker),
+        candidates=table.take("ranker_candidates", kinds.positive, default.candidates),
+        timeout=table.take("ranker_timeout", kinds.timeout, default.timeout),
     )
 
 
@@ -170,7 +173,7 @@ def _handlers(table: ConfigTable) -> tuple[HandlerRef, ...] | None:
         strict = entry.take("strict", kinds.flag, None)
         timeout = entry.take("timeout", kinds.timeout, None)
         mode = entry.take("mode", kinds.one_of("enforce", "observe"), "")
-        serial = entry.take("serial", kinds.flag, HandlerRef.serial)
+        serial = entry.take("serial", kinds.flag, False)
         background = entry.take("background", kinds.flag, None)
         handlers[use] = HandlerRef(use, strict, timeout, mode, serial, background, entry.line())
     return tuple(handlers.values())

@@ -1,6 +1,7 @@
 """Reads a table key by key: it returns typed values, collects problems, and refuses keys that were never read.
 
-A key is valid because some line of `load.py` takes it. There is no second list of valid keys to keep in step.
+A key is valid because some line of `project_file.py` takes it. There is no second list of valid keys to keep in
+step.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """JSON Schema for samuel.toml, derived by running the loader itself.
 
-`load.py` reads sample tables here that record which keys it takes, of which kind and with which default. So a key
-that the loader learns is in the schema too. What the schema cannot say stays with the loader: rules between keys,
-and that 25.0 is not an integer.
+`project_file.py` reads sample tables here that record which keys it takes, of which kind and with which default.
+So a key that the loader learns is in the schema too. What the schema cannot say stays with the loader: rules
+between keys, and that 25.0 is not an integer.
 """
 
 from __future__ import annotations

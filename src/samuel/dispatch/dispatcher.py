@@ -124,10 +124,8 @@ class Dispatcher:
         if kind.name in self._with_background:
             called = tuple(bound for bound in handlers if not bound.background)
         match kind.composition.arrange:
-            case Arrange.IN_TURN:
+            case Arrange.IN_TURN | Arrange.LAST_ONLY:  # of the latter the chain has one handler
                 self._in_turn(event_run, called)
-            case Arrange.LAST_ONLY:
-                self._in_turn(event_run, called[-1:])
             case Arrange.TOGETHER:
                 self._together(event_run, called)
             case Arrange.REWRITE_THEN_GUARD:
@@ -202,9 +200,7 @@ class Dispatcher:
                 continue
             call = without_rewrite(self._call(bound, event_run, final), event_run.kind)
             event_run.calls.append(call)
-            # A handler that denied an earlier input has denied the call, whatever it makes of the rewritten one.
-            if not (earlier and earlier.outcome is Outcome.DENIED):
-                calls[bound.position] = call
+            calls[bound.position] = call
         event_run.compose([calls[position] for position in sorted(calls)])
 
     def _start_background(self, event_run: EventRun, handlers: Sequence[_BoundHandler]) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from samuel.hooks.handler import Handler, Origin
-from samuel.sha256 import sha256
 
 
 class HandlerState:

@@ -82,7 +82,8 @@ def _decide(
     reason = str(result.get("reason") or "")
     denial = next((call for call in notable if call.outcome is Outcome.DENIED), None)
     if denial is not None:
-        reason = reason or denial.message
+        # A handler that denied an earlier input has denied the call, whatever it makes of the rewritten one.
+        reason = (reason if result.get("decision") == "deny" else "") or denial.message
     elif strict_faults:
         first = strict_faults[0]
         why = "a guard that fails denies" if first.outcome not in NOT_RUN else "a guard that cannot run denies"

@@ -5,9 +5,7 @@ Plain classes: `collections` and `typing` would take as long to import as all th
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # type checkers know this name
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 STDOUT, STDERR = 1, 2
 LARGEST_STDIN = 16 * 1024 * 1024  # bytes; of more than that, one byte too many is read, and the engine says so

@@ -9,6 +9,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from samuel.emit.fnv import fnv1a
 from samuel.files import file_cache
@@ -17,7 +18,6 @@ from samuel.trust.enclosing import trusted_around
 from samuel.trust.repository_identity import repository_identity
 from samuel.version import __version__
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from samuel.emit import filter_cache
 from samuel.emit.call import LARGEST_STDIN, STDOUT, EmitArguments
-from samuel.emit.project_root import project_root
 from samuel.process.passed import PINNED
+from samuel.project_root import project_root
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
@@ -26,9 +26,9 @@ BEGIN = "SessionStart"
 TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
 
 
-def print_without_engine(arguments: list[str]) -> int | None:
+def print_without_engine(command: EmitArguments) -> int | None:
     """Print the empty result if no hook handles the event; the exit code, or None if a hook may handle it."""
-    answer = answer_without_engine(arguments)
+    answer = answer_without_engine(command)
     if answer is None:
         return None
     try:
@@ -38,13 +38,12 @@ def print_without_engine(arguments: list[str]) -> int | None:
     return 0
 
 
-def answer_without_engine(arguments: list[str]) -> str | None:
+def answer_without_engine(command: EmitArguments) -> str | None:
     """What to print if no hook handles the event; None if one may, and then stdin is as it was."""
     if os.environ.get(PINNED):  # a run asks: it checks what it pinned, and counts what was judged
         return None
-    command = EmitArguments.plain(arguments)
     home = os.environ.get("HOME", "")
-    if command is None or not os.path.isabs(home) or not os.path.isdir(home):
+    if not os.path.isabs(home) or not os.path.isdir(home):
         return None
     try:
         root = project_root(os.getcwd())

@@ -7,8 +7,8 @@ and goes is also how a process that stays small in use grows by its fragments.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # `collections` is slow to import for `samuel emit`; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

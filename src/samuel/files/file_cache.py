@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import os
 import zlib
+from typing import TYPE_CHECKING
 
 from samuel.files.bounded_read import read_at_most
 from samuel.files.regular import LARGEST, open_regular
 
-TYPE_CHECKING = False  # `typing` is slow to import for `samuel emit`; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -58,7 +58,7 @@ def save(file: Path | str | None, value: T, encode: Callable[[T], bytes], stamp:
 
 def digest_of(*parts: str) -> str:
     """32 hexadecimal digits for these texts: the name of a cache file, a key or a stamp."""
-    from samuel.sha256 import sha256
+    from hashlib import sha256
 
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
@@ -78,6 +78,6 @@ def _checksum(body: bytes | memoryview) -> bytes:
 def _digest(stamp: str) -> bytes:
     if not stamp:
         return bytes(_DIGEST)
-    from samuel.sha256 import sha256  # the values that `emit` needs first have no stamp
+    from hashlib import sha256  # the values that `emit` needs first have no stamp
 
     return sha256(stamp.encode("utf-8", "surrogateescape")).digest()

@@ -11,10 +11,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from typing import TYPE_CHECKING
 
 from samuel.files.bounded_read import read_at_most
 
-TYPE_CHECKING = False  # `pathlib` is slow to import for `samuel emit`; type checkers know this name
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # `pathlib` is slow to import for `samuel emit`; type checkers know this name
 if TYPE_CHECKING:
     from pathlib import Path
 

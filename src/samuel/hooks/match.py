@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from samuel.files.globs import any_chosen
 from samuel.hooks.client_matcher import chooses_command, chooses_tool
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -16,7 +17,6 @@ from msgspec import UNSET
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.schema import fields_marked
-from samuel.sha256 import sha256
 
 MAX_VALUE_BYTES = 2048  # of a bulky field; longer values are cut
 # Of a bulky field of an event that can be denied: such events are replayed, which a value that was cut prevents.

@@ -15,6 +15,7 @@ import stat
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,7 +32,6 @@ from samuel.hooks.handler import Origin
 from samuel.journal import redact
 from samuel.journal.records import CallRecord, EndRecord, EventRecord, would_record
 from samuel.journal.segments import next_name, oldest_first
-from samuel.sha256 import sha256
 
 SEGMENT_BYTES = 8 * 1024 * 1024
 TOTAL_BYTES = 64 * 1024 * 1024

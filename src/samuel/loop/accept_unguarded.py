@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from msgspec.structs import replace
 
 from samuel.agents.table import AGENTS
 from samuel.config.model import AgentSettings, Config
@@ -12,5 +12,5 @@ from samuel.loop.tool_hooks import ACCEPT_ALL
 def accepting_unguarded(config: Config) -> Config:
     """The configuration in which it is accepted for all agents that they cannot honour a guard."""
     all_settings = {**{name: AgentSettings(name) for name in AGENTS}, **config.agents}
-    agents = {name: dataclasses.replace(settings, unguarded=ACCEPT_ALL) for name, settings in all_settings.items()}
-    return dataclasses.replace(config, agents=agents)
+    agents = {name: replace(settings, unguarded=ACCEPT_ALL) for name, settings in all_settings.items()}
+    return replace(config, agents=agents)

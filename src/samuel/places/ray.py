@@ -38,7 +38,7 @@ def open_ray_place(address: str, program: str, silence: float) -> RayPlace:
     The Python that Ray runs in has it, too, so the usual name stands for that one: it is not always on PATH.
     """
     limits = messages.RayLimits(head=silence, silence=silence)
-    return RayPlace(address, limits, program=() if program == FleetSettings.program else (program,))
+    return RayPlace(address, limits, program=() if program == FleetSettings().program else (program,))
 
 
 class RayPlace:

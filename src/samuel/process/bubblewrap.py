@@ -12,7 +12,7 @@ INSTALL = "apt install bubblewrap, dnf install bubblewrap; it exists for Linux o
 UNSHARE = ("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
 
 # Root keeps what it takes to work on other users' files, and loses what it takes to change mounts.
-_ROOT_CAPABILITIES = {"CAP_CHOWN": 0, "CAP_DAC_OVERRIDE": 1, "CAP_FOWNER": 3}
+_ROOT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER")
 
 
 def find_program(path: str) -> str:
@@ -27,13 +27,8 @@ def read_only_proc() -> tuple[str, ...]:
 
 
 def drop_capabilities() -> tuple[str, ...]:
-    names = tuple(_ROOT_CAPABILITIES) if os.geteuid() == 0 else ()
+    names = _ROOT_CAPABILITIES if os.geteuid() == 0 else ()
     return ("--cap-drop", "ALL", *(word for name in names for word in ("--cap-add", name)))
-
-
-def capability_bits() -> int:
-    """The capabilities that `drop_capabilities` leaves, as the kernel writes them."""
-    return sum(1 << number for number in _ROOT_CAPABILITIES.values()) if os.geteuid() == 0 else 0
 
 
 def resolver_file() -> str:

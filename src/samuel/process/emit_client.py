@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import os
 
-from samuel.process.plain_signal import plain_signal as signal
-
 NATIVE_CLIENT = "samuel-emit"
 
 LONGEST_SOCKET_PATH = 107  # bytes; the kernel has no room for more
@@ -65,6 +63,8 @@ def without_deadline(arguments: list[str]) -> list[str]:
     seconds = arguments[-1]
     if not seconds.isascii() or not seconds.isdecimal() or not 0 < int(seconds) <= LONGEST_DEADLINE:
         return arguments
+    import signal  # with `enum`, too slow for calls without a deadline
+
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # whatever our caller did to it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGALRM,))
     signal.alarm(int(seconds))

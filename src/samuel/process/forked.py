@@ -2,27 +2,26 @@
 
 Only for a program of Samuel's own that has a single thread, and only on Linux. The fork is made to look like a new
 interpreter that was started with `-P`, in its own session and with its own environment: what hooks run in it must
-not depend on how it came to be. What differs: `sys.flags`, which cannot be changed, `sys.orig_argv`, `sys.argv`
-and `sys._xoptions`, and more modules of the standard library and of Samuel are imported already.
+not depend on how it came to be. What differs: `sys.flags`, which cannot be changed, `sys.orig_argv`, `sys.argv`,
+`sys._xoptions`, what /proc says of its environment, and more modules of the standard library and of Samuel are
+imported already.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper
 from types import ModuleType
 from typing import NoReturn
 
-from samuel.process import procfs
 from samuel.process.ledger import LEDGER, MARK, reap
 from samuel.process.passed import INTERPRETER_PREFIXES
-from samuel.process.plain_signal import plain_signal as signal
 
 PYCACHE = "PYTHONPYCACHEPREFIX"
 # The interpreter's variables whose effect a fork can take back, if it is to have others.
@@ -52,7 +51,6 @@ def can_fork(env: Mapping[str, str]) -> bool:
         LEDGER.linux
         and LEDGER.alone
         and _has_one_thread()
-        and os.access("/proc/self/mem", os.W_OK)
         and all(stream is not None and not stream.closed for stream in streams)
         and all(name in _TAKEN_BACK for name in ours)
         and all(name == PYCACHE for name in theirs)
@@ -109,7 +107,8 @@ def _become(
         os.chdir(cwd)
         _default_signals(mask)
         _separate_files(output, keep)
-        _replace_environment(env)
+        os.environ.clear()
+        os.environ.update(env)
         _renew_interpreter(env)
         run()
         code = 0
@@ -142,27 +141,6 @@ def _separate_files(output: int, keep: tuple[int, ...]) -> None:
                 continue
 
 
-def _replace_environment(env: Mapping[str, str]) -> None:
-    # Also what stays the same: until a variable is set, the C library has it in the memory that is overwritten
-    # below, and hands that to the programs that hooks start.
-    os.environ.clear()
-    os.environ.update(env)
-    # What others see of it is the memory in which the kernel put the environment of the first process.
-    fields = procfs.read("/proc/self/stat").rpartition(b") ")[2].split()
-    start, end = int(fields[47]), int(fields[48])
-    block = b""
-    for name, value in {MARK: env[MARK], **env}.items():  # the mark first: this is where others look for it
-        variable = os.fsencode(f"{name}={value}\0")
-        if len(block) + len(variable) <= end - start:
-            block += variable
-    with suppress(OSError):  # then others find it by its session and its parent
-        memory = os.open("/proc/self/mem", os.O_WRONLY | os.O_CLOEXEC)
-        try:
-            os.pwrite(memory, block.ljust(end - start, b"\0"), start)
-        finally:
-            os.close(memory)
-
-
 def _renew_interpreter(env: Mapping[str, str]) -> None:
     """What is not the same in an interpreter that was started with `-P -c`."""
     assert sys.__stdin__ is not None  # not closed, as `can_fork` saw
@@ -178,17 +156,11 @@ def _renew_interpreter(env: Mapping[str, str]) -> None:
         del sys.path[0]  # the directory of the script
     _FORMER_OBJECTS.append(dict(sys.path_importer_cache))  # to free it would copy every page that has a part of it
     sys.path_importer_cache.clear()
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not _is_own(finder)]
     sys.pycache_prefix = env.get(PYCACHE)
     sys.dont_write_bytecode = False
     sys.argv = ["-c"]
     gc.enable()  # which `samuel emit` does without
     sys.modules["__main__"] = ModuleType("__main__")
-
-
-def _is_own(finder: object) -> bool:
-    """Whether Samuel itself put this finder there."""
-    return str(getattr(finder, "__module__", "")).startswith("samuel.")
 
 
 _FORMER_OBJECTS: list[object] = []

@@ -5,9 +5,7 @@ No imports: the small clients of the server read these lists too, and `samuel-em
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
-if TYPE_CHECKING:
-    from collections.abc import Container
+from collections.abc import Container
 
 PASSED = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR"),

@@ -69,16 +69,12 @@ class Pump:
     def started(self, pid: int, exited: Callable[[], bool]) -> None:
         """The process has its own copies of its ends now. `exited` is asked where there is no pidfd."""
         try:
-            self.started_behind(os.pidfd_open(pid))
+            self._pidfd = os.pidfd_open(pid)
         except (AttributeError, OSError):  # not Linux, too old, forbidden by seccomp, too many open files
             self._exited = exited
-            self._begin()
-
-    def started_behind(self, exit_fd: int) -> None:
-        """The same for a process that is not our child: `exit_fd`, closed here, can be read when it ended."""
-        self._pidfd = exit_fd
-        self._open.add(exit_fd)
-        self._poll.register(exit_fd, select.POLLIN)
+        else:
+            self._open.add(self._pidfd)
+            self._poll.register(self._pidfd, select.POLLIN)
         self._begin()
 
     def _begin(self) -> None:

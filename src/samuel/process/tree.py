@@ -19,13 +19,13 @@ Without the kernel's lists (other POSIX) only the process group is ended: a daem
 from __future__ import annotations
 
 import os
+import signal
 import time
 from types import TracebackType
 from typing import Protocol
 
 from samuel.process import procfs
 from samuel.process.ledger import LEDGER, MARK, any_child, reap
-from samuel.process.plain_signal import plain_signal as signal
 
 _KILL_WITHIN = 0.5  # seconds; what SIGKILL has not ended by then sits in the kernel, and waiting will not help
 

@@ -1,15 +1,10 @@
-"""What one file holds, in numbers. Its content is looked at once and never kept.
-
-Also a program, see `many.py`: it gets paths by its input, with NULs in between, and gives back the facts of each.
-"""
+"""What one file holds, in numbers. Its content is looked at once and never kept."""
 
 from __future__ import annotations
 
-import marshal
 import os
 import re
 import stat
-import sys
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -107,14 +102,3 @@ def count(data: bytearray, size: int, rust: bool = False) -> FileFacts:
 
 def _unread(size: int, text: bool) -> FileFacts:
     return FileFacts(size, text, None, 0, 0, 0, False)
-
-
-def main() -> None:
-    with FactsReader(Path(sys.argv[1])) as reader:
-        facts = (reader.read(path) for path in sys.stdin.buffer.read().split(b"\0"))
-        rows = [None if read is None else (read[0].st_ctime_ns, tuple(read[1])) for read in facts]
-    marshal.dump(rows, sys.stdout.buffer)
-
-
-if __name__ == "__main__":
-    main()

@@ -22,7 +22,6 @@ from samuel.prompts import file_table
 from samuel.prompts.file_facts import FactsReader, FileFacts
 from samuel.prompts.file_list import FileList, Last
 from samuel.prompts.file_table import FileTable
-from samuel.prompts.parallel_read import read_many
 
 VERSION = "1"
 """Of the format: a newer Samuel starts afresh instead of guessing what an older one meant."""
@@ -60,7 +59,6 @@ class Cache:
     """What is kept for one root."""
 
     def __init__(self, directory: Path, root: Path) -> None:
-        self._root = root
         name = file_cache.digest_of(os.path.realpath(root))
         self._tracked = directory / "snapshots" / f"{name}.tracked"
         self._loose = self._tracked.with_suffix(".loose")
@@ -91,15 +89,13 @@ class Cache:
         assert files.clean is not None
         table, index_stamp, blobs = FileTable(), files.index_stamp, []
         rows = dict(zip(old_table.paths, enumerate(self._stored.blobs.split(b"\0")), strict=False))
-        new = [path for path, blob in files.clean.items() if path not in rows or rows[path][1] != blob]
-        read = read_many(self._root, reader, new)
         for path, blob in files.clean.items():
             row, about = rows.get(path, (0, b""))
             if about == blob:
                 table.copy(old_table, row)
                 blobs.append(blob)
-            elif counted := next(read):
-                settled = counted[0] < settled_before
+            elif counted := reader.read(path):
+                settled = counted[0].st_ctime_ns < settled_before
                 table.add(path, counted[1])
                 blobs.append(blob if settled else b"")
                 index_stamp = index_stamp if settled else b""

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import socket
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -23,30 +21,15 @@ from samuel.hooks.package import Package
 from samuel.paths import Project
 from samuel.process import environment, shim
 from samuel.process.reason import NotRunnable
-from samuel.process.walls import installation, walls, warm
+from samuel.process.walls import installation, walls
 from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.process.walls.places import PROTECTED, below, machine, opened
 from samuel.process.walls.walls import GrantedPaths, WalledCommand, WallPlaces
-from samuel.process.walls.warm import Launcher
 
 _PASSED = ("LANG", "LANGUAGE", "TZ")
 _TMP = "tmp"  # in its home, where there is no private /tmp
 
 Stamp = tuple[tuple[int, int], ...]
-
-
-class WarmLauncher(NamedTuple):
-    """A launcher, and the paths that it saw when it was started."""
-
-    launcher: Launcher
-    stamp: Stamp
-    stamp_now: Callable[[], Stamp]
-
-    def is_usable(self) -> bool:
-        return self.stamp == self.stamp_now() and not self.launcher.stale
-
-    def close(self) -> None:
-        self.launcher.close()
 
 
 class Confinement:
@@ -85,36 +68,6 @@ class Confinement:
             argv, allowed, inside, visible=readable, stays=stays, kind=self._kind, limits=self._limits
         ) as command:
             yield command
-
-    @property
-    def has_launcher(self) -> bool:
-        """Can a plugin's scripts be started one after another within the same walls?"""
-        return walls.has_launcher(self._kind)
-
-    def launcher_key(self, package: Package, program: str) -> Hashable:
-        """A key that differs between launchers. Raises NotRunnable when this one could not start the program."""
-        readable = self._visible(program, package)
-        self._check(program, grants(package), self.inside(package), readable)
-        return _key(package), readable
-
-    def start_launcher(self, package: Package, program: str) -> WarmLauncher:
-        """A launcher within the plugin's walls, for `program` and others of the same installation."""
-        stamp, inside = self.first_stamp(package), self.inside(package)
-        argv, (ours, theirs) = warm.command(), socket.socketpair()
-        readable = (*self._visible(program, package), *installation.of_program(argv[0], str(self._project.root)))
-        argv = (*argv, str(theirs.fileno()))
-        try:
-            with (
-                theirs,
-                walls.walled_launcher(
-                    argv, grants(package), inside, visible=readable, limits=self._limits
-                ) as command,
-            ):
-                launcher = Launcher(command, ours, theirs, inside.root)
-        except BaseException:
-            ours.close()
-            raise
-        return WarmLauncher(launcher, stamp, partial(self.stamp, package))
 
     def inside(self, package: Package, *, asking: bool = False) -> WallPlaces:
         """The directories of the plugin's walls. With `asking` it sees only its own directory, not the project."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 from samuel.process.output import last_line
 
 
@@ -10,8 +12,6 @@ def ending(returncode: int, stderr: str) -> str:
     if returncode >= 0:
         how = f"exit code {returncode}"
     else:
-        import signal  # slow to import, and hopefully not needed
-
         try:
             how = f"killed by {signal.Signals(-returncode).name}"
         except ValueError:

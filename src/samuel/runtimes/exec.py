@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -22,16 +22,16 @@ from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
 from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.reason import NotGranted, NotRunnable
-from samuel.process.walls.limits import DEFAULT, ProcessLimits
-from samuel.process.walls.warm import LauncherGone
 from samuel.runtimes.base import Reply
 from samuel.runtimes.client_calls import call_client_hook
-from samuel.runtimes.confined import Confinement, WarmLauncher
 from samuel.runtimes.ending import ending
+from samuel.runtimes.lazy_walls import WallLimits, confine_plugins
 from samuel.runtimes.opened_program import OpenedProgram, ProgramSearch, opened_program
 from samuel.runtimes.results import decode
-from samuel.runtimes.warm_pool import AllBusy, WarmPool
 from samuel.trust.content import NO_CONTENT, ContentChanged, TrustedContent
+
+if TYPE_CHECKING:
+    from samuel.runtimes.confined import Confinement
 
 NO_MANIFEST = "it has no manifest, so it may use only its own files and what `samuel plugin add --grant` gave it"
 
@@ -53,7 +53,7 @@ class ExecRuntime:
         output_limit: int,
         clock: Clock,
         walls: str = "",
-        limits: ProcessLimits = DEFAULT,
+        limits: WallLimits | None = None,
     ) -> None:
         """`walls` selects the walls around plugins; "" is the best kind that the machine has."""
         self._clock = clock
@@ -62,10 +62,11 @@ class ExecRuntime:
         self._cache = cache
         self._pycache = str(cache / "pycache")
         self._limit = output_limit
-        self._confinement = Confinement(root, cache, walls, limits)
-        self._launchers: WarmPool[WarmLauncher] = WarmPool()
-        self._called: set[Hashable] = set()  # by keys of launchers
-        self._without_launcher: set[Hashable] = set()  # where none could be started
+        self._walls = partial(confine_plugins, root, cache, walls, limits)
+
+    @cached_property
+    def _confinement(self) -> Confinement:
+        return self._walls()
 
     def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
         call = partial(self._call, content)
@@ -106,44 +107,8 @@ class ExecRuntime:
             keep_uncompiled(package.directory, search.pycache)
             env = self._variables(walls.environment(package, argv[0]), handler, event, timeout)
             stdin = _encoded_payload(handler, event)
-            if (finished := self._launched(package, argv, env, stdin, timeout)) is not None:
-                return finished
             with walls.walled(package, argv) as command:
                 return self._spawn(OpenedProgram([*command.argv], None, (*command.pass_fds,)), env, stdin, timeout)
-
-    def _launched(
-        self, package: Package, argv: Sequence[str], env: Mapping[str, str], stdin: bytes, timeout: float
-    ) -> spawn.Finished | None:
-        """Run a script by a launcher within its walls; None if walls are to be made for this call.
-
-        That is so for the first call, since most commands of Samuel make only one, and a launcher costs more; and
-        for calls that come while all launchers are busy.
-        """
-        walls = self._confinement
-        if not walls.has_launcher:
-            return None
-        key = walls.launcher_key(package, argv[0])
-        if key not in self._called or key in self._without_launcher:
-            self._called.add(key)
-            return None
-        try:
-            warm = self._launchers.take(key, lambda: walls.start_launcher(package, argv[0]), wait=0)
-        except AllBusy:
-            return None
-        except NotGranted:
-            raise
-        except NotRunnable:
-            self._without_launcher.add(key)
-            return None
-        try:
-            return warm.launcher.run(argv, env=env, stdin=stdin, timeout=timeout, output_limit=self._limit)
-        except LauncherGone:
-            return None
-        finally:
-            if warm.launcher.over:
-                self._launchers.discard(key, warm)
-            else:
-                self._launchers.give_back(key, warm)
 
     def _script_directories(self, handler: Handler) -> set[str]:
         """The directories of what the handler runs. The project's root is none: it has everything else, too."""
@@ -175,8 +140,7 @@ class ExecRuntime:
         return {FORMATS[handler.dialect].project_variable: self._root, **handler.env}
 
     def close(self) -> None:
-        for warm in self._launchers.close():
-            warm.close()
+        """Nothing to end: a call ends all of its processes."""
 
     def _reply(self, handler: Handler, event: Event, finished: spawn.Finished, timeout: float) -> Reply:
         stderr = finished.stderr.decode("utf-8", "replace")

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+from hashlib import sha256
 
 from samuel.files.survey import Signature, signature
-from samuel.runtimes.unfound_modules import UnfoundModules
-from samuel.sha256 import sha256
 
 
 class LoadedFiles:
-    """The files of modules outside of the standard library and Samuel, and the directories that hold packages."""
+    """The files of modules outside of the standard library and Samuel, and the directories on Python's path."""
 
     def __init__(self) -> None:
         samuel = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -25,8 +24,6 @@ class LoadedFiles:
         self._contents: dict[str, bytes] = {}
         self._without_content: list[str] = []  # files that were loaded since the last note
         self._looked_at: set[str] = set()
-        self._unfound = UnfoundModules()
-        sys.meta_path.append(self._unfound)
 
     def before_load(self, file: str, status: os.stat_result) -> None:
         """Remember a source as it is before it is read: it may change while the hook that imports it runs."""
@@ -41,7 +38,6 @@ class LoadedFiles:
         if len(sys.modules) == self._modules and not self._without_content:
             return
         self._modules = len(sys.modules)
-        loaded: dict[str, str] = {}
         for name, module in list(sys.modules.items()):
             if name in self._looked_at:
                 continue
@@ -54,9 +50,10 @@ class LoadedFiles:
             elif not file.startswith(self._others) and file not in self._signatures:  # not a source
                 self._remember(file)
                 self._without_content.append(file)
-            if "." not in name:
-                loaded[name] = file
-        self._unfound.note_loaded(loaded)
+            if not file.startswith(self._others):
+                self._remember_directory(os.path.dirname(file))
+        for directory in sys.path:
+            self._remember_directory(directory)
         while self._without_content:
             file = self._without_content.pop()
             content = _content(file)
@@ -72,7 +69,12 @@ class LoadedFiles:
                 if not content or self._contents.get(file) != content:
                     return True
                 self._signatures[file] = now
-        return self._unfound.appeared()
+        return False
+
+    def _remember_directory(self, directory: str) -> None:
+        """A module that appears in it would be found by a new worker, or found before another one."""
+        if not f"{directory}/".startswith(self._others):
+            self._remember(_installed(f"{directory}/") or os.path.abspath(directory))
 
     def _remember(self, file: str) -> None:
         if file not in self._signatures:

@@ -6,9 +6,8 @@ A process of its own begins anew: in the project's directory, with the variables
 from __future__ import annotations
 
 import os
+import signal
 import sys
-
-from samuel.process.plain_signal import plain_signal as signal
 
 _SIGNALS = (
     *(signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGALRM, signal.SIGPIPE),

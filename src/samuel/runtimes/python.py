@@ -28,13 +28,13 @@ from samuel.process.forked import can_fork
 from samuel.process.reason import NotGranted, NotRunnable
 from samuel.runtimes.base import Reply
 from samuel.runtimes.ending import ending
+from samuel.runtimes.lazy_walls import WallLimits, confine_plugins
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
 from samuel.runtimes.worker import WorkerReply, WorkerRequest, serve
 from samuel.trust.content import NO_CONTENT, TrustedContent
 
 if TYPE_CHECKING:
-    from samuel.process.walls.limits import ProcessLimits
     from samuel.runtimes.confined import Confinement, Stamp
 
 _encode = msgspec.json.Encoder().encode
@@ -98,7 +98,7 @@ class PythonRuntime:
         cache: Path,
         output_limit: int,
         walls: str = "",
-        limits: Callable[[], ProcessLimits] | None = None,
+        limits: WallLimits | None = None,
         forks: bool = False,
     ) -> None:
         """`walls` selects the walls around plugins; "" is the best kind that the machine has.
@@ -110,7 +110,7 @@ class PythonRuntime:
         self._environment = environment
         self._limit = output_limit
         self._pycache = str(cache / "pycache")
-        self._walls = partial(_confinement, root, cache, walls, limits)
+        self._walls = partial(confine_plugins, root, cache, walls, limits)
         self._workers: WarmPool[_Worker] = WarmPool()
         self._owners: dict[int, tuple[Handler, _WorkerOwner]] = {}  # by the id of the handler
 
@@ -246,12 +246,6 @@ class PythonRuntime:
         except InvalidJson as error:
             why = str(error)
         return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
-
-
-def _confinement(root: Path, cache: Path, kind: str, limits: Callable[[], ProcessLimits] | None) -> Confinement:
-    from samuel.runtimes.confined import Confinement  # only plugins have walls, and they need much of `process/`
-
-    return Confinement(root, cache, kind, limits()) if limits else Confinement(root, cache, kind)
 
 
 def _serve_forked(requests: int, answers: int) -> None:

@@ -78,10 +78,8 @@ def _inline(setting: Setting) -> Runtime:
 def _exec(setting: Setting) -> Runtime:
     from samuel.runtimes.exec import ExecRuntime
 
-    limit = setting.limits.handler_output_bytes
-    return ExecRuntime(
-        setting.root, setting.environment, setting.cache, limit, setting.clock, limits=_of_processes(setting)
-    )
+    output, limits = setting.limits.handler_output_bytes, partial(_of_processes, setting)
+    return ExecRuntime(setting.root, setting.environment, setting.cache, output, setting.clock, limits=limits)
 
 
 def _python(setting: Setting) -> Runtime:

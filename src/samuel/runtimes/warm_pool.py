@@ -1,4 +1,4 @@
-"""Processes that are kept for later calls: workers, launchers, containers.
+"""Processes that are kept for later calls: workers and containers.
 
 Each runs one call at a time. A call takes an idle one of its owner (a plugin, a directory of hooks) or starts one.
 A start costs a thousand times as much as a call, so when as many are busy as the machine has processors, a call

@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Mapping
 
 from samuel.emit.fnv import MASK, fnv1a
 from samuel.process.emit_client import LONGEST_SOCKET_PATH
 from samuel.process.passed import INTERPRETER_PREFIXES, PASSED, PASSED_PREFIXES
 from samuel.version import __version__
-
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 NAME_LENGTH = 2 * 16 + 1
 ENDING = ".sock"

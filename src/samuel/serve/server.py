@@ -26,13 +26,13 @@ from samuel.emit.call import STDOUT, EmitAnswer, EmitArguments
 from samuel.emit.client_event import answer_client
 from samuel.emit.event import answer_event
 from samuel.emit.host import EmitHost
-from samuel.emit.project_root import project_root
 from samuel.errors import SamuelError
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.parsed_json import MAX_BYTES
 from samuel.paths import User
 from samuel.process.passed import PINNED
 from samuel.process.tree import CallsEnded, check_calls, end_calls
+from samuel.project_root import project_root
 from samuel.serve import wire
 from samuel.serve.incoming import Incoming
 from samuel.serve.own_files import OwnFiles

@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitArguments
-from samuel.emit.project_root import project_root
 from samuel.process.emit_client import NATIVE_CLIENT, NESTED, OFF, SWITCH, installation_of
-from samuel.process.plain_signal import plain_signal as signal
+from samuel.project_root import project_root
 from samuel.serve import wire
 from samuel.serve.place import socket_path
 from samuel.serve.proof import proof_about
 from samuel.version import __version__
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Answer = tuple[int, int, list[tuple[int, bytes]]]  # as `wire.decode_answer` gives it
+Answer = tuple[int, int, list[tuple[int, bytes]]]  # as `wire.decode_answer` gives it
 
 REPLY_SECONDS = 2.0  # for the server to take the call, and to be about to call handlers
 
@@ -49,6 +45,8 @@ def emit_or_prepare(arguments: Sequence[str]) -> int | None:
 def emit_in_run(arguments: Sequence[str], path: str, pid: str, born: str, fallback: str) -> int:
     """The exit code, if the server of a run answered; else this process becomes the program `fallback`."""
     try:
+        if EmitArguments.plain(arguments) is None:
+            raise Cold("the command line is not a plain one")
         return emit_warm(arguments, (path, pid, born))
     except Cold as cold:
         return _become(fallback, arguments, cold.data)
@@ -56,6 +54,8 @@ def emit_in_run(arguments: Sequence[str], path: str, pid: str, born: str, fallba
 
 def _become(program: str, arguments: Sequence[str], data: bytes | None) -> int:
     """Give stdin, as far as it was read, to a program and become it; the exit code of a denial if that fails."""
+    import signal  # with `enum`, too slow for calls that a server answers
+
     try:
         if data is not None:
             file = os.memfd_create("stdin")  # a run has a server on Linux only
@@ -71,12 +71,10 @@ def _become(program: str, arguments: Sequence[str], data: bytes | None) -> int:
 
 
 def emit_warm(arguments: Sequence[str], of_run: Sequence[str] = ()) -> int:
-    """Have the server of this project answer `samuel emit`, or that of a run; the exit code, or Cold.
+    """Have the server of this project answer a plain `samuel emit`, or that of a run; the exit code, or Cold.
 
     `of_run` has the path of the run's server, its process id and when it started.
     """
-    if EmitArguments.plain(arguments) is None:
-        raise Cold("the command line is not a plain one")
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         raise Cold("a standard stream is closed, and the socket would take its place")
     if os.isatty(0) or os.isatty(1):

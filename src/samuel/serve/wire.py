@@ -15,13 +15,11 @@ All numbers are unsigned, of 32 bits, in network order. Imported by a client tha
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+
 from samuel.emit.call import EmitAnswer
 
-TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    Receive = Callable[[int], bytes]  # gives at most so many bytes, b"" at the end
+Receive = Callable[[int], bytes]  # gives at most so many bytes, b"" at the end
 
 PROTOCOL = b"samuel-emit 2"
 EMIT, STATUS, STOP = b"emit", b"status", b"stop"

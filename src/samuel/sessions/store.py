@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -18,7 +19,6 @@ from samuel.files.inside import make_dirs_inside, read_inside
 from samuel.files.lock import held
 from samuel.paths import Project
 from samuel.sessions.session import Session
-from samuel.sha256 import sha256
 
 MOST_SESSIONS = 500  # the oldest are removed when there are more
 LIMIT = 64 * 1024 * 1024

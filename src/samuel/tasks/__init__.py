@@ -10,8 +10,14 @@ queue.py        which task is next
 changes.py      the changes, as pure functions
 rights.py       who may ask for which change
 importing.py    a file, a directory or standard input -> tasks, in one of the formats
-formats/        the formats; those in Markdown read an outline.py by headings.py, entries.py and annotations.py
+formats/        the formats
+commonmark.py   Markdown -> blocks, within limits
+outline.py      blocks -> headings and list items, which headings.py, entries.py and annotations.py read as tasks
+prose.py        what a PRD says besides its tasks
 origin.py       where the tasks came from
 write_back.py   completed tasks, marked there
 source_merge.py later edits of the source, merged
+answering.py    the commands by which a person answers a question
+seal.py         a copy of the tasks while an agent or a check works, where it cannot write
+rebuild.py      the tasks after that: the copy, with the changes that were allowed
 """

@@ -107,7 +107,7 @@ def lanes(settings: LaneSettings) -> CommandText | None:
 def fleet(settings: FleetSettings) -> CommandText | None:
     """The machines to which a project sends work, and what is started there."""
     lines = [f"lets agents work at `{place}`\n" for place in settings.places if not place.startswith("local:")]
-    if settings.program != FleetSettings.program:
+    if settings.program != FleetSettings().program:
         lines.append(f"starts `{settings.program}` on other machines\n")
     return _text("fleet", "".join(lines)) if lines else None
 

@@ -7,16 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from hashlib import sha256
 
 from samuel.files.regular import LARGEST, open_regular
 from samuel.files.survey import Signature
-from samuel.sha256 import sha256
-
-TYPE_CHECKING = False  # type checkers know this name
-if TYPE_CHECKING:
-    from hashlib import _Hash
-
-_SMALL = 64 * 1024  # bytes, which are digested before `hashlib` is imported
 
 
 class Digests:
@@ -63,7 +57,7 @@ def read_opened(fd: int, path: str, keep: int) -> tuple[str, bytes]:
     status = os.fstat(fd)
     if status.st_size > LARGEST:
         return "", b""
-    whole, beginning = _new_digest(status.st_size), bytearray()
+    whole, beginning = sha256(), bytearray()
     if os.path.islink(path):
         whole.update(b"link\0" + os.readlink(path).encode(errors="surrogateescape") + b"\0")
     whole.update(b"x\0" if status.st_mode & 0o111 else b"-\0")
@@ -71,14 +65,6 @@ def read_opened(fd: int, path: str, keep: int) -> tuple[str, bytes]:
         whole.update(chunk)
         beginning += chunk[: max(0, keep - len(beginning))]
     return whole.hexdigest(), bytes(beginning)
-
-
-def _new_digest(size: int) -> _Hash:
-    if size <= _SMALL:
-        return sha256()
-    import hashlib  # slow to import, and fast with large files
-
-    return hashlib.sha256()
 
 
 def tree_digest(directory: str, signatures: Mapping[str, Signature], digests: Digests) -> str:

@@ -7,11 +7,10 @@ This does not call git, which would read the repository's configuration before i
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from samuel.files.regular import read_regular
-from samuel.sha256 import sha256
 
-TYPE_CHECKING = False  # `pathlib` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -61,7 +60,7 @@ def index_name(key: str, root: Path) -> str:
     """
     if not os.path.isfile(os.path.join(root, ".git")):
         return key
-    return f"{key}-{sha256(str(root).encode(errors='surrogateescape')).hexdigest()[:8]}"
+    return f"{key}-{_digest(str(root))[:8]}"
 
 
 def common_directory(top: str) -> str:
@@ -112,4 +111,10 @@ def _text(file: str) -> str:
 
 
 def _key(label: str, place: str) -> str:
-    return f"{label or 'root'}-{sha256(place.encode(errors='surrogateescape')).hexdigest()[:16]}"
+    return f"{label or 'root'}-{_digest(place)[:16]}"
+
+
+def _digest(text: str) -> str:
+    from hashlib import sha256  # loads OpenSSL, which an `emit` that no hook handles does without
+
+    return sha256(text.encode(errors="surrogateescape")).hexdigest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,6 @@ from samuel.files.lock import held
 from samuel.files.regular import read_regular
 from samuel.paths import LIVE
 from samuel.process.live import enclosing
-from samuel.sha256 import sha256
 
 MAX_EARLIER = 20
 MAX_TEXT_BYTES = 256 * 1024  # longer texts are not stored; stored ones serve to show what changed

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from samuel.emit.call import EmitArguments
 from samuel.emit.without_engine import print_without_engine
 
 GUARD = """#!/bin/sh
@@ -212,7 +213,7 @@ def test_tool_that_no_matcher_chooses_is_answered_without_the_engine(
     call(samuel, "ls", ability="read")  # what it found is cached
     context = json.dumps({"ability_id": ability, "tool_input": {"command": "ls"}})
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(context.encode())))
-    assert print_without_engine(["PreAbilityCall"]) == (0 if fast else None)
+    assert print_without_engine(EmitArguments("PreAbilityCall")) == (0 if fast else None)
 
 
 class TestUser:

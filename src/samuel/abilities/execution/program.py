@@ -63,7 +63,7 @@ def run_script(
     call_variables: Mapping[str, str],
     settings: ProgramSettings,
 ) -> ProgramResult:
-    """`words` are its arguments without placeholders; `own` override every other variable."""
+    """`words` are its arguments without placeholders; `call_variables` override every other variable."""
     ran = shlex.join((script.path, *words))
     try:
         argv = interpreter.command(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import click
+import msgspec
 from msgspec import UNSET
 
 from samuel import config, paths
@@ -98,5 +98,5 @@ def _settings(here: CommandContext, seconds: float | None) -> Config:
     if seconds is None:
         return loaded
     chosen = loaded.chosen(loaded.default_methodology)
-    timed = dataclasses.replace(chosen, agent_timeout=seconds)
-    return dataclasses.replace(loaded, methodology={**loaded.methodology, chosen.name: timed})
+    timed = msgspec.structs.replace(chosen, agent_timeout=seconds)
+    return msgspec.structs.replace(loaded, methodology={**loaded.methodology, chosen.name: timed})

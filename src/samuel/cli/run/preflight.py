@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from samuel import config, paths
 from samuel.agents.check import missing_in
@@ -215,12 +216,12 @@ def _settings(
         options = {key: value for key, value in pilot.items() if value is not None}
         changes = {
             **changes,
-            "pilot": Pilot(**{**dataclasses.asdict(chosen.pilot), **options, "enabled": True}),
+            "pilot": Pilot(**{**msgspec.structs.asdict(chosen.pilot), **options, "enabled": True}),
         }
     if not changes:
         return loaded
-    changed = dataclasses.replace(chosen, **changes)
-    return dataclasses.replace(loaded, methodology={**loaded.methodology, name: changed})
+    changed = msgspec.structs.replace(chosen, **changes)
+    return msgspec.structs.replace(loaded, methodology={**loaded.methodology, name: changed})
 
 
 def _untrusted(app: App, agent: str, tasks: Tasks, *, elsewhere: bool) -> str:

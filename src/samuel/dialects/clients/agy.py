@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from samuel.dialects.clients import json_answer
 from samuel.dialects.clients.client import POST, PRE, STOP, Client
 from samuel.dialects.clients.limits import ASK, CONTEXT, EVENT, OUTPUT, REWRITE, limited, lost
 from samuel.dialects.clients.payload import common_fields, mapping, mapping_or_nothing, text, tool_call
 from samuel.dialects.clients.tools import EDIT, FETCH, READ, SEARCH, TASK, WRITE, Tool, on_file, shell
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from samuel.dialects.clients import hints, json_answer
 from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, Client, PayloadError
 from samuel.dialects.clients.limits import CONTEXT, EVENT, limited
@@ -28,7 +30,6 @@ from samuel.dialects.clients.tools import (
     shell,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

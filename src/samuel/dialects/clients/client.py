@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # `typing` and `dataclasses` are slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from samuel.dialects.clients import hints, json_answer
 from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, Client
@@ -18,7 +19,6 @@ from samuel.dialects.clients.payload import (
 )
 from samuel.dialects.clients.tools import COMMANDS, EDIT, FETCH, READ, SEARCH, TASK, WRITE, Tool, on_file, shell
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from samuel.dialects.clients import json_answer
 from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, Client
@@ -10,7 +11,6 @@ from samuel.dialects.clients.limits import ASK, CONTEXT, DENY, EVENT, OUTPUT, RE
 from samuel.dialects.clients.payload import common_fields, mapping, text, tool_call
 from samuel.dialects.clients.tools import EDIT, FETCH, READ, SEARCH, TASK, WRITE, Tool, on_file, shell, shell_input
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

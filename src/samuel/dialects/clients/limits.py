@@ -6,8 +6,8 @@ An event that a client never fires is missing in its `events`; everything that i
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -6,13 +6,14 @@ the input of a call, `output` its output, and `context` is added to a message.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from samuel.dialects.clients import hints, json_answer
 from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, Client, PayloadError
 from samuel.dialects.clients.limits import ASK, CONTEXT, EVENT, FOLLOW_UP, limited, lost
 from samuel.dialects.clients.payload import mapping, mapping_or_nothing, text, text_or_nothing, tool_call
 from samuel.dialects.clients.tools import EDIT, FETCH, MCP, READ, SEARCH, TASK, WRITE, Tool, on_file, shell
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from samuel.dialects.clients import gemini, json_answer
 from samuel.dialects.clients.client import END, POST, PRE, PROMPT, START, STOP, Client
 from samuel.dialects.clients.limits import ASK, CONTEXT, EVENT, OUTPUT, REWRITE, limited, lost
@@ -16,7 +18,6 @@ from samuel.dialects.clients.payload import (
 )
 from samuel.dialects.clients.tools import EDIT, FETCH, READ, SEARCH, TASK, WRITE, Tool, on_file, shell
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

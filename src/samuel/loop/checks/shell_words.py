@@ -1,6 +1,7 @@
-"""The simple commands in a command line or a shell script, as words: enough of a shell's grammar to see what runs.
+"""The programs that a command line or a shell script runs, without those that only start them: for naming files.
 
-This is for naming files, not for running anything: what cannot be understood is left out.
+`samuel.shell` reads the text. This adds what only checks need: wrappers of test runners, and in which
+directory each program runs. What cannot be understood is left out.
 """
 
 from __future__ import annotations
@@ -10,23 +11,13 @@ import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
-LONGEST = 4096  # characters of one line
+from samuel import shell
+
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
-_SEPARATORS = frozenset(("&&", "||", ";", ";;", "|", "|&", "&", "(", ")", "{", "}", "\n"))
-_KEYWORDS = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "time", "exec", "command", "-"))
-# Programs that run the rest of their words; the number is how many words of their own follow their options.
-_WRAPPERS = {
-    **dict.fromkeys(("env", "nice", "nohup", "sudo", "npx", "bunx", "xvfb-run", "cross-env", "dotenv", "nyc"), 0),
-    **dict.fromkeys(("c8", "stdbuf", "setsid", "ionice", "caffeinate", "corepack"), 0),
-    "timeout": 1,
-}
-# The same with a word of their own: `poetry run pytest`.
-_RUN_WRAPPERS = {
-    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi"), ("run",)),
-    **dict.fromkeys(("npm", "pnpm", "yarn"), ("exec", "dlx")),
-    "bundle": ("exec",),
-    "coverage": ("run",),
-}
+# Programs that run the rest of their words, beside those that `samuel.shell` knows.
+_WRAPPERS = ("npx", "bunx", "xvfb-run", "cross-env", "dotenv", "nyc", "c8", "corepack")
+# The same after a word of their own: `coverage run -m pytest`.
+_RUN_WRAPPERS = ("coverage", "pixi")
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
 
 
@@ -51,22 +42,44 @@ class SimpleCommand(NamedTuple):
 
 def simple_commands(text: str, directory: str = "") -> Iterator[SimpleCommand]:
     """The simple commands of a command line, without wrappers such as `env` or `poetry run`; `cd` is followed."""
-    for line in text.replace("\\\n", " ").split("\n"):
-        words: list[str] = []
-        for word in [*_words(line), "\n"]:
-            if word not in _SEPARATORS:
-                words.append(word)
-                continue
-            command, wrappers = _unwrapped(words)
-            words = []
-            if not command:
-                continue
-            if command[0] == "cd" and len(command) == 2:
-                directory = below(directory, command[1])
-            elif script := _shell_argument(command):
-                yield from simple_commands(script, directory)
-            else:
-                yield SimpleCommand(tuple(command), directory, tuple(wrappers))
+    commands = [command for command in shell.commands(text).commands if command.words]
+    wrappers: tuple[str, ...] = ()
+    for command, following in zip(commands, (*commands[1:], None), strict=False):
+        words = command.words
+        if following is not None and _starts(words, following.words):
+            wrappers += (command.program,)
+        elif command.program == "cd" and len(words) == 2:
+            directory = below(directory, words[1])
+        elif wrapped := _wrapped(command.program, words):
+            for inner in simple_commands(shlex.join(wrapped), directory):
+                yield inner._replace(wrappers=(*wrappers, command.program, *inner.wrappers))
+            wrappers = ()
+        elif not _runs_its_argument(command.program, words):  # its commands follow
+            yield SimpleCommand(words, directory, wrappers)
+            wrappers = ()
+
+
+def _starts(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether the first command is one like `timeout 5`, before the other."""
+    return len(words) > len(others) and words[-len(others) :] == others
+
+
+def _wrapped(program: str, words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of the command that a wrapper of test runners starts; () if this is none."""
+    if program in _WRAPPERS:
+        rest = words[1:]
+    elif program in _RUN_WRAPPERS and words[1:2] == ("run",):
+        rest = words[2:]
+    else:
+        return ()
+    while rest and rest[0] != "-m" and (rest[0].startswith("-") or _ASSIGNMENT.match(rest[0])):
+        rest = rest[1:]
+    return ("python", *rest) if rest[:1] == ("-m",) else rest
+
+
+def _runs_its_argument(program: str, words: tuple[str, ...]) -> bool:
+    """Whether this is `sh -c '...'`."""
+    return program in _SHELLS and any(re.fullmatch(r"-[a-z]*c[a-z]*", word) for word in words[1:])
 
 
 def below(directory: str, path: str) -> str:
@@ -80,53 +93,3 @@ def below(directory: str, path: str) -> str:
         elif name not in ("", "."):
             parts.append(name)
     return "/".join(parts)
-
-
-def _words(line: str) -> list[str]:
-    if len(line) > LONGEST:
-        return []
-    lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;()")
-    lexer.whitespace_split = True
-    lexer.commenters = "#" if line.lstrip().startswith("#") else ""
-    try:
-        return list(lexer)
-    except ValueError:  # an unclosed quote: it goes on in the next line
-        return line.split()
-
-
-def _unwrapped(words: list[str]) -> tuple[list[str], list[str]]:
-    """The words from the program on that really runs, and the programs that start it."""
-    wrappers: list[str] = []
-    words = [word for word in words if not re.fullmatch(r"\d?(?:>>?|<)(?:&\d)?.*", word)]
-    for _ in range(8):
-        while words and (words[0] in _KEYWORDS or _ASSIGNMENT.match(words[0])):
-            words = words[1:]
-        if not words:
-            return [], wrappers
-        program = words[0].rpartition("/")[2]
-        if program in _WRAPPERS:
-            words = _after_options(words[1:])[_WRAPPERS[program] :]
-        elif len(words) > 2 and words[1] in _RUN_WRAPPERS.get(program, ()):
-            words = _after_options(words[2:])
-        else:
-            break
-        wrappers.append(program)
-    return words, wrappers
-
-
-def _after_options(words: list[str]) -> list[str]:
-    """Without the options at the beginning. `coverage run -m pytest` keeps its `-m`, which names the program."""
-    at = 0
-    while at < len(words) and words[at].startswith("-") and words[at] != "-m":
-        at += 1
-    if words[at : at + 1] == ["-m"]:
-        return ["python", *words[at:]]
-    return words[at:]
-
-
-def _shell_argument(words: list[str]) -> str:
-    """The commands of `sh -c '...'`."""
-    if words[0].rpartition("/")[2] not in _SHELLS:
-        return ""
-    flags = next((at for at, word in enumerate(words[1:], 1) if re.fullmatch(r"-[a-z]*c[a-z]*", word)), 0)
-    return words[flags + 1] if flags and flags + 1 < len(words) else ""

@@ -142,7 +142,7 @@ def _damaged(lane: Lane, request: AttemptRequest, iteration: Iteration, why: str
 
 
 def _place(place: Workplace, *, fresh: bool) -> Workplace:
-    return replaced(place, settings=replaced(place.settings, retry="fresh")) if fresh else place
+    return replaced(place, settings=replace(place.settings, retry="fresh")) if fresh else place
 
 
 def _begin_meter(place: Workplace, run: Run, task: Task) -> None:

@@ -19,9 +19,6 @@ _COUNTED = 'ulimit -p "$1" 2>/dev/null || ulimit -u "$1" 2>/dev/null\nshift\nexe
 
 _TMP = "/tmp"
 
-# To make namespaces, and to give up these very rights.
-_LAUNCHER_RIGHTS = ("--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP")
-
 
 def command(
     program: str,
@@ -36,17 +33,12 @@ def command(
     no_namespaces: bool = False,
     filter_fd: int = -1,
     processes: int = 0,
-    launcher: bool = False,
 ) -> list[str]:
-    """`processes` is the most that it may have; it only holds with `no_namespaces`.
-
-    `launcher`: `argv` starts programs later, keeps the rights that this takes, and gives them up for each program.
-    """
+    """`processes` is the most that it may have; it only holds with `no_namespaces`."""
     root, own = os.path.realpath(inside.root), inside.own
     words = [program, *base(), *(_resolver() if network else ("--unshare-net",))]
     words += NO_NAMESPACES if no_namespaces else ()
-    words += ("--seccomp", str(filter_fd)) if filter_fd >= 0 and not launcher else ()
-    words += _LAUNCHER_RIGHTS if launcher else ()
+    words += ("--seccomp", str(filter_fd)) if filter_fd >= 0 else ()
     if not stays:
         # It means the thread that starts it, not the process: a program that stays would end with that thread.
         words.append("--die-with-parent")
@@ -60,7 +52,7 @@ def command(
     for path in sorted(places, key=lambda path: path.split("/")):
         words += places[path]
     # What is written where nothing was granted must fail, not vanish.
-    for path in ("/", *(("/dev",) if launcher else ()), *(path for path in host if places[path][0] == "--tmpfs")):
+    for path in ("/", *(path for path in host if places[path][0] == "--tmpfs")):
         words += ("--remount-ro", path)
     counted = ("/bin/sh", "-c", _COUNTED, "sh", str(processes)) if processes and no_namespaces else ()
     return [*words, "--chdir", root, "--", *counted, *argv]

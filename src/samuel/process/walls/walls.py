@@ -30,10 +30,8 @@ __all__ = [
     "WallPlaces",
     "WalledCommand",
     "counts_processes",
-    "has_launcher",
     "strength",
     "walled",
-    "walled_launcher",
 ]
 
 BWRAP, LANDLOCK, NONE = "bwrap", "landlock", "none"
@@ -92,33 +90,6 @@ def walled(
         yield command
 
 
-def has_launcher(kind: str = "") -> bool:
-    """Can programs be started one after another within the same walls? It takes mounts and a filter."""
-    return (kind or strength().kind) == BWRAP and FILTER in _bwrap(_path()).features
-
-
-@contextmanager
-def walled_launcher(
-    argv: Sequence[str],
-    allowed: GrantedPaths,
-    inside: WallPlaces,
-    *,
-    visible: Sequence[str] = (),
-    limits: ProcessLimits = DEFAULT,
-) -> Iterator[WalledCommand]:
-    """The command that runs a launcher (`walls.warm`) within the walls, as `walled` does for a program that stays.
-
-    The filter of system calls is for the programs: the launcher gets its descriptor as a further argument, and
-    the capabilities that they keep as another.
-    """
-    limits = limits._replace(processes=limits.processes + 2)  # it, and the first process of a call
-    with (
-        _commanded(argv, allowed, inside, tuple(visible), True, BWRAP, limits.processes, True) as (words, fds),
-        _within_limits(words, fds, limits, True) as command,
-    ):
-        yield command
-
-
 @contextmanager
 def _within_limits(
     words: Sequence[str], fds: tuple[int, ...], limits: ProcessLimits, stays: bool
@@ -142,7 +113,6 @@ def _commanded(
     stays: bool,
     kind: str,
     processes: int,
-    launcher: bool = False,
 ) -> Iterator[tuple[list[str], tuple[int, ...]]]:
     with opened(allowed, inside) as doors:
         if kind == NONE:
@@ -156,8 +126,6 @@ def _commanded(
                     argv, doors, inside.root, network=allowed.network, visible=visible, filter_fd=filter_fd
                 )
             else:
-                if launcher:
-                    argv = [*argv, str(filter_fd), str(bubblewrap.capability_bits())]
                 installed = _bwrap(_path())
                 words = walls_bwrap.command(
                     installed.program,
@@ -171,7 +139,6 @@ def _commanded(
                     no_namespaces=NO_NAMESPACES in installed.features,
                     filter_fd=filter_fd,
                     processes=processes,
-                    launcher=launcher,
                 )
             filter_fds = (filter_fd,) if filter_fd >= 0 else ()
             yield words, (*(door.fd for door in doors), *filter_fds)
