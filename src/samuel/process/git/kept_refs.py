@@ -33,6 +33,7 @@ WORK = "work"
 LANDED = "landed"
 BEFORE = "before"
 AGENT = "agent"
+COMMITS = "commits"  # of an agent, which were taken off the branch
 BRANCHES = "branches"
 DISCARDED = "discarded"
 OWN = "samuel"  # the branches of runs are below it
