@@ -243,12 +243,16 @@ class TestIndex:
     def test_a_conflict_of_a_person_is_in_the_index_again_after_git_gc(self, person: LoopProject) -> None:
         git(person.root, "reset", "-q", "--hard")
         git(person.root, "merge", "-q", "other", check=False)
+        (person.root / "mine.txt").write_text("staged\n")
+        git(person.root, "add", "mine.txt")
+        (person.root / "mine.txt").write_text("edited since\n")
         before = git(person.root, "ls-files", "-u")
         assert before
         script(person, "git read-tree --empty; git gc -q --prune=now; exit 3\n")
         person.run(2)
         assert git(person.root, "ls-files", "-u") == before
         assert git(person.root, "show", ":3:old-3.txt") == "another text\n"
+        assert git(person.root, "show", ":mine.txt") == "staged\n"
 
     def test_flags_that_a_person_set_stay(self, person: LoopProject) -> None:
         git(person.root, "update-index", "--skip-worktree", "old-1.txt")

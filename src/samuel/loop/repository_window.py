@@ -124,6 +124,8 @@ class RepositoryWindow:
     def _put_back(self, who: str, work: WorkTree, *, last_alive: float | None = None) -> None:
         changes = self._saved.put_back(who, last_alive=last_alive)
         self._staged |= set(changes.staged)
+        if changes.since:
+            work.attempts.leave_to_person(self._below_root(changes.since))
         for note in changes.notes:
             self.note(note)
         if changes.left or changes.skipped:
@@ -142,10 +144,10 @@ class RepositoryWindow:
         origin = _origin(git, changes.left, [state.commit, *state.refs.values()]) if state.commit else ""
         if origin:
             paths = _as_in(trees, origin, tree, trees.differing(origin, trees.refs.tree_of(state.commit)))
+        if changes.left and changes.merged and trees.refs.tree_of(changes.merged):
+            paths |= _as_in(trees, changes.merged, tree, trees.differing(start, tree))
         paths = {path for path in paths if not work.attempts.is_persons(path)}
-        prefix = os.fsdecode(git.location().prefix)
-        inside = (path.removeprefix(prefix) for path in changes.skipped if path.startswith(prefix))
-        paths |= {path for path in inside if not os.path.lexists(git.root / path)}
+        paths |= {path for path in self._below_root(changes.skipped) if not os.path.lexists(git.root / path)}
         paths &= trees.differing(start, tree)
         if not paths:
             return
@@ -154,6 +156,11 @@ class RepositoryWindow:
         more = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""
         named = ", ".join(f"`{file_name(path)}`" for path in sorted(paths)[:MAX_NAMED])
         self.note(f"files that git changed with it are as before: {named}{more}")
+
+    def _below_root(self, paths: Iterable[str]) -> list[str]:
+        """Those of the paths from the top of the work tree that are in the project, from its root."""
+        prefix = os.fsdecode(self._place.git.location().prefix)
+        return [path.removeprefix(prefix) for path in paths if path.startswith(prefix)]
 
 
 def _origin(git: Git, commit: str, before: Iterable[str]) -> str:

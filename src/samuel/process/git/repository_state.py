@@ -50,8 +50,9 @@ OPERATIONS: Mapping[str, str] = {
     "BISECT_LOG": "bisect",
 }
 """The command that waits to be continued, by the file or directory that says so."""
+MERGED = "AUTO_MERGE"  # the tree that git wrote into the work tree, with the marks of conflicts
 OF_OPERATIONS = (
-    *("MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH", "AUTO_MERGE", "SQUASH_MSG", "REBASE_HEAD"),
+    *("MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH", MERGED, "SQUASH_MSG", "REBASE_HEAD"),
     *("sequencer", "BISECT_START", "BISECT_NAMES", "BISECT_TERMS", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK"),
 )
 MOST_HELD = 500  # branches, and stashes
@@ -84,6 +85,10 @@ class RepositoryNotes(NamedTuple):
     """The paths, from the top of the work tree, that the index said are not in it, and did not before."""
     staged: tuple[str, ...] = ()
     """The paths that a person had staged and the program committed."""
+    since: tuple[str, ...] = ()
+    """The paths that a person staged after the run was killed."""
+    merged: str = ""
+    """The tree that git wrote for a merge which the program left under way; "" for none."""
 
 
 class SavedRepository:
@@ -192,6 +197,7 @@ class SavedRepository:
             return RepositoryNotes((f"{who} replaced the repository by another one, without what was committed",))
         persons = self._changed_after(state, last_alive) if last_alive is not None else frozenset[str]()
         self._refuse_under_way(state, persons)
+        merged = self._merged(state, persons)
         notes = [*self._put_back_locks(state, who), *self._put_back_files(state, who, persons)]
         if self._shared:
             notes += worktrees.linked_notes(state.worktrees, worktrees.linked(self._git), who)
@@ -202,21 +208,30 @@ class SavedRepository:
         except (GitFailed, OSError) as error:
             notes.append(f"{who} changed refs, which cannot be put back: {_why(error)}")
         try:
-            if last_alive is None or self._is_head_as_before(state):
-                index, last_index = SavedIndex(self._git, self._files, state.files), self._directory / LAST_INDEX
-                if INDEX in persons and left:
+            index = SavedIndex(self._git, self._files, state.files)
+            if last_alive is not None and not self._is_head_as_before(state):
+                index_changes = IndexChanges(since=index.staged() if INDEX in persons else ())
+            elif INDEX in persons and not left:
+                index_changes = index.put_back_agents(who, self._directory / LAST_INDEX)
+            else:
+                if INDEX in persons:
                     notes.append(self._hold_index(state, left))
-                is_persons = INDEX in persons and not left
-                index_changes = (
-                    index.put_back_agents(who, last_index) if is_persons else index.put_back(who, state.commit)
-                )
+                index_changes = index.put_back(who, state.commit)
         except (GitFailed, OSError) as error:
             notes.append(f"{who} changed the index, which cannot be put back: {_why(error)}")
         self.forget()
-        return RepositoryNotes((*notes, *index_changes.notes), left, index_changes.skipped, index_changes.staged)
+        return RepositoryNotes((*notes, *index_changes.notes), left, *index_changes[1:], merged)
 
     def _is_head_as_before(self, state: RepositoryState) -> bool:
         return read_head(self._git, read_refs(self._git)) == (state.branch, state.commit)
+
+    def _merged(self, state: RepositoryState, persons: frozenset[str]) -> str:
+        if MERGED in persons or MERGED in state.files:
+            return ""
+        try:
+            return self._files.path(MERGED).read_text(errors="replace").strip()
+        except OSError:
+            return ""
 
     def _hold_index(self, state: RepositoryState, commit: str) -> str:
         """Let a ref hold the index of a person, which fits `commit`; words for the note."""

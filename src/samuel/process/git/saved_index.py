@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,8 @@ class IndexChanges(NamedTuple):
     """The paths, from the top of the work tree, that the index said are not in it, and did not before."""
     staged: tuple[str, ...] = ()
     """The paths that a person had staged and the program committed."""
+    since: tuple[str, ...] = ()
+    """The paths that were staged after a run was killed."""
 
 
 class SavedIndex:
@@ -67,10 +70,17 @@ class SavedIndex:
         back = {path for path in {*before, *last} if before.get(path) != last.get(path) == now.get(path)}
         entries = {path: now[path] for path, _ in self._hidden(now)} | {path: before.get(path) for path in back}
         write_entries(self._git, entries)
+        since = sorted(path for path in {*last, *now} if last.get(path) != now.get(path))
+        changes = changes._replace(since=tuple(since))
         if named := listed(sorted(map(file_name, back))):
             note = f"{who} changed the index, which is as before but for what was staged since: {named}"
             changes = changes._replace(notes=(*changes.notes, note))
         return changes
+
+    def staged(self) -> tuple[str, ...]:
+        """The paths that the index has otherwise than HEAD, conflicts among them. Raises GitFailed."""
+        output = self._git.run("diff-index", "--cached", "--name-only", "--no-renames", "-z", "HEAD")
+        return tuple(dict.fromkeys(map(os.fsdecode, output.split(b"\0")[:-1])))
 
     def _changes(self, who: str) -> IndexChanges:
         """What the program did to the index that has to be said."""
