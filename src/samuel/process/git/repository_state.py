@@ -55,6 +55,7 @@ OF_OPERATIONS = (
     *("MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH", MERGED, "SQUASH_MSG", "REBASE_HEAD"),
     *("sequencer", "BISECT_START", "BISECT_NAMES", "BISECT_TERMS", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK"),
 )
+REPLACED = "without what was committed; restore `.git` from a copy, or from where you pushed it"
 MOST_HELD = 500  # branches, and stashes
 
 
@@ -194,7 +195,7 @@ class SavedRepository:
             return RepositoryNotes()
         if self._objects() != state.objects:
             self.forget()
-            return RepositoryNotes((f"{who} replaced the repository by another one, without what was committed",))
+            return RepositoryNotes((f"{who} replaced the repository by another one, {REPLACED}",))
         persons = self._changed_after(state, last_alive) if last_alive is not None else frozenset[str]()
         self._refuse_under_way(state, persons)
         merged = self._merged(state, persons)
