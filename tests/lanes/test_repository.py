@@ -66,7 +66,7 @@ def test_what_an_agent_does_to_the_repository_from_a_lane_is_as_before_or_said(
     after = {**refs(lanes), "refs/heads/main": before["refs/heads/main"]}
     assert all(f"`{ref.split('/', 2)[-1]}` was " in ran.out or ref in ran.out for ref in changed(before, after))
     landed = set(lanes.git("show", "--format=", "--name-only", "begin..main").split())
-    conflicts = {"old.txt"} if name in ("a merge", "a rebase") else set()  # the files of a conflict are its work
+    conflicts = {"old.txt"} if name == "a merge" else set()  # the files of a conflict at its own HEAD are its work
     assert landed == {"work-1.txt", "work-2.txt", "work-3.txt", *conflicts}
     if words:
         assert any(words in note for note in lanes.samuel("run", "status", "--json").data["repository"])
@@ -106,14 +106,47 @@ def test_a_branch_of_the_person_that_an_agent_moved_back_is_named_with_the_way_b
 
 
 @pytest.mark.slow
-def test_a_commit_on_the_branch_of_the_person_is_not_named(lanes: LaneProject) -> None:
-    lanes.prepare(1, settings="branch = true")
-    lanes.task("1", f"git -C {lanes.root} commit -q --allow-empty -m mine\n{WORK}")
+@pytest.mark.parametrize("settings", ["branch = true", ""])
+def test_what_an_agent_does_in_the_work_tree_of_the_person_is_named(lanes: LaneProject, settings: str) -> None:
+    lanes.prepare(2, settings=settings, files={"old.txt": "old\n"})
+    there = (
+        f"cd {lanes.root}; echo x > mine.txt; git add mine.txt; git commit -q -m mine; echo x > old.txt; touch new"
+    )
+    lanes.task("1", f"( {there} )\n{WORK}")
 
     ran = lanes.start(lanes=2)
 
-    assert lanes.git("log", "-1", "--format=%s", "main") == "mine\n"
-    assert "`main` was" not in ran.out
+    assert "while agents worked, files in your own work tree were changed: `new`, `old.txt`" in ran.out
+    assert "files in your own work tree" in notes(lanes)
+    commits = [note for note in notes(lanes).splitlines() if "commits were made on the branch `main`" in note]
+    assert [note.endswith(" mine") for note in commits] == [True]
+    assert "mine\n" in lanes.git("log", "--format=%s", "main")
+
+
+@pytest.mark.slow
+def test_a_run_in_lanes_says_nothing_of_what_landed_in_the_work_tree_of_the_person(lanes: LaneProject) -> None:
+    lanes.prepare(3)
+
+    ran = lanes.start(lanes=2)
+
+    lanes.assert_sound(3)
+    assert "while agents worked" not in ran.out
+
+
+@pytest.mark.slow
+def test_a_hook_that_an_agent_wrote_from_a_lane_is_taken_away_and_a_ref_has_it(lanes: LaneProject) -> None:
+    lanes.prepare(2)
+    hook = lanes.root / ".git/hooks/pre-commit"
+    beside = lanes.root.with_name("beside")
+    lanes.task("1", f"echo 'touch ran' > {hook}; chmod +x {hook}; git worktree add -q {beside} -b beside\n{WORK}")
+
+    ran = lanes.start(lanes=2)
+
+    assert not hook.exists()
+    assert "while agents worked, hooks of git were changed: they are as before: `.git/hooks/pre-commit`" in ran.out
+    (ref,) = re.findall(r"what was there is in `(\S+)`", notes(lanes))
+    assert lanes.git("show", f"{ref}:pre-commit") == "touch ran\n"
+    assert f"while agents worked, somebody made the work tree `{beside}`, which stays" in ran.out
 
 
 @pytest.mark.slow

@@ -149,6 +149,8 @@ GIT_COMMANDS: Mapping[Command, int] = {
     _as_is("git tag -f mark", "git update-ref -d refs/heads/other", "git config core.autocrlf true"): 1,
     _as_is("git config core.fileMode false", "printf '* text=auto' > .git/info/attributes"): 1,
     _as_is("touch .git/index.lock", "touch .git/HEAD.lock", "rm -f .git/index.lock .git/HEAD.lock"): 1,
+    _as_is("printf '#!/bin/sh' > .git/hooks/post-checkout", "chmod +x .git/hooks/*", "rm -rf .git/hooks"): 1,
+    _as_is("git worktree add -q --detach .git/linked", "git worktree prune", "git config core.hooksPath src"): 1,
     _as_is("git update-ref refs/samuel/x HEAD", "git for-each-ref --format='%(refname)' refs/samuel"): 1,
 }
 

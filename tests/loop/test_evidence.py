@@ -23,7 +23,7 @@ from samuel.tasks.rights import asker
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 
-from .conftest import GOOD, LoopProject
+from .conftest import GOOD, INSTALLED, LoopProject
 
 PRD = ".samuel/run/prd.toon"
 CLAIM = 'echo x > "work-$SAMUEL_TASK_ID.txt"; samuel run done "$SAMUEL_TASK_ID"\n'
@@ -299,15 +299,41 @@ class TestAgents:
         loop.run(2)
         assert outcomes(loop) == ["quality_failed", "completed"]
 
-    def test_a_task_file_that_is_broken_or_gone_is_restored(self, loop: LoopProject) -> None:
+    def test_a_task_file_that_is_broken_is_restored(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")
-        loop.agent(f"if [ $SAMUEL_ITERATION = 1 ]; then echo nonsense > {PRD}; else rm {PRD}; fi\n")
-        loop.run(2)
-        assert outcomes(loop) == ["aborted", "aborted"]
+        loop.agent(f"echo nonsense > {PRD}\n")
+        loop.run(1)
+        assert outcomes(loop) == ["aborted"]
         assert loop.statuses() == {"1": "pending", "2": "pending"}
-        assert loop.store.load()[0].attempts == 2
-        assert "`prd.toon` was removed" in loop.store.load()[0].last_failure
+        assert loop.store.load()[0].attempts == 1
+        assert "`prd.toon` cannot be read" in loop.store.load()[0].last_failure
         assert (loop.root / ".samuel/run/aside/prd.toon.1").read_text() == "nonsense\n"
+
+    @pytest.mark.parametrize("removal", ["git clean -qfdx", f"rm {PRD}", "rm -rf .samuel/run", "rm -rf .samuel"])
+    @pytest.mark.parametrize("is_first", [True, False])
+    def test_an_agent_that_removes_the_task_list_is_judged_by_its_work(
+        self, loop: LoopProject, removal: str, is_first: bool
+    ) -> None:
+        """Whether it removes it before it claims its task, or after."""
+        loop.tasks("1", "2", extra={"points": 3})
+        prd = loop.root / PRD
+        prd.write_text("# by hand\n" + prd.read_text())
+        work = f"echo work > work-$SAMUEL_TASK_ID; git add work*; {INSTALLED} -m samuel run done $SAMUEL_TASK_ID\n"
+        loop.agent(f"{removal}\n{work}" if is_first else f"{work}{removal}\n")
+        (loop.root / ".gitignore").write_text("/.samuel/\n")
+        subprocess.run(["git", "add", "-A"], cwd=loop.root, check=True)
+        loop.run(2)
+        assert loop.statuses() == {"1": "completed", "2": "completed"}
+        assert prd.read_text().startswith("# by hand\n")
+        assert is_first or "the agent removed the task list, as `git clean -x` does; it is" in warnings(loop)
+        assert "iteration 1 · task 1" in loop.progress()
+
+    def test_removing_the_task_list_is_no_claim(self, loop: LoopProject) -> None:
+        loop.tasks("1")
+        loop.agent(f"echo work > work; rm {PRD}\n")
+        loop.run(1)
+        assert outcomes(loop) == ["incomplete"]
+        assert loop.statuses() == {"1": "pending"}
 
     def test_the_task_file_of_the_agent_is_kept_in_the_aside_directory(self, loop: LoopProject) -> None:
         loop.tasks("1", "2")

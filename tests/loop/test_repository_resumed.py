@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +14,7 @@ from samuel.loop.finish_branch import discard, merge
 from samuel.loop.own_branch import OwnBranch, remembered
 from samuel.process import environment
 from samuel.process.git.git import Git
+from samuel.process.git.repository_state import BEAT
 
 DRIVER = """
 import os, sys
@@ -144,3 +146,106 @@ def test_a_branch_that_was_finished_since_stays_finished(
     assert subjects(project, "main") == merged
     assert ("1 Task 1" in merged) == (finish is merge)
     assert subjects(project, branch) == ["2 Task 2", *merged]
+
+
+def wait_past_the_last_sign_of_life() -> None:
+    """What is done from now on is a person's: the run writes twice a second that it is alive."""
+    time.sleep(3 * BEAT)
+
+
+def make_conflict(loop: LoopProject) -> None:
+    """Let the branch `rival` conflict with the others in `both.txt`."""
+    (loop.root / "both.txt").write_text("ours\n")
+    git(loop, "add", "both.txt")
+    git(loop, "commit", "-q", "-m", "ours")
+    for branch in ("rival", "feature"):
+        git(loop, "checkout", "-q", "-B", branch)
+        (loop.root / "both.txt").write_text(f"{branch}\n")
+        git(loop, "commit", "-q", "-a", "-m", branch)
+        git(loop, "checkout", "-q", "main")
+
+
+def test_what_a_person_staged_after_the_kill_stays_staged(project: LoopProject) -> None:
+    cut_off(project, "git rm -q .gitignore")
+    wait_past_the_last_sign_of_life()
+    (project.root / "staged.txt").write_text("staged\n")
+    git(project, "add", "staged.txt")
+    (project.root / "staged.txt").write_text("edited since\n")
+
+    output = resume(project)
+
+    assert "changed after the run was killed, and left so: `.git/index`\n" in output
+    assert git(project, "show", ":staged.txt") == "staged"
+
+
+def test_what_the_agent_staged_is_put_back_and_what_a_person_staged_since_stays(project: LoopProject) -> None:
+    cut_off(project, f"git rm -q --cached .gitignore samuel.toml; echo x > new; git add new; sleep {3 * BEAT}")
+    wait_past_the_last_sign_of_life()
+    git(project, "add", ".gitignore")
+    (project.root / "staged.txt").write_text("staged\n")
+    git(project, "add", "staged.txt")
+    (project.root / "staged.txt").write_text("edited since\n")
+
+    output = resume(project)
+
+    assert "is as before but for what was staged since: `new`, `samuel.toml`\n" in output
+    assert git(project, "show", ":staged.txt") == "staged"
+    assert git(project, "diff", "--cached", "--name-only", "--diff-filter=D") == ""
+
+
+def test_a_merge_that_a_person_began_after_the_kill_is_left_under_way(project: LoopProject) -> None:
+    make_conflict(project)
+    branch = cut_off(project, "true")
+    git(project, "checkout", "-q", "-f", branch)
+    wait_past_the_last_sign_of_life()
+    (project.root / "both.txt").write_text("on the branch of the run\n")
+    git(project, "commit", "-q", "-a", "-m", "mine")
+    subprocess.run(["git", "merge", "-q", "rival"], cwd=project.root, check=False, capture_output=True)
+
+    output = drive(project).stdout
+
+    assert "changed after the run was killed, and left so: `.git/MERGE_HEAD`, `.git/index`\n" in output
+    assert (project.root / ".git/MERGE_HEAD").exists()
+    assert git(project, "ls-files", "-u")
+
+
+def test_a_run_is_not_resumed_below_a_merge_that_a_person_began_on_another_branch(project: LoopProject) -> None:
+    make_conflict(project)
+    cut_off(project, "git checkout -q feature")
+    wait_past_the_last_sign_of_life()
+    subprocess.run(["git", "merge", "-q", "rival"], cwd=project.root, check=False, capture_output=True)
+    unmerged = git(project, "ls-files", "-u")
+
+    refused = drive(project)
+
+    assert "a merge was begun after the run was killed, and the run works on the branch `" in refused.stderr
+    assert (refused.returncode, git(project, "branch", "--show-current")) == (1, "feature")
+    assert (git(project, "ls-files", "-u"), unmerged != "") == (unmerged, True)
+    git(project, "merge", "--abort")
+    resume(project)
+
+
+def test_all_is_put_back_when_the_agent_was_in_a_merge_on_another_branch(project: LoopProject) -> None:
+    make_conflict(project)
+    branch = cut_off(project, "git checkout -q feature; git merge -q rival || :")
+
+    output = resume(project)
+
+    assert (
+        "what was at work when the run was killed left a merge under way: `.git/MERGE_HEAD` was removed" in output
+    )
+    assert f"HEAD is on the branch `{branch}` again" in output
+    assert git(project, "branch", "--show-current") == branch
+    assert git(project, "ls-files", "-u") == ""
+    assert (project.root / "both.txt").read_text() == "ours\n"
+    assert git(project, "status", "--short") == ""
+    assert git(project, "log", "-1", "--format=%s", "feature") == "feature"
+
+
+def test_commits_since_the_attempt_that_was_cut_off_began_stay_and_are_named(project: LoopProject) -> None:
+    branch = cut_off(project, "git commit -q --allow-empty -m agents")
+
+    output = resume(project)
+
+    assert f"commits since the attempt that was cut off began stay on the branch `{branch}`: " in output
+    assert "agents" in subjects(project, branch)

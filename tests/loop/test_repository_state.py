@@ -35,6 +35,7 @@ class Repository(NamedTuple):
     stashes: str
     config: str
     in_the_way: list[str]
+    hooks: dict[str, tuple[int, bytes]]
 
 
 def repository(root: Path) -> Repository:
@@ -44,6 +45,7 @@ def repository(root: Path) -> Repository:
     in_the_way = [name for name in UNDER_WAY if (directory / name).exists()]
     in_the_way += [path.name for path in directory.rglob("*.lock")]
     in_the_way += [path.name for path in directory.glob("sharedindex.*")]
+    hooks = [path for path in (directory / "hooks").iterdir() if path.suffix != ".sample"]
     return Repository(
         (directory / "HEAD").read_text(),
         refs,
@@ -51,6 +53,7 @@ def repository(root: Path) -> Repository:
         git(root, "stash", "list", "--format=%H %gs"),
         git(root, "config", "--local", "--list"),
         in_the_way,
+        {path.name: (path.stat().st_mode, path.read_bytes()) for path in hooks},
     )
 
 
@@ -80,6 +83,9 @@ def person(loop: LoopProject) -> LoopProject:
     git(root, "stash", "push", "-q", "-m", "second")
     (root / "staged.txt").write_text("staged by a person\n")
     git(root, "add", "staged.txt")
+    for name, mode in (("post-commit", 0o755), ("pre-push", 0o644)):
+        (root / ".git/hooks" / name).write_text("#!/bin/sh\n# of a person\n")
+        (root / ".git/hooks" / name).chmod(mode)
     return loop
 
 
@@ -147,6 +153,19 @@ COMMANDS = {
     "a cherry-pick": ("git stash -q; git cherry-pick other || :", "the agent left a cherry-pick under way"),
     "a revert": ("git stash -q; git revert --no-commit HEAD~1", "the agent left a revert under way"),
     "a bisection": ("git bisect start -q HEAD HEAD~2 > /dev/null", "the agent left a bisect under way"),
+    "a hook": ("printf '#!/bin/sh\\ntouch ran\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit",
+               "the agent changed hooks, which git would run for you: they are as before: `.git/hooks/pre-"),
+    "a hook of a person": ("echo touch ran >> .git/hooks/post-commit", "as before: `.git/hooks/post-commit`"),
+    "chmod of a hook": ("chmod +x .git/hooks/pre-push", "as before: `.git/hooks/pre-push`"),
+    "rm of a hook": ("rm .git/hooks/post-commit", "as before: `.git/hooks/post-commit`"),
+    "a hook that is a link": ("ln -s ../../agent.sh .git/hooks/pre-commit", "as before: `.git/hooks/pre-commit`"),
+    "rm -rf .git/hooks": ("rm -rf .git/hooks", "as before: `.git/hooks/post-commit`, `.git/hooks/pre-push`"),
+    "hooks elsewhere": ("mkdir ../hooks; cp agent.sh ../hooks/pre-commit; rm -rf .git/hooks; "
+                        "ln -s ../../hooks .git/hooks", "as before: `.git/hooks`, `.git/hooks/post-commit`"),
+    "core.hooksPath": ("git config core.hooksPath ../hooks", "which are as before: `core.hookspath`"),
+    "git worktree add": ("git worktree add -q --detach ../linked", "which stays: `git worktree remove "),
+    "commits": (f"echo x > new.txt; git add -A; {GIT} commit -qm one; {GIT} commit -q --allow-empty -m two",
+                "commits of this attempt are not on the branch `main` any more, because its task is not"),
     "index.lock": ("touch .git/index.lock", "the agent left `.git/index.lock`, and no git was at work: removed"),
     "the lock of a branch": ("touch .git/refs/heads/main.lock", "the agent left `.git/refs/heads/main.lock`"),
     "git gc": ("git commit -q --amend --no-edit; git reflog expire --expire=now --all; git gc -q --prune=now",
@@ -213,6 +232,27 @@ class TestIndex:
         assert git(person.root, "log", "-1", "--format=%s") == "agent\n"
         assert git(person.root, "status", "--short") == "A  staged.txt\n"
         assert notes_of(person) == ""
+
+    def test_a_file_that_only_the_index_had_is_staged_again_after_git_gc(self, person: LoopProject) -> None:
+        (person.root / "staged.txt").write_text("edited since\n")
+        script(person, "git rm -q -f --cached staged.txt; git gc -q --prune=now; exit 3\n")
+        person.run(2)
+        assert git(person.root, "show", ":staged.txt") == "staged by a person\n"
+        assert git(person.root, "status", "--short") == "AM staged.txt\n"
+
+    def test_a_conflict_of_a_person_is_in_the_index_again_after_git_gc(self, person: LoopProject) -> None:
+        git(person.root, "reset", "-q", "--hard")
+        git(person.root, "merge", "-q", "other", check=False)
+        (person.root / "mine.txt").write_text("staged\n")
+        git(person.root, "add", "mine.txt")
+        (person.root / "mine.txt").write_text("edited since\n")
+        before = git(person.root, "ls-files", "-u")
+        assert before
+        script(person, "git read-tree --empty; git gc -q --prune=now; exit 3\n")
+        person.run(2)
+        assert git(person.root, "ls-files", "-u") == before
+        assert git(person.root, "show", ":3:old-3.txt") == "another text\n"
+        assert git(person.root, "show", ":mine.txt") == "staged\n"
 
     def test_flags_that_a_person_set_stay(self, person: LoopProject) -> None:
         git(person.root, "update-index", "--skip-worktree", "old-1.txt")

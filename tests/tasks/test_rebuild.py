@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from samuel.tasks.graph import fit
 from samuel.tasks.question import Question
-from samuel.tasks.rebuild import AllowedChanges, rebuild
+from samuel.tasks.rebuild import AllowedChanges, Rebuilt, rebuild
 from samuel.tasks.task import Task
 
 OWN = Task(id="1", title="One", status="in_progress", attempts=2, last_failure="quality_failed: red", iteration=4)
@@ -33,7 +33,7 @@ class TestWhatAnAgentMaySay:
         ],
     )
     def test_a_claim_a_skip_and_a_block_with_a_reason_are_kept(self, words: dict[str, Any]) -> None:
-        assert rebuild(BEFORE, after(**words), AGENT) == (after(**words), (), 0, "")
+        assert rebuild(BEFORE, after(**words), AGENT) == Rebuilt(after(**words))
 
     def test_a_forged_completion_of_its_own_task_is_a_claim(self) -> None:
         rebuilt = rebuild(BEFORE, after(status="completed", completed_at="now"), AGENT)

@@ -19,7 +19,6 @@ from samuel.tasks.task import Task, Verified
 class AttemptFacts:
     started_at: float
     lane: int | UnsetType = UNSET
-    head: str | None = None  # the commit that it began with; "" before the first one, None without git
     agent_ran: bool = False
     exit_code: int | None = None
     agent_ms: float | UnsetType = UNSET  # how long the agent ran

@@ -180,6 +180,19 @@ class Attempts:
         if self.state.task:
             self.observe()
 
+    def leave_to_person(self, paths: Iterable[str]) -> None:
+        """Take these paths, which changed while the attempt was under way, as a person's: never write them."""
+        if self._trees is None or not self.state.verified:
+            return
+        state, own, tree = self.state, set(paths), self._trees.snapshot()
+        verified, start, left = (
+            self._trees.combined(old, tree, own) for old in (state.verified, state.start, state.left)
+        )
+        person = _names({*_paths(state.person), *own})
+        self.state = replace(state, verified=verified, start=start, left=left, person=person)
+        self._keep_verified()
+        self._keep_persons()
+
     def start(
         self,
         task: str,

@@ -131,6 +131,8 @@ def agreements_kept(place: Workplace, who: Workers) -> Iterator[None]:
 
 def report(place: Workplace, rebuilt: Rebuilt, who: str) -> None:
     """Warn about changes to the task list that were undone."""
+    if rebuilt.is_removed:
+        place.warn(f"{who} removed the task list, as `git clean -x` does; it is there again")
     if rebuilt.put_back:
         more = len(rebuilt.put_back) - MAX_NAMED
         named = "; ".join([*rebuilt.put_back[:MAX_NAMED], *([f"and {more} more"] if more > 0 else [])])

@@ -113,7 +113,8 @@ class Iteration:
         with self._place.git.one_moment():
             is_written = self._start_attempt()
             self._files_before = self._files.project.current_state()
-            self._facts.head = self._files_before.by_git.head if self._files_before.by_git else None
+            by_git = self._files_before.by_git
+            self._files.repository.begin_attempt(by_git.head if by_git else None)
             if not is_written:
                 self._contexts()
         if is_written:  # what git said before is not true any more

@@ -400,6 +400,7 @@ class Loop:
         """The run with what an attempt changed that was cut off: the next run knows whose changes these are."""
         if not run.tree.task:
             return run
+        self._files.repository.end_attempt(run, is_completed=False)
         try:
             self._files.attempts.observe()
         except SamuelError as error:

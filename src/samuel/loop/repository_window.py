@@ -7,6 +7,7 @@ named: on the screen, and in the record of the attempt.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,12 +17,15 @@ from samuel.loop.attempts import Attempts
 from samuel.loop.run import Run
 from samuel.loop.workplace import Workplace
 from samuel.printable import file_name, listed
+from samuel.process.git.agent_commits import take_back
 from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.repository_state import RepositoryNotes, SavedRepository
+from samuel.process.git.kept_refs import COMMITS, agent_ref
+from samuel.process.git.repository_state import BEAT, RepositoryNotes, SavedRepository
 from samuel.process.git.tree_output import TreeEntry
 from samuel.process.git.trees import Trees
 
-MAX_NAMED = 5  # files in one note
+MAX_NAMED = 5  # files or commits in one note
+KILLED = "what was at work when the run was killed"
 
 
 class WorkTree(NamedTuple):
@@ -39,6 +43,8 @@ class RepositoryWindow:
         self._place = place
         self._saved = SavedRepository(place.git, directory / "repository", shared=place.lane is None)
         self._notes: list[str] = []
+        self._head: str | None = None  # what the attempt under way began with
+        self._staged: set[str] = set()  # by a person, and committed by the agent of this attempt
 
     @contextmanager
     def open(self, run: Run, who: str, work: WorkTree) -> Iterator[None]:
@@ -49,9 +55,27 @@ class RepositoryWindow:
         workers = self._place.at_work(who)
         self._saved.save(run.run_id, run.iteration)
         try:
-            yield
+            with self._signs_of_life():
+                yield
         finally:
             self._put_back(str(workers), work)
+
+    @contextmanager
+    def _signs_of_life(self) -> Iterator[None]:
+        """Write down again and again that the run is alive: what is changed after a kill is a person's."""
+        ended = threading.Event()
+
+        def observe() -> None:
+            while not ended.wait(BEAT):
+                self._saved.observe()
+
+        thread = threading.Thread(target=observe, name="signs of life", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
 
     def resume(self, run: Run, work: WorkTree) -> None:
         """Put back what the program left that was at work when the run was killed, but nothing of a person's."""
@@ -59,7 +83,7 @@ class RepositoryWindow:
         if state is None:
             return
         if state.run == run.run_id:
-            self._put_back("what was at work when the run was killed", work, resumed=True)
+            self._put_back(KILLED, work, last_alive=self._saved.last_alive)
         self._saved.forget()
 
     def take_notes(self) -> tuple[str, ...]:
@@ -67,13 +91,42 @@ class RepositoryWindow:
         notes, self._notes = tuple(self._notes), []
         return notes
 
+    def begin_attempt(self, head: str | None) -> None:
+        """From now on, commits are those of an attempt that began with the commit `head`; None without git."""
+        self._head, self._staged = head, set()
+
+    def end_attempt(self, run: Run, *, is_completed: bool) -> None:
+        """Put the branch back to where the attempt began unless its task is completed, and name its commits.
+
+        A ref keeps them; no file is written.
+        """
+        before, staged = self._head, self._staged
+        self.begin_attempt(None)
+        if is_completed or before is None:
+            return
+        try:
+            taken = take_back(self._place.git, before, agent_ref(run.run_id, run.iteration, COMMITS), staged)
+        except GitFailed as error:
+            self.note(f"commits of the agent stay on the branch: {error.message}")
+            return
+        if taken.commits:
+            more = f" and {len(taken.commits) - MAX_NAMED} more" if len(taken.commits) > MAX_NAMED else ""
+            named = "; ".join(taken.commits[:MAX_NAMED]) + more
+            self.note(
+                f"commits of this attempt are not on {taken.place} any more, because its task is not completed: "
+                f"{named}; `{taken.ref}` has them"
+            )
+
     def note(self, text: str) -> None:
         """Name something on the screen and in the record of the attempt."""
         self._place.warn(text)
         self._notes.append(text)
 
-    def _put_back(self, who: str, work: WorkTree, *, resumed: bool = False) -> None:
-        changes = self._saved.put_back(who, resumed=resumed)
+    def _put_back(self, who: str, work: WorkTree, *, last_alive: float | None = None) -> None:
+        changes = self._saved.put_back(who, last_alive=last_alive)
+        self._staged |= set(changes.staged)
+        if changes.since:
+            work.attempts.leave_to_person(self._below_root(changes.since))
         for note in changes.notes:
             self.note(note)
         if changes.left or changes.skipped:
@@ -92,10 +145,10 @@ class RepositoryWindow:
         origin = _origin(git, changes.left, [state.commit, *state.refs.values()]) if state.commit else ""
         if origin:
             paths = _as_in(trees, origin, tree, trees.differing(origin, trees.refs.tree_of(state.commit)))
+        if changes.left and changes.merged and trees.refs.tree_of(changes.merged):
+            paths |= _as_in(trees, changes.merged, tree, trees.differing(start, tree))
         paths = {path for path in paths if not work.attempts.is_persons(path)}
-        prefix = os.fsdecode(git.location().prefix)
-        inside = (path.removeprefix(prefix) for path in changes.skipped if path.startswith(prefix))
-        paths |= {path for path in inside if not os.path.lexists(git.root / path)}
+        paths |= {path for path in self._below_root(changes.skipped) if not os.path.lexists(git.root / path)}
         paths &= trees.differing(start, tree)
         if not paths:
             return
@@ -103,6 +156,11 @@ class RepositoryWindow:
             self.note(problem)
         named = listed([f"`{file_name(path)}`" for path in sorted(paths)], MAX_NAMED)
         self.note(f"files that git changed with it are as before: {named}")
+
+    def _below_root(self, paths: Iterable[str]) -> list[str]:
+        """Those of the paths from the top of the work tree that are in the project, from its root."""
+        prefix = os.fsdecode(self._place.git.location().prefix)
+        return [path.removeprefix(prefix) for path in paths if path.startswith(prefix)]
 
 
 def _origin(git: Git, commit: str, before: Iterable[str]) -> str:

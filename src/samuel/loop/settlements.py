@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
@@ -22,10 +21,8 @@ from samuel.loop.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, 
 from samuel.loop.run_files import RunFiles
 from samuel.loop.stop import AgentTrouble
 from samuel.loop.workplace import Workplace
-from samuel.process.git.git import GitFailed
 from samuel.tasks.task import Task
 
-MAX_NAMED = 10  # commits in one warning
 UNCHANGED_CLAIM = (
     "the task was claimed, but no file changed; if nothing has to be changed, skip the task with a reason, or "
     "write `Changes: none` below it in the PRD"
@@ -99,7 +96,6 @@ class Settlements:
         task = self.current(self._files.tasks.load())
         if task is None or task.status != "in_progress":
             return self._settle(outcome, failed=True, task=task, why=why, gave_up=True, tree="put_away")
-        self._note_commits()
         # An iteration that failed before the agent started says nothing about the task.
         attempts = task.attempts + 1 if self._facts.agent_ran else task.attempts
         blocked = attempts >= self._place.settings.max_task_attempts
@@ -113,21 +109,6 @@ class Settlements:
         gave_up = blocked or not self._facts.agent_ran
         tree: TreeAction = "put_away" if blocked else "keep"
         return self._settle(outcome, failed=True, task=task, row=row, why=why, gave_up=gave_up, tree=tree)
-
-    def _note_commits(self) -> None:
-        """Name the commits that the agent of a failed attempt made itself: they stay on the branch."""
-        before = self._facts.head
-        if before is None or not self._facts.agent_ran:
-            return
-        with suppress(GitFailed):
-            head = self._place.git.head()
-            if head and head != before:
-                since = f"{before}..{head}" if before else head
-                log = self._place.git.run("log", "--format=%h %s", f"--max-count={MAX_NAMED}", since)
-                commits = "; ".join(log.decode("utf-8", "replace").splitlines()) or f"HEAD is {head[:12]} now"
-                self._files.repository.note(
-                    f"this attempt failed, and commits of its agent stay on the branch: {commits}"
-                )
 
     def parked(self) -> Settlement | None:
         """The settlement of a task whose agent asked a question; None if it asked none."""
@@ -174,6 +155,7 @@ class Settlements:
         **decision: Any,
     ) -> Settlement:
         now = self._place.clock.now()
+        self._files.repository.end_attempt(self._run, is_completed=decision.get("tree") == "complete")
         self._facts.notes += self._files.repository.take_notes()
         if not self._facts.agent_ran:  # then nothing changed
             decision.pop("tree", None)

@@ -13,11 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from samuel.agents.process_files import LOGS, PROMPTS, is_run_name
+from samuel.files import atomic
 from samuel.files.aside import DIRECTORY, put_aside
+from samuel.files.regular import read_regular
 from samuel.paths import HOME
 
+PROGRESS = "progress.md"
 FILES = (
-    *("prd.toon", "run.json", "progress.md", "summary.md", ".gitignore"),
+    *("prd.toon", "run.json", PROGRESS, "summary.md", ".gitignore"),
     *("run.lock", "state.lock", "move.lock"),
     *("last-attempt.diff", "project-snapshot.toon", "progress-context.md", "task-context.toon", "prd-context.md"),
     *("prd-documents.json", "origins.json"),
@@ -43,21 +46,29 @@ _EXPECTED: Mapping[str, int] = {
 
 
 class StateFiles:
-    """The files of one run's state while agents and checks work: what they replace is put right and remembered."""
+    """The files of one run's state while agents and checks work: what they replace is put right and remembered.
+
+    Notes that they remove, with `git clean -x` for example, are there again; the tasks are rebuilt by their seal.
+    """
 
     def __init__(self, root: Path, state: Path) -> None:
         self._root = root
         self._state = state
         self._replaced: list[str] = []
         self._misplaced_before: set[Path] = set()
+        self._progress: bytes = b""
 
     def expect_intact(self) -> None:
         """From now on, whatever becomes misplaced was replaced by the process that is about to work."""
         self._replaced, self._misplaced_before = [], misplaced(self._root, self._state)
+        with suppress(OSError):
+            self._progress = read_regular(self._state / PROGRESS, follow=False)
 
     def put_right(self) -> list[str]:
         """Put right what was replaced; a sentence for each file replaced since `expect_intact`."""
         self._replaced += put_right(self._root, self._state, self._misplaced_before)
+        if self._progress and not os.path.lexists(self._state / PROGRESS):
+            atomic.write_bytes(self._state / PROGRESS, self._progress, durable=False)
         return self._replaced
 
 
@@ -89,7 +100,7 @@ def _directories(root: Path, state: Path) -> Iterable[Path]:
 
 
 def _directory_itself(root: Path, directory: Path) -> list[str]:
-    """Make the state directory again if it was removed or replaced; a sentence if it was."""
+    """Make the state directory again if it was removed or replaced; a sentence if it was replaced."""
     with suppress(FileNotFoundError):
         if stat.S_ISDIR(os.lstat(directory).st_mode):
             return []
@@ -98,7 +109,7 @@ def _directory_itself(root: Path, directory: Path) -> list[str]:
         directory.mkdir()
         return [f"`{_relative(root, directory)}` became {kind}; it was removed"]
     directory.mkdir(parents=True)
-    return [f"`{_relative(root, directory)}` was removed"]
+    return []
 
 
 def _misplaced(directory: Path) -> Iterator[str]:

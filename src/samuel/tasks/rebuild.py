@@ -51,6 +51,8 @@ class Rebuilt(NamedTuple):
     new_tasks: int = 0
     problem: str = ""
     """Why the changed file could not be read; the tasks are then those from before."""
+    is_removed: bool = False
+    """Whether the file was gone; it then counts as it was when a `samuel` last wrote it."""
 
 
 def rebuild(before: Tasks, after: Tasks, allowed_changes: AllowedChanges) -> Rebuilt:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +24,7 @@ from samuel.tasks.rebuild import AllowedChanges, Rebuilt, rebuild
 from samuel.tasks.task import Task
 
 FILE = "tasks.json"
+COPY = "prd.toon"
 DISCOVERY = "discovery"
 SealedStep = Literal["agent", "check", "commit"]
 
@@ -103,6 +105,23 @@ class SealFile:
     def hold(self, seal: Seal) -> None:
         """Only in this process, where nothing can be written."""
         self._own = seal
+
+    def keep_copy(self, text: str) -> None:
+        """Keep the task file as a `samuel` wrote it: `git clean -x` of an agent would be the end of a claim.
+
+        It counts no more than the file itself, which an agent may write, too. Where it cannot be written, as in a
+        sandbox, the file as it was sealed has to do.
+        """
+        if self._directory is not None:
+            with suppress(OSError):
+                atomic.write_text(self._directory / COPY, text, disk=self._disk, durable=False)
+
+    def copy(self) -> bytes | None:
+        """What `keep_copy` kept; None for nothing."""
+        try:
+            return read_regular(self._directory / COPY) if self._directory is not None else None
+        except OSError:
+            return None
 
     def clear(self) -> None:
         if self._directory is not None and self._read() is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from samuel.errors import ConfigError, Problem, SamuelError
@@ -62,6 +63,7 @@ class TaskStore:
         """
         if not self.exists:
             raise self._missing()  # before a lock file is made for nothing
+        self.directory.mkdir(parents=True, exist_ok=True)  # it may be gone with all that was in it
         with held(self._lock, wait=WAIT, note="changing a task"):
             old = self._read()
             seal = self.seal if trusted else None
@@ -78,7 +80,9 @@ class TaskStore:
     def open_seal(self, seal: Seal) -> str:
         """Seal the tasks as they are now. Returns why the seal could not be saved, or "" if it was."""
         with held(self._lock, wait=WAIT, note="sealing the tasks"):
-            seal = seal.around(self._read().tasks)
+            document = self._read()
+            seal = seal.around(document.tasks)
+            self._seal.keep_copy(prd_file.encode(document.tasks, document))
             try:
                 self._seal.save(seal)
             except OSError as error:  # a home that is read-only, say
@@ -92,9 +96,10 @@ class TaskStore:
             return None
         with held(self._lock, wait=WAIT, note="rebuilding the tasks"):
             seal = self.seal or seal
-            old, content, problem = self._read_whatever_it_is()
+            old, content, problem = self._read_whatever_it_is(seal)
             rebuilt = Rebuilt(seal.tasks, seal.put_back, problem=problem) if problem else seal.rebuild(old.tasks)
-            if problem or rebuilt.tasks != old.tasks:
+            rebuilt = rebuilt._replace(is_removed=not problem and not content)
+            if problem or rebuilt.is_removed or rebuilt.tasks != old.tasks:
                 if content and (problem or rebuilt.put_back):  # it may be a person's edit: nothing is thrown away
                     keep_aside(self.directory, prd_file.NAME, content)
                 self._write(rebuilt.tasks, old)
@@ -117,8 +122,15 @@ class TaskStore:
             return self._decoded(self._content())
         except FileNotFoundError:
             if self._can_restore and (seal := self.seal):
-                return PrdDocument(seal.tasks, rows=tuple("" for _ in seal.tasks))
+                return self._restored(seal)
             raise self._missing() from None
+
+    def _restored(self, seal: Seal) -> PrdDocument:
+        """A task file that was removed, as it was when a `samuel` last wrote it."""
+        with suppress(ConfigError):
+            if content := self._seal.copy():
+                return self._decoded(content)
+        return PrdDocument(seal.tasks, rows=tuple("" for _ in seal.tasks))
 
     def _content(self) -> bytes:
         return read_inside(self.directory, prd_file.NAME, limit=LIMIT)
@@ -131,14 +143,17 @@ class TaskStore:
             raise ConfigError([Problem("this is not UTF-8", str(self.path), line, "save it as UTF-8")]) from None
         return prd_file.decode(text, str(self.path))
 
-    def _read_whatever_it_is(self) -> tuple[PrdDocument, bytes, str]:
-        """The file, its bytes, and what is wrong with it. Anything that is not a regular file is moved aside."""
+    def _read_whatever_it_is(self, seal: Seal) -> tuple[PrdDocument, bytes, str]:
+        """The file, its bytes, and what is wrong with it; no bytes if it was removed.
+
+        Anything that is not a regular file is moved aside.
+        """
         content = b""
         try:
             content = self._content()
             return self._decoded(content), content, ""
         except FileNotFoundError:
-            return prd_file.EMPTY, b"", f"`{self.path.name}` was removed"
+            return self._restored(seal), b"", ""
         except ConfigError as error:
             return prd_file.EMPTY, content, f"`{self.path.name}` cannot be read: {error.problems[0].what}"
         except (SamuelError, OSError):
@@ -147,14 +162,21 @@ class TaskStore:
 
     @property
     def _can_restore(self) -> bool:
-        """Whether a task file that is missing was sealed. Without a run.json the whole run was deleted."""
-        return os.path.lexists(self.directory / "run.json") and self.seal is not None
+        """Whether a task file that is missing was sealed.
+
+        Without a run.json the whole run was deleted, unless it is under way: then its agent removed both.
+        """
+        seal = self.seal
+        return seal is not None and (os.path.lexists(self.directory / "run.json") or seal.alive)
 
     def _write(self, tasks: Tasks, old: PrdDocument) -> None:
         tasks = tuple(tasks)
         if problems := graph.problems(tasks, str(self.path)):
             raise ConfigError(problems)
-        atomic.write_text(self.path, prd_file.encode(tasks, old), disk=self._disk)
+        text = prd_file.encode(tasks, old)
+        atomic.write_text(self.path, text, disk=self._disk)
+        if self.seal is not None:
+            self._seal.keep_copy(text)
 
     def _save(self, seal: Seal) -> None:
         try:

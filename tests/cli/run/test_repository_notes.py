@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,32 @@ def test_after_a_squash_merge_a_few_tasks_are_named_and_the_others_counted(samue
     assert [steady(row["ref"]) for row in lost] == ["refs/samuel/RUN/landed/1"] * 3 + [
         "refs/samuel/RUN/landed/2"
     ] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "damage", [(), ("init", "-q", "-b", "main"), ("init", "-q", "--object-format=sha256", "-b", "main")]
+)
+def test_a_repository_that_was_removed_or_replaced_is_named_with_the_tasks_whose_commits_are_gone(
+    samuel, committed, git, damage
+):
+    samuel("run", "start", "--yes", "--iterations", "1")
+    commit = git(committed.root, "rev-parse", "HEAD").strip()
+    shutil.rmtree(committed.root / ".git")
+    if damage:
+        git(committed.root, *damage)
+        git(committed.root, "config", "user.name", "t")
+        git(committed.root, "config", "user.email", "t@example.org")
+    words = (
+        f"the commits of completed tasks are in no repository here: {commit[:12]} (task 1); "
+        "`.git` was removed or replaced. Restore it from a copy"
+    )
+    assert f"commits     {words}" in samuel("run", "status").out
+    assert samuel("run", "status", "--json").json["data"]["lost_commits"] == [
+        {"id": "1", "commit": commit, "ref": ""}
+    ]
+    ran = samuel("run", "start", "--yes")
+    assert f"note: {words}" in ran.err + ran.out
 
 
 @pytest.mark.slow

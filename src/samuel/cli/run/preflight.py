@@ -195,6 +195,8 @@ def _name_what_is_in_the_way(here: CommandContext, app: App, tasks: Tasks, last_
     """Say which lock keeps the run from committing, and which completed tasks are not in HEAD."""
     place = app.workplace
     if not place.git.is_repository:
+        for text in lost_lines(lost_commits(place.git, tasks)):
+            here.out.tell(f"note: {text}")
         return
     if os.path.lexists(lock := place.git.index_file.with_name("index.lock")):
         here.out.tell(f"note: `{lock}` exists; remove it if no git is at work, else nothing can be committed")

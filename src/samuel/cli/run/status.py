@@ -101,7 +101,7 @@ def status(here: CommandContext) -> int:
         blocks += _repository_lines(_repository(history))
     named = own_branch_of(run) if run else None
     commits = lost_commits(Git(here.root, environment.clean()), tasks, named.name if named else "")
-    data["lost_commits"] = [{"id": task.id, "commit": task.commit_sha, "ref": ref} for task, ref in commits]
+    data["lost_commits"] = [{"id": task.id, "commit": task.commit_sha, "ref": ref} for task, ref, _ in commits]
     blocks += _attention(tasks, lost, commits)
     return here.out.answer(data, *blocks)
 

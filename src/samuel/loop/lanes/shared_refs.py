@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from samuel.loop.lanes.person_changes import PersonChanges
 from samuel.loop.lanes.run_state import SharedRun
 from samuel.loop.workplace import Workplace
-from samuel.printable import listed, shell_word
+from samuel.printable import file_name, listed, shell_word
 from samuel.process.git import worktrees
 from samuel.process.git.git import GitFailed, branch_ref
+from samuel.process.git.hook_state import hook_names, put_back_hooks
 from samuel.process.git.kept_refs import PREFIX, KeptRefs, agent_ref, run_prefix
 from samuel.process.git.landing import LandingRefs
 from samuel.process.git.ref_state import MIRRORS, REFS_OF_OPERATIONS, STASH, named_ref, read_refs
-from samuel.process.git.saved_files import SavedFiles
+from samuel.process.git.saved_files import HOOKS, SavedFiles
 from samuel.process.git.settings_state import put_back_settings, setting_changes
 
 CONFIG = "config"
@@ -38,13 +40,16 @@ class SharedRefs:
         self._stashes = self._read_stashes(self._refs)
         self._locks_before = self._locks()
         self._files = SavedFiles(place.git.location(), directory / "shared")
-        self._signatures = self._files.save((CONFIG, *HIDING), {})
+        self._signatures = self._files.save(self._file_names(), {})
+        self._linked = worktrees.linked(place.git)
+        self._person = PersonChanges(place.git)
         self._run_refs = KeptRefs(place.git)
 
     def look(self) -> tuple[str, ...]:
         """What changed since the last look, and what was done about it."""
         try:
-            notes = [*self._look_at_locks(), *self._look_at_settings(), *self._look_at_refs()]
+            notes = [*self._look_at_locks(), *self._look_at_settings(), *self._look_at_hooks()]
+            notes += [*self._look_at_refs(), *self._look_at_worktrees(), *self._person.files()]
         except (GitFailed, OSError) as error:
             return (f"what agents did to the refs and settings of the repository is not known: {error}",)
         return tuple(notes)
@@ -58,7 +63,10 @@ class SharedRefs:
         if gone:
             notes.append(f"refs of this run were removed, and are there again: {_listed(gone)}")
         others = {name for name in {*before, *now} if before.get(name) != now.get(name)}
-        others -= {STASH, branch_ref(self._shared.lanes.branch), *self._moved_forward(before, now)}
+        forward = self._moved_forward(before, now)
+        others -= {STASH, branch_ref(self._shared.lanes.branch), *forward}
+        for name in sorted(name for name in forward if name in before and before[name] != now[name]):
+            notes += self._person.commits(named_ref(name), before[name], now[name])
         silent = (f"{PREFIX}/", MIRRORS, *REFS_OF_OPERATIONS)
         for name in sorted(name for name in others if not name.startswith(silent)):
             notes.append(self._named(name, before.get(name, ""), now.get(name, "")))
@@ -136,8 +144,29 @@ class SharedRefs:
             for keys, word in ((changes.back, "are as before"), (changes.staying, "stay")):
                 if keys:
                     notes.append(f"while agents worked, settings were changed, which {word}: {_listed(keys)}")
-        self._signatures = self._files.save((CONFIG, *HIDING), self._signatures)
         return notes
+
+    def _look_at_hooks(self) -> list[str]:
+        """Put back the hooks: git would run what an agent put there at the next commit of the person."""
+        ref = agent_ref(self._shared.run.run_id, self._shared.run.iterations_run, HOOKS)
+        changes = put_back_hooks(self._git, self._files, self._signatures, ref)
+        self._signatures = self._files.save(self._file_names(), self._signatures)
+        if not changes.names:
+            return []
+        held = f"; what was there is in `{changes.held}`" if changes.held else ""
+        named = _listed([f".git/{file_name(name)}" for name in changes.names])
+        return [f"while agents worked, hooks of git were changed: they are as before: {named}{held}"]
+
+    def _look_at_worktrees(self) -> list[str]:
+        before, self._linked = self._linked, worktrees.linked(self._git)
+        theirs = [
+            {name: path for name, path in linked.items() if Path(path).parent != self._lanes}
+            for linked in (before, self._linked)
+        ]
+        return worktrees.linked_notes(theirs[0], theirs[1], "while agents worked, somebody")
+
+    def _file_names(self) -> tuple[str, ...]:
+        return (CONFIG, *HIDING, *hook_names(self._git.location()))
 
 
 def _listed(names: list[str] | tuple[str, ...]) -> str:

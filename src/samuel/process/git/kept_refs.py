@@ -2,7 +2,8 @@
 and `refs/samuel/<run>/person` for the work tree with what a person had not committed. A run with lanes also has
 `refs/samuel/<run>/work/<task>/<attempt>` for what is ready to land. `refs/samuel/<run>/landed/<task>` is the
 commit of a completed task, `refs/samuel/<run>/before` has the branches and stashes as of the start of the last
-attempt, and `refs/samuel/<run>/agent/<iteration>/...` what an agent had in HEAD and in refs that were put back.
+attempt and the index, and `refs/samuel/<run>/agent/<iteration>/...` what an agent had in HEAD, in refs and in
+hooks that were put back, and its commits that were taken off the branch.
 `refs/samuel/branches/<run>/from/<branch>` remembers where the branch of a run came from.
 
 Each is a commit, so `git log`, `git show` and `git gc` know what to do with it. The parent of an attempt is the
@@ -33,6 +34,7 @@ WORK = "work"
 LANDED = "landed"
 BEFORE = "before"
 AGENT = "agent"
+COMMITS = "commits"  # of an agent, which were taken off the branch
 BRANCHES = "branches"
 DISCARDED = "discarded"
 OWN = "samuel"  # the branches of runs are below it

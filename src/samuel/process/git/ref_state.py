@@ -87,7 +87,7 @@ class RefState:
         """Put back what was there; gives what was done. Raises GitFailed if the refs cannot be read."""
         now = read_refs(self._git)
         head = read_head(self._git, now)
-        notes = self._leave_to_the_person(head, now) if resumed else []
+        notes = [*self._leave_to_the_person(head, now), *self._commit_notes(now)] if resumed else []
         moved_head = self._is_moved(head, now)
         if self._shared:
             notes += self._put_back_refs(run, iteration, who, head, now)
@@ -111,6 +111,16 @@ class RefState:
         if not named:
             return []
         return [f"changed since the attempt that was cut off began, and left so: {listed(named, MOST_NAMED)}"]
+
+    def _commit_notes(self, now: Mapping[str, str]) -> list[str]:
+        """Name new commits on the branch: nobody knows whether the agent or a person made them."""
+        old, new = self._head.commit, now.get(self._head.branch, "")
+        if not old or old == new or not new or not self._goes_on(old, new):
+            return []
+        log = self._git.run("log", "--format=%h %s", f"{old}..{new}").decode("utf-8", "replace").splitlines()
+        more = f" and {len(log) - MOST_NAMED} more" if len(log) > MOST_NAMED else ""
+        words = "commits since the attempt that was cut off began stay on"
+        return [f"{words} {named_ref(self._head.branch)}: {'; '.join(log[:MOST_NAMED])}{more}"]
 
     @property
     def _memory(self) -> str:

@@ -13,7 +13,8 @@ from samuel.files.survey import Signature, signature_if_exists
 from samuel.process.git.location import RepositoryLocation
 
 SHARED = ("config", "shallow", "info/exclude", "info/attributes", "info/grafts", "logs/refs/stash")
-"""The files that all work trees of a repository have in common."""
+"""The files that all work trees of a repository have in common, and so they have the hooks."""
+HOOKS = "hooks"
 
 
 class SavedFiles:
@@ -24,10 +25,14 @@ class SavedFiles:
         self._copies = copies
 
     def path(self, name: str) -> Path:
-        return (self._location.shared if name in SHARED else self._location.directory) / name
+        is_shared = name in SHARED or name.partition("/")[0] == HOOKS
+        return (self._location.shared if is_shared else self._location.directory) / name
 
     def save(self, names: Iterable[str], last: Mapping[str, Signature]) -> dict[str, Signature]:
-        """Copy those that exist; gives their signatures. What still has its signature in `last` has a copy."""
+        """Copy those that exist; gives their signatures. What still has its signature in `last` has a copy.
+
+        Copies of all others are removed.
+        """
         signatures: dict[str, Signature] = {}
         for name in names:
             file, copy = self.path(name), self.copy_of(name)
@@ -40,6 +45,9 @@ class SavedFiles:
             _remove(copy)
             copy.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             _copy(file, copy)
+        copies = {self.copy_of(name) for name in signatures}
+        for copy in set(self._copies.iterdir()) - copies if self._copies.is_dir() else ():
+            _remove(copy)
         return signatures
 
     def changed(self, names: Iterable[str], before: Mapping[str, Signature]) -> list[str]:
@@ -70,11 +78,6 @@ class SavedFiles:
         """Whether the file is a symbolic link, or was one."""
         return self.path(name).is_symlink() or self.copy_of(name).is_symlink()
 
-    def forget(self, names: Iterable[str]) -> None:
-        """Remove the copies of files that do not exist now."""
-        for name in names:
-            _remove(self.copy_of(name))
-
     def _is_same(self, name: str, before: Signature) -> bool:
         file, copy = self.path(name), self.copy_of(name)
         now = signature_if_exists(file)
@@ -87,7 +90,8 @@ class SavedFiles:
         if copy.is_dir():
             return file.is_dir()
         try:
-            return file.read_bytes() == copy.read_bytes()
+            is_executable = [bool(path.stat().st_mode & 0o100) for path in (file, copy)]
+            return is_executable[0] == is_executable[1] and file.read_bytes() == copy.read_bytes()
         except OSError:
             return False
 

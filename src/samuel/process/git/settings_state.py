@@ -14,9 +14,9 @@ SEEING = (
     *("core.sparsecheckout", "core.sparsecheckoutcone", "core.bare", "core.worktree", "core.fsmonitor"),
     *("core.splitindex", "core.untrackedcache", "core.ignorestat", "core.excludesfile", "core.attributesfile"),
     *("core.filemode", "core.ignorecase", "core.checkstat", "core.trustctime", "index.sparse"),
-    *("extensions.worktreeconfig", "core.repositoryformatversion"),
+    *("extensions.worktreeconfig", "core.repositoryformatversion", "core.hookspath"),
 )
-"""Settings that decide which work tree git sees, and what of it."""
+"""Settings that decide which work tree git sees, what of it, and which hooks it runs."""
 
 
 class SettingChanges(NamedTuple):

@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from samuel.files.regular import read_regular
+from samuel.printable import file_name, shell_word
 from samuel.process import procfs
 from samuel.process.git.commit import forget
 from samuel.process.git.git import HEADS, STATUS, Git, GitFailed, GitStatus
@@ -88,6 +90,33 @@ def entries(git: Git) -> list[WorktreeEntry]:
 def other_with(git: Git, branch: str) -> Path | None:
     """The work tree other than this one that has the branch checked out: git lets only one have it."""
     return next((entry.path for entry in entries(git) if entry.branch == branch and entry.path != git.top), None)
+
+
+def linked(git: Git) -> dict[str, str]:
+    """Where the linked work trees of the repository are, by the names that git gave them."""
+    paths = {}
+    for file in sorted((git.location().shared / "worktrees").glob("*/gitdir")):
+        with suppress(OSError):
+            paths[file.parent.name] = os.path.dirname(os.fsdecode(read_regular(file)).rstrip("\n"))
+    return paths
+
+
+def linked_notes(before: Mapping[str, str], now: Mapping[str, str], who: str) -> list[str]:
+    """What became of the linked work trees, and the command that takes it back."""
+    new = [path for name, path in now.items() if name not in before]
+    gone = [path for name, path in before.items() if name not in now]
+    return [
+        *(
+            f"{who} made the work tree `{file_name(path)}`, which stays: "
+            f"`git worktree remove {shell_word(path)}` removes it"
+            for path in new
+        ),
+        *(
+            f"{who} removed the work tree `{file_name(path)}`; "
+            f"`git worktree add {shell_word(path)} BRANCH` makes it again"
+            for path in gone
+        ),
+    ]
 
 
 def reset(tree: Git, commit: str, leave: Sequence[str] = (), *, is_sparse: bool = False) -> None:
