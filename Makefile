@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # Tests start the command hundreds of times. A shell that forbids cached bytecode makes each start 1.5 times slower.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test rest lint system full crash stress fuzz agents fleet coverage bench soak docs clean
+.PHONY: demo test rest lint system full crash stress fuzz agents fleet coverage bench soak docs changelog release-check clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -28,8 +28,8 @@ system:
 	@sh tests/system.sh
 
 lint: $(READY)
-	$(BIN)/ruff check src tests benchmarks examples docs
-	$(BIN)/ruff format --check src tests benchmarks examples docs
+	$(BIN)/ruff check src tests benchmarks examples docs tools
+	$(BIN)/ruff format --check src tests benchmarks examples docs tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -80,6 +80,15 @@ soak: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/generate.py
 	$(BIN)/mkdocs build --strict
+
+# The section that the files in changes/ become, as the next release will have it.
+changelog: $(READY)
+	@$(BIN)/towncrier build --draft --version "$$($(BIN)/python -c 'import samuel; print(samuel.__version__)')" 2>/dev/null
+
+# A release without publishing it: the changelog, an sdist, a wheel, both in empty environments, and the demo.
+release-check: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
+	$(BIN)/python tools/release_check.py
 
 clean:
 	rm -rf $(VENV) site dist build .demo

@@ -49,7 +49,7 @@ def main(names: list[str]) -> None:
         os.environ.update(environment)
         with tempfile.TemporaryDirectory(prefix="samuel-bench-") as scratch:
             for row in importlib.import_module(name).run(Path(scratch)):
-                print(f"{'met   ' if row.met else 'MISSED'}  {row.what}: {row.ratio} (aim {row.aim})", flush=True)
+                print(f"{row.verdict.strip('*').ljust(6)}  {row.what}: {row.ratio} (aim {row.aim})", flush=True)
                 print(f"        {row.ours}  beside  {row.other}", flush=True)
                 rows.append(row)
     if not names:
@@ -64,10 +64,11 @@ def write(rows: list) -> None:
         "",
         f"`make bench` on {platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}.",
         "Times are p50 / p95. What is compared took turns within one run: the ratios are the result.",
+        "A row has an aim where missing it is a defect.",
         "",
         "| what | ours | the other | ratio | aim | |",
         "|---|---|---|---|---|---|",
-        *("| " + " | ".join((*row[:5], "met" if row.met else "**missed**")) + " |" for row in rows),
+        *("| " + " | ".join((*row[:5], row.verdict)).rstrip() + " |" for row in rows),
         "",
         "## Notes",
     ]

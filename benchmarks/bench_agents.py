@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from measure import Row, Times, at_most, beside, times
+from measure import Row, Times, beside, times
 from tests.live.conftest import CLIENTS, LiveProject
 from tests.live.trust import trust_hooks
 
@@ -79,11 +79,11 @@ def measured(agent: str, directory: Path, runtime: Path) -> Iterator[Row]:
         trust_hooks(project, agent)
     unguarded, with_one, with_two, ours = calls_of(agent, *projects)
     guarded.samuel("serve", "stop")
-    yield at_most(f"a guarded tool call in {agent}, vs an unguarded one", ours, unguarded, 1.1)
+    yield beside(f"a guarded tool call in {agent}, vs an unguarded one", ours, unguarded)
     yield beside(f"a call with one hook of {agent} that runs `true`, vs an unguarded one", with_one, unguarded)
     yield beside("the same with two of them, as a guarded call has", with_two, unguarded)
     added = Times(ours.p50 - with_two.p50, max(ours.p95 - with_two.p95, 0.0))
-    yield at_most("what Samuel adds to these two, vs an unguarded call", added, unguarded, 0.1)
+    yield beside("what Samuel adds to these two, vs an unguarded call", added, unguarded)
     if agent == "claude":
         yield from measured_with_http(directory, runtime)
     yield from measured_in_run(agent, directory, runtime)
@@ -139,7 +139,7 @@ def measured_in_run(agent: str, directory: Path, runtime: Path) -> Iterator[Row]
         for project, samples in seconds.items():
             samples += session_in_run(project, agent)[2:]  # before, the server may not listen yet
     unguarded, ours, without = (times(samples) for samples in seconds.values())
-    yield at_most(f"a guarded tool call of {agent} in a run, vs an unguarded one", ours, unguarded, 1.1)
+    yield beside(f"a guarded tool call of {agent} in a run, vs an unguarded one", ours, unguarded)
     yield beside("the same without the server of the run", without, unguarded)
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from measure import Row, Times, at_most, take_turns
+from measure import Row, Times, beside, take_turns
 
 from samuel.process import environment
 from samuel.process.git.git import Git
@@ -44,7 +44,7 @@ def _measure(root: Path, cache: Path, what: str, rounds: int) -> Iterator[Row]:
 
     ours, *bare = take_turns(first, *(_command(root, command) for command in BARE), rounds=rounds, warm_up=1)
     total = Times(sum(times.p50 for times in bare), sum(times.p95 for times in bare))
-    yield at_most(f"a snapshot of {what}, nothing known, vs ls-files + status + grep + log", ours, total, 2)
+    yield beside(f"a snapshot of {what}, nothing known, vs ls-files + status + grep + log", ours, total)
 
     paths = random.Random(5).sample([path for path in git.files() if path.endswith(".py")], 5)
 
@@ -56,7 +56,7 @@ def _measure(root: Path, cache: Path, what: str, rounds: int) -> Iterator[Row]:
     _, ours, status = take_turns(  # changing them is not what is measured
         change, lambda: to_toon(take(root, git, cache)), _command(root, BARE[1]), rounds=2 * rounds + 1, warm_up=1
     )
-    yield at_most(f"the next one after 5 changed of {what}, vs git status", ours, status, 1.5)
+    yield beside(f"the next one after 5 changed of {what}, vs git status", ours, status)
 
 
 def _command(root: Path, command: tuple[str, ...]) -> Callable[[], object]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench_exec import agreed
 from bench_projects import executable, project
-from measure import Row, Times, at_most, take_turns
+from measure import Row, Times, beside, take_turns
 
 from samuel.app import App
 from samuel.clock import SystemClock
@@ -55,12 +55,11 @@ def run(scratch: Path) -> Iterator[Row]:
             alone = (alone + spawns()) / 2
             assert len(discovered(app)) == COUNT
             warm, scanned = take_turns(lambda: discovered(app), bare, rounds=60)
-    yield at_most(f"discovery of {COUNT:,} known executables, vs scandir + stat", warm, scanned, 2)
-    yield at_most(
+    yield beside(f"discovery of {COUNT:,} known executables, vs scandir + stat", warm, scanned)
+    yield beside(
         f"discovery of {COUNT:,} unknown executables, vs the spawns alone",
         Times(first_time, first_time),
         Times(alone, alone),
-        1.3,
     )
 
 

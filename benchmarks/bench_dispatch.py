@@ -8,7 +8,7 @@ from typing import Any
 
 import pluggy
 from bench_projects import dispatcher, inline, project
-from measure import Row, at_most, take_turns
+from measure import Row, beside, take_turns
 
 from samuel.events import ContextExtra
 
@@ -35,7 +35,7 @@ def run(scratch: Path) -> Iterator[Row]:
         mine, theirs = take_turns(
             lambda: ours.fire(event), lambda: manager.hook.extra(event=event), rounds=400, inner=50
         )
-    yield at_most("ten in-process handlers, vs pluggy", mine, theirs, 2.5)
+    yield beside("ten in-process handlers, vs pluggy", mine, theirs)
 
 
 def _pluggy(ten: list[Callable[..., Any]]) -> Any:

@@ -166,8 +166,8 @@ def _quality(
         "something offered for "
         + ", ".join(f"{offered[kind]} of {len(texts)} {kind}" for kind, texts in others.items()),
         f"{first / len(prompts):.0%}",
-        ">= 80 % first, no unrelated one",
-        first / len(prompts) >= 0.8 and not offered["unrelated"],
+        "nothing for an unrelated one",
+        not offered["unrelated"],
     )
 
 

@@ -88,7 +88,7 @@ IMPLEMENTATION = {
 RUNS = {
     "script": "A program. The input comes as JSON on stdin; its output is JSON on stdout, and no output means "
     "`null`. Exit code 0 is success. What it writes to stderr is kept in the record.",
-    "python": "A function that gets the input and returns the output, in a process of its own.",
+    "python": "A function that gets the input and returns the output, in a separate process.",
     "agent": "A prompt to [the project's agent](../how-to/use-your-agent.md). With an `output_schema`, the prompt "
     "asks the agent to write its result to `output.json` in the call's folder; without one, the output is "
     "`{response, changed_files}`.",
@@ -109,7 +109,7 @@ recipe?](../explanation/which-of-the-four.md) tells the four apart.
 | `{registry.CONFIG}/*.yaml` | `implementation` of an ability whose own file has none, by `id` or `operation_key` |
 | `{TABLES}` | two tables for people and routing; see [below](#tables) |
 
-Each file has one ability, in [the same YAML as hooks](yaml-hooks.md#what-yaml-there-may-be). Ids and operation
+Each file has one ability, in [the same YAML as hooks](yaml-hooks.md#which-yaml-is-accepted). Ids and operation
 keys share one name space. [How to write one](../how-to/write-an-ability.md).
 """
 

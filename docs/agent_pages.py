@@ -12,7 +12,7 @@ from samuel.dialects.clients.tools import COMMON_NAMES
 HEAD = """\
 # Agents' own hooks
 
-On this page you can look up what a hook of Samuel's can do inside an agent that has hooks of its own and calls
+On this page you can look up what Samuel's hooks can do inside an agent that has its own hooks and calls
 `samuel-emit --as AGENT EVENT` from them, the fast form of `samuel emit`. Each agent has a page with its files, its
 events and its limits. `samuel
 hooks check --agent AGENT` says the same about the hooks of your project. The pages of **Cursor** and **Antigravity
@@ -52,23 +52,23 @@ payload that is not JSON, a field that a newer version of the agent renamed, a s
 guard that is not trusted, crashes or takes too long. On other events an error is a message, and the agent goes on.
 
 Samuel cannot answer when it does not run: it is not on PATH, was killed, or takes longer than the agent waits. The
-commands that `samuel bridge add` writes deny in that case. With a command of your own the agent decides, and most
+commands that `samuel bridge add` writes deny in that case. With your own command the agent decides, and most
 agents let the call through.
 
 Claude Code can also post its events to a URL (hooks of the type `http`). `samuel bridge add` does not write these:
 by [its documentation](https://code.claude.com/docs/en/hooks) a connection that is refused, a status other than 2xx
 and a timeout are errors that let the call through, so a guard would be off whenever no server runs. The native
 `samuel-emit` starts the server itself, denies without an answer, costs about two milliseconds, and needs no port
-that other users and web pages could reach. Nor are `http` hooks faster: when they answered at once, a tool call
-took 1.5 times as long as without hooks, and with commands that run `true` 1.4 times.
+that other users and web pages could reach. `http` hooks are not faster either: when they answered at once, a tool
+call took 1.5 times as long as without hooks, and with commands that run `true` 1.4 times.
 
 ## In a run { #run }
 
 In a run the hooks of an agent are a command that Samuel writes for this one process. Your own hooks see the
-variables (`PATH`, the locale, `SAMUEL_*` and the like) that the agent was started with, whatever it makes of them.
+variables (`PATH`, the locale, `SAMUEL_*` and so on) that the agent was started with, even if it changed them.
 The command asks a server that the loop started for this agent. It names the server's process, and does not
 accept an answer from [any other](../explanation/trust-model.md#the-server-of-a-run). Without that server, as in
-the sandbox `bwrap` or on macOS, a process of its own answers each call.
+the sandbox `bwrap` or on macOS, a separate process answers each call.
 
 The agent gets a hook before its tool calls. It gets one after them only if the run has a handler for
 `PostAbilityCall`; without one, the journal of the run has no such events.
@@ -104,7 +104,7 @@ def _tools() -> str:
 `ability_id` is the same for all agents, so that one rule works everywhere; the agent's own name is in `tool_name`.
 A tool of an MCP server is `mcp:server/tool`, and any other tool keeps its own name. In `tool_input` a shell
 command is in `command`, and a file in `path`; the other keys are the agent's own. A filter on an agent's own name,
-like `match: {{ability_id: [Bash]}}`, never matches; `samuel hooks validate` warns of it.
+like `match: {{ability_id: [Bash]}}`, never matches; `samuel hooks validate` warns about it.
 
 {table(["agent", *(f"`{name}`" for name in names)], rows)}"""
 

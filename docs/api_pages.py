@@ -33,7 +33,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "Fired": {
         "event": "The payload that was fired, as the last handler saw it.",
         "ok": "True if no handler denied, no strict handler failed, and the composed result does not say no.",
-        "stopped": "True after a denial or a strict failure: whatever fired the event must not go on.",
+        "stopped": "True after a denial or a strict failure: the program that fired the event must not continue.",
         "result": "The composed result of all handlers.",
         "calls": "One [HandlerCall](#handlercall) for each handler that was called, in order.",
         "warnings": "What a person should know: handlers that failed, were refused or were replaced.",
@@ -46,14 +46,14 @@ FIELDS: dict[str, dict[str, str]] = {
         "position": "Its place in the chain, from 1.",
         "outcome": "How the call ended, see [Outcome](#outcome).",
         "duration_ms": "How long it took.",
-        "strict": "True if a fault of this handler stops the event.",
+        "strict": "True if a fault in this handler stops the event.",
         "result": "What the handler returned.",
         "message": "Why it failed or denied; empty otherwise.",
         "stderr": "The end of what it wrote to stderr.",
         "phase": "On `PreAbilityCall`: `rewrite` or `guard`.",
         "would": "What an [observed](../how-to/observe-a-guard.md) handler would have done: `verdict`, `reason` "
         "and `result`. None for others.",
-        "background": "True if [nobody waited](../how-to/background.md) for it.",
+        "background": "True if it ran [in the background](../how-to/background.md).",
     },
 }
 

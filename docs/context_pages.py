@@ -24,11 +24,11 @@ def context_page() -> str:
         '`{{.Project.Name}}` are the same; in a handler it is `event.context["Project"]["Name"]`.\n',
         "A handler can read all of it and write one place: what it returns as `data` is merged into `Plugins` "
         "under its own name, for every later handler and for the prompt. The `data` of a handler that was not "
-        "ok is dropped. What a handler changes in `event.context` itself, nobody else sees.\n",
+        "ok is dropped. Changes that a handler makes to `event.context` itself stay with that handler.\n",
         "Plugins should only read their own namespace in `Plugins`. Samuel does not enforce this: what a plugin "
-        "puts there can be read by every later handler and by the prompt's template, so it is no place for "
-        "secrets. A plugin that needs another one's data should say so in its documentation and work without "
-        "it.\n",
+        "puts there can be read by every later handler and by the prompt's template, so do not "
+        "put secrets there. A plugin that needs another one's data should say so in its documentation, and work "
+        "without it.\n",
     ]
     top, inside = [], []
     for name in fields(PromptContext):

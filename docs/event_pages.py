@@ -35,15 +35,15 @@ COMPOSES = {
     "transform chain": "The fields a handler returns replace those that the next one sees. The result has all of "
     "them.",
     "replace": "Only the last handler of the chain runs, and a warning names those it replaces. If it fails, no "
-    "other handler runs instead. `agent.invoke` is stopped then, and also if it has no handler. The loop "
+    "other handler runs instead. In that case `agent.invoke` is stopped, as it is without a handler. The loop "
     "continues without a handler of `iteration.gate`, and after a fault of one with `strict = false`.",
     "candidates": "Handlers run at the same time. The result has each answer by itself, in chain order, as "
-    "`candidates`, with the name of its `handler`; whoever fired the event chooses one.",
-    "merge": "Handlers run at the same time. Lists are joined in chain order; of each suggested ability the "
+    "`candidates`, with the name of its `handler`; the program that fired the event chooses one.",
+    "merge": "Handlers run at the same time. Lists are joined in chain order; for each suggested ability, the "
     "highest confidence is kept; the first `error` is kept, and all are listed in `errors`; other keys take "
     "the last value.",
-    "merge; may deny": "As *merge*, and a verdict `deny` stops the event. The strictest verdict wins: deny, ask, "
-    "allow, no opinion.",
+    "merge; may deny": "Like *merge*, and a verdict `deny` stops the event. The strictest verdict wins: deny, "
+    "ask, allow, no opinion.",
     "rewrite, then guard": "One after another: a handler that returns `tool_input` rewrites what the next one "
     "sees. Handlers that ran before the last rewrite are called again with "
     '`phase: "guard"` and the final input. The strictest '
@@ -79,7 +79,7 @@ RESULTS: dict[str, dict[str, Any]] = {
         "ok": False,
         "failures": [{"source": "secrets", "message": "a key in config.py", "output_tail": "config.py:3"}],
     },
-    "before:land": {"ok": False, "reason": "the schema changes; somebody has to look at the migration"},
+    "before:land": {"ok": False, "reason": "the schema changes; a person has to review the migration"},
     "after:land": {"ok": True},
     "after:iteration": {"ok": True},
     "after:loop": {"ok": True},
@@ -140,7 +140,7 @@ def events_page() -> str:
         + shapes.table(fields(Event)).split("\n", 2)[2],
         "Loop events have these too:\n",
         shapes.table(info for info in fields(LoopEvent) if info.name not in Event.__struct_fields__),
-        "The fields of `context` are on [a page of their own](context.md); the examples below leave it empty. "
+        "The fields of `context` are on [a separate page](context.md); the examples below leave it empty. "
         "`previous` is absent for the first handler, for events that compose by *replace*, and where handlers run "
         "at the same time.\n",
     ]
@@ -161,7 +161,7 @@ def event_part(event: EventType, shapes: Shapes) -> str:
         f"- **Composes by** *{event.composition.name}*: {COMPOSES[event.composition.name]}",
         f"- **Built-in default:** {does(event)}",
         f"- **Strict:** {'yes' if event.strict else 'no'}. **Timeout:** {format_duration(event.timeout)}.",
-        *(["- **Irreversible:** `samuel hooks fire` wants `--really`."] if event.irreversible else []),
+        *(["- **Irreversible:** `samuel hooks fire` needs `--really`."] if event.irreversible else []),
         "\nPayload, in addition to the common fields:\n" if own else "\nThe payload has only the common fields.\n",
         *([shapes.table(own)] if own else []),
         "A handler gets:\n",

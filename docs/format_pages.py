@@ -37,7 +37,7 @@ DETAILS = {
     "prd.json": (
         "Recognised by `userStories`. `priority` 1 is first; `passes` is completed; `dependsOn`, `notes` "
         "and `acceptanceCriteria` are read; `verificationCommands` become quality checks beside those of "
-        "samuel.toml, once you agreed to them; what is no command among them is named with its line."
+        "samuel.toml, once you agreed to them; an entry that is not a command is named with its line."
     ),
     "task-master": (
         "Recognised by `.taskmaster/` or by tags of `tasks`; the old form without tags is read, too. "

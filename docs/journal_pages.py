@@ -52,8 +52,8 @@ RECORDS: list[tuple[str, str, type[msgspec.Struct], dict[str, str]]] = [
             "stderr": "The last 64 KiB of its stderr.",
             "would": "What an [observed](../how-to/observe-a-guard.md) handler would have done; "
             "left out for others.",
-            "background": "True if [nobody waited for it](../how-to/background.md): it may have ended after its "
-            "event.",
+            "background": "True if it ran [in the background](../how-to/background.md): it may have ended after "
+            "its event.",
         },
     ),
     (

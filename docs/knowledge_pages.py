@@ -46,7 +46,7 @@ RELATED = {
 
 DOCUMENT = {
     "id": "For people and other tools.",
-    "doc_type": "What kind it is. A document that has one and that no route leads to is an orphan for `lint`.",
+    "doc_type": "What kind it is. `lint` reports a document with a kind that no route leads to as an orphan.",
     "scope": "`lint` reports it if it is not the scope of a route to it.",
     "topics": "Likewise.",
     "stages": "When it helps, if the route has no `stage`.",

@@ -97,7 +97,7 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
             "`observe`: what it decides is only recorded, see [Try a guard](../how-to/observe-a-guard.md).",
         ),
         "order": ("integer", "200", "Its [place in the chain](../how-to/order-handlers.md)."),
-        "strict": ("boolean", "the event's", "Whether a fault of it stops what fired the event."),
+        "strict": ("boolean", "the event's", "Whether a fault in it stops what fired the event."),
         "timeout": ("duration", "the event's", f'Like `"{format_duration(30)}"`.'),
         "serial": (
             "boolean",
@@ -107,7 +107,8 @@ KEYS: dict[str, dict[str, tuple[str, str, str]]] = {
         "background": (
             "boolean",
             "`false`",
-            "`true`: [nobody waits for it](../how-to/background.md). Only for observers of what is over.",
+            "`true`: it runs [in the background](../how-to/background.md). Only for observers of what has "
+            "already happened.",
         ),
     },
     "provides": {
@@ -163,7 +164,7 @@ ENTRIES = [
 ]
 
 ABOUT = {
-    "samuel": "Which versions of Samuel it is for. Checked whenever the manifest is read, also after an update of "
+    "samuel": "Which versions of Samuel it is for. Checked whenever the manifest is read, even after an update of "
     "Samuel.",
     "requires": "Other plugins that must be installed, by their names. A plugin of the kind `meta` has these "
     "and no handlers. A value is a range of versions, or a table; they are added together with it.",
@@ -282,7 +283,7 @@ def wasm_page() -> str:
             f"{getdoc(wasm)}\n",
             "## Codes\n",
             table(("code", "what it means to the module"), rows),
-            f"A file, a response or a program's output may have {LARGEST // 1024**2} MiB. The reason of an "
+            f"A file, a response or a program's output may have {LARGEST // 1024**2} MiB. The reason for an "
             "error is in the call's stderr: `samuel hooks log --json`.\n",
             "[How to write one](../how-to/wasm-plugin.md), with a header for C; `examples/plugins/wasm-zig` has "
             "the same for Zig.\n",

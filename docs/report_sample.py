@@ -1,4 +1,4 @@
-"""Writes docs/sample-report.html: the report of a night with every kind of ending, without running an agent.
+"""Writes docs/sample-report.html: the report of a run with every kind of ending, without running an agent.
 
 python docs/report_sample.py            rewrite it
 python docs/report_sample.py --check    fail if it is not current
@@ -100,7 +100,7 @@ LINT = CheckRecord(
 )
 
 
-class Night:
+class SampleRun:
     """Attempts, one after the other."""
 
     def __init__(self) -> None:
@@ -145,8 +145,8 @@ def changed(*files: tuple[str, int | None, int | None]) -> tuple[ChangedFile, ..
     return tuple(ChangedFile(path=path, added=added, removed=removed) for path, added, removed in files)
 
 
-def night() -> list[AttemptRecord]:
-    runs = Night()
+def sample_attempts() -> list[AttemptRecord]:
+    runs = SampleRun()
     red = "`make test` ended with exit code 2: 1 failed, 42 passed"
     runs.attempt(
         "1", "completed", 6, changed_files=changed(("shop/prices.py", 64, 0), ("tests/test_prices.py", 41, 0))
@@ -200,7 +200,7 @@ def night() -> list[AttemptRecord]:
 
 
 def sample_report() -> RunReport:
-    attempts = night()
+    attempts = sample_attempts()
     run = RunRecord(
         run_id=RUN,
         methodology="ralph",

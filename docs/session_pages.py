@@ -59,7 +59,7 @@ the hooks under their own names.
 
 BECOMES = {
     "ok": "`false` is a failure of the hook: a warning, or with `blocking` a stop.",
-    "reason": "The reason of a verdict or a failure; printed with it.",
+    "reason": "The reason for a verdict or a failure; printed with it.",
     "decision": "On `UserPromptSubmit` and `PreAbilityCall` the strictest wins: deny, ask, allow, no opinion. "
     "`ask` puts `reason` to the person at the terminal; without a terminal it denies.",
     "blocked": "`true` is `decision: deny`.",
@@ -77,12 +77,12 @@ BECOMES = {
 }
 
 VERDICTS = """\
-If several hooks answer, lists are joined in the order of the chain; of each suggested ability the highest
-confidence is kept, of `error` the first (`errors` has all), and of other keys the last value. Unknown keys stay
+If several hooks answer, lists are joined in the order of the chain; for each suggested ability the highest
+confidence is kept, for `error` the first (`errors` has all), and for other keys the last value. Unknown keys stay
 in the result. `PreAbilityCall` may also have `tool_input`, which replaces the input; `PostAbilityCall` may have
 `tool_output`, and `SessionStop` may have `follow_up_messages`, which are printed like `messages_to_user`.
 
-Only `UserPromptSubmit` and `PreAbilityCall` can be denied. On any other event a verdict is a fault of the hook: a
+Only `UserPromptSubmit` and `PreAbilityCall` can be denied. On any other event a verdict is a fault in the hook: a
 warning, or exit code 2 if the hook is `blocking`. On these two, an unknown key that looks like a
 [misspelt verdict](outcomes.md#verdicts) is a warning, and a denial if the hook is `blocking` or a guard.
 
@@ -140,7 +140,7 @@ SESSION_FIELDS = {
     "started": "When it started.",
     "stopped": "When work stopped; empty after the next prompt.",
     "ended": "When it was over.",
-    "refused": "Why a hook stopped it at its start. It is over then, and can be started again under the same id.",
+    "refused": "Why a hook stopped it at its start. It can be started again under the same id.",
     "stage": "The stage that a caller set last; later events of the session have it, too.",
     "messages": "`{at, event, text}` of each message to the user; the newest 200.",
     "suggestions": "Abilities that hooks suggest, since the last prompt; at most 50.",

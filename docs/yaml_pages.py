@@ -38,8 +38,8 @@ KEYS = {
     "blocking": (
         "boolean",
         "`false`",
-        "Whether a crash, a timeout, bad output or an `error` of it stops what fired the event; otherwise they "
-        "cause a warning. An explicit verdict always denies, and so does a fault of a hook whose `role` is "
+        "Whether a crash, a timeout, bad output or an `error` stops what fired the event; otherwise they "
+        "cause a warning. An explicit verdict always denies, and so does a fault in a hook whose `role` is "
         "`guard`. A hook that rewrites an input to make it safe should be blocking: otherwise a call continues "
         "without it if it fails.",
     ),
@@ -50,7 +50,11 @@ KEYS = {
         "`observe`: what it decides is only recorded, see [Try a guard](../how-to/observe-a-guard.md).",
     ),
     "order": ("integer", f"{DEFAULT_ORDER}", "Its [place in the chain](../how-to/order-handlers.md)."),
-    "timeout": ("duration", "the event's", "Then it is ended, with every process it started. Like `30s`."),
+    "timeout": (
+        "duration",
+        "the event's",
+        "Then it is ended, with all its processes. Like `30s`.",
+    ),
     "serial": (
         "boolean",
         "`false`",
@@ -59,7 +63,8 @@ KEYS = {
     "background": (
         "boolean",
         "`false`",
-        "`true`: [nobody waits for it](../how-to/background.md). Only for observers of what is over.",
+        "`true`: it runs [in the background](../how-to/background.md). Only for observers of what has "
+        "already happened.",
     ),
     "effects": ("anything", "-", "A description for people and models. Samuel ignores it."),
 }
@@ -226,9 +231,9 @@ ENVIRONMENTS = """\
 
 The environment is set by the first of these: `--env NAME`, `SAMUEL_ENV`, `environment` in
 [`~/.samuel/config.toml`](config.md#personal) (this machine), `environment` in
-[samuel.toml](config.md#at-the-top) (the default of the project). Names are compared without regard to case.
+[samuel.toml](config.md#at-the-top) (the default of the project). Names are not case-sensitive.
 
-A hook with `environments` is active in these and in no other, and not where no environment is set. A guard is the
+A hook with `environments` is active in these only, and not where no environment is set. A guard is the
 exception: it is also active where it is not certain that this is another environment, that is where no environment
 is set, or where no hook, ability or setting has that name. A guard here is a hook with `role: guard` or `blocking:
 true`, and any hook on an event that can be denied unless it has `role: rewrite` or `role: observe`. `samuel
@@ -238,7 +243,7 @@ Every payload has the environment as `environment`, and processes have it as `SA
 """
 
 FORM = f"""\
-## What YAML there may be
+## Which YAML is accepted
 
 Text, numbers, `true`, `false`, `null`, lists and tables, in UTF-8 and at most {yaml.LARGEST // 1024**2} MiB.
 Tabs, anchors and aliases, tags, duplicate keys, a second document and nesting deeper than {yaml.DEEPEST} are

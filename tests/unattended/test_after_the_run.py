@@ -1,4 +1,4 @@
-"""What a person finds in the morning: logs of every run, a history, and a report that names the evidence."""
+"""What a person finds after a run: logs of every run, a history, and a report that names the evidence."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.night.conftest import MakeNight
-from tests.night.project import Night, do
+from tests.unattended.conftest import MakeProject
+from tests.unattended.project import UnattendedProject, do
 
 DONE = do(["solve"], ["claim"])
 RUN = Path(".samuel/run")
 
 
-def run_id(project: Night) -> str:
+def run_id(project: UnattendedProject) -> str:
     return str(project.status()["run_id"])
 
 
 @pytest.mark.slow
-def test_the_logs_of_an_earlier_run_are_not_overwritten(night: MakeNight) -> None:
-    project = night("One", "Two")
+def test_the_logs_of_an_earlier_run_are_not_overwritten(make_project: MakeProject) -> None:
+    project = make_project("One", "Two")
     project.plan("1", do(["say", "first words"], ["solve"], ["claim"]))
     project.plan("2", do(["say", "second words"], ["solve"], ["claim"]))
 
@@ -38,9 +38,9 @@ def test_the_logs_of_an_earlier_run_are_not_overwritten(night: MakeNight) -> Non
 
 @pytest.mark.slow
 def test_every_completed_task_in_the_report_names_a_check_result_and_a_commit_that_exists(
-    night: MakeNight,
+    make_project: MakeProject,
 ) -> None:
-    project = night("One", "Two", settings="commit = true")
+    project = make_project("One", "Two", settings="commit = true")
     project.plan("1", do(["break", "calc.py"], ["claim"]), do(["mend", "calc.py"], ["solve"], ["claim"]))
 
     project.start()
@@ -65,8 +65,8 @@ def test_every_completed_task_in_the_report_names_a_check_result_and_a_commit_th
 
 
 @pytest.mark.slow
-def test_what_others_wrote_is_escaped_in_the_report(night: MakeNight) -> None:
-    project = night("Show <script>alert(1)</script> safely")
+def test_what_others_wrote_is_escaped_in_the_report(make_project: MakeProject) -> None:
+    project = make_project("Show <script>alert(1)</script> safely")
 
     project.start()
 
@@ -78,8 +78,8 @@ def test_what_others_wrote_is_escaped_in_the_report(night: MakeNight) -> None:
 
 
 @pytest.mark.slow
-def test_a_failure_shows_the_tail_of_the_output_and_the_path_of_the_log(night: MakeNight) -> None:
-    project = night("One", settings="max_task_attempts = 1")
+def test_a_failure_shows_the_tail_of_the_output_and_the_path_of_the_log(make_project: MakeProject) -> None:
+    project = make_project("One", settings="max_task_attempts = 1")
     project.plan("1", do(["say", "I tried"], ["break", "calc.py"], ["claim"]))
 
     screen = project.start(code=1).screen
@@ -90,8 +90,8 @@ def test_a_failure_shows_the_tail_of_the_output_and_the_path_of_the_log(night: M
 
 
 @pytest.mark.slow
-def test_status_says_which_task_is_blocked_and_why(night: MakeNight) -> None:
-    project = night("One", settings="max_task_attempts = 1")
+def test_status_says_which_task_is_blocked_and_why(make_project: MakeProject) -> None:
+    project = make_project("One", settings="max_task_attempts = 1")
     project.plan("1", do(["break", "calc.py"], ["claim"]))
 
     project.start(code=1)
@@ -103,8 +103,8 @@ def test_status_says_which_task_is_blocked_and_why(night: MakeNight) -> None:
 
 
 @pytest.mark.slow
-def test_all_blocked_tasks_are_reset_at_once(night: MakeNight) -> None:
-    project = night("One", "Two", settings="max_task_attempts = 1")
+def test_all_blocked_tasks_are_reset_at_once(make_project: MakeProject) -> None:
+    project = make_project("One", "Two", settings="max_task_attempts = 1")
     project.plan("*", do(["break", "calc.py"], ["claim"]))
     project.start(code=1)
     assert project.statuses() == {"1": "blocked", "2": "blocked"}
@@ -114,8 +114,8 @@ def test_all_blocked_tasks_are_reset_at_once(night: MakeNight) -> None:
     assert project.statuses() == {"1": "pending", "2": "pending"}
 
 
-def test_a_dry_run_prints_the_prompt_with_the_prose_of_the_prd(night: MakeNight) -> None:
-    project = night("One")
+def test_a_dry_run_prints_the_prompt_with_the_prose_of_the_prd(make_project: MakeProject) -> None:
+    project = make_project("One")
 
     screen = project.start("--dry-run").screen
 
@@ -125,8 +125,8 @@ def test_a_dry_run_prints_the_prompt_with_the_prose_of_the_prd(night: MakeNight)
 
 
 @pytest.mark.slow
-def test_the_prompt_names_a_samuel_that_works_without_a_path(night: MakeNight) -> None:
-    project = night("One")
+def test_the_prompt_names_a_samuel_that_works_without_a_path(make_project: MakeProject) -> None:
+    project = make_project("One")
     # As a login shell does, which sets PATH anew.
     find = "grep -o '/[^ `]*bin/samuel' ../outside/prompts/001.md | head -n 1"
     project.plan("1", do(["solve"], ["run", "sh", "-c", f'PATH=/usr/bin:/bin; "$({find})" run done 1']))

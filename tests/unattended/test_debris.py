@@ -6,8 +6,8 @@ import re
 import shutil
 
 import pytest
-from tests.night.conftest import MakeNight
-from tests.night.project import CALC, do
+from tests.unattended.conftest import MakeProject
+from tests.unattended.project import CALC, do
 
 BROKEN = "def add(a, b:\n"
 DEBRIS = do(["write", "calc.py", BROKEN], ["write", "debris.py", "left = True\n"], ["claim"])
@@ -15,8 +15,8 @@ DONE = do(["solve"], ["claim"])
 
 
 @pytest.mark.slow
-def test_broken_code_of_a_failed_task_does_not_reach_the_innocent_task_after_it(night: MakeNight) -> None:
-    project = night("Hard", "Housekeeping")
+def test_broken_code_of_a_failed_task_does_not_reach_the_innocent_task_after_it(make_project: MakeProject) -> None:
+    project = make_project("Hard", "Housekeeping")
     project.plan("1", do(["write", "calc.py", BROKEN], ["write", "debris.py", "left = True\n"], ["exit", 1]))
 
     project.start(code=1)
@@ -28,8 +28,10 @@ def test_broken_code_of_a_failed_task_does_not_reach_the_innocent_task_after_it(
 
 
 @pytest.mark.slow
-def test_three_failures_of_a_task_block_it_and_what_depends_on_it_and_the_rest_goes_on(night: MakeNight) -> None:
-    project = night("Hard", "Needs it", "Needs that", "Free", t2="Depends on: 1", t3="Depends on: 2")
+def test_three_failures_of_a_task_block_it_and_what_depends_on_it_and_the_rest_goes_on(
+    make_project: MakeProject,
+) -> None:
+    project = make_project("Hard", "Needs it", "Needs that", "Free", t2="Depends on: 1", t3="Depends on: 2")
     project.plan("1", DEBRIS)
 
     project.start(code=1)
@@ -40,8 +42,8 @@ def test_three_failures_of_a_task_block_it_and_what_depends_on_it_and_the_rest_g
 
 
 @pytest.mark.slow
-def test_failures_of_several_tasks_in_a_row_end_the_run(night: MakeNight) -> None:
-    project = night("A", "B", "C", "D", settings="max_task_attempts = 1")
+def test_failures_of_several_tasks_in_a_row_end_the_run(make_project: MakeProject) -> None:
+    project = make_project("A", "B", "C", "D", settings="max_task_attempts = 1")
     project.plan("*", DEBRIS)
 
     project.start(code=1)
@@ -51,8 +53,8 @@ def test_failures_of_several_tasks_in_a_row_end_the_run(night: MakeNight) -> Non
 
 
 @pytest.mark.slow
-def test_changes_of_a_blocked_task_are_in_a_ref_can_be_shown_and_restored(night: MakeNight) -> None:
-    project = night("Hard", settings="max_task_attempts = 2")
+def test_changes_of_a_blocked_task_are_in_a_ref_can_be_shown_and_restored(make_project: MakeProject) -> None:
+    project = make_project("Hard", settings="max_task_attempts = 2")
     project.plan("1", DEBRIS)
     project.dirty_files()
 
@@ -76,8 +78,8 @@ def test_changes_of_a_blocked_task_are_in_a_ref_can_be_shown_and_restored(night:
 
 
 @pytest.mark.slow
-def test_the_next_attempt_goes_on_with_what_the_last_one_left(night: MakeNight) -> None:
-    project = night("Long")
+def test_the_next_attempt_goes_on_with_what_the_last_one_left(make_project: MakeProject) -> None:
+    project = make_project("Long")
     first = do(["write", "part.py", "x = 1\n"], ["write", "calc.py", BROKEN], ["claim"])
     project.plan("1", first, do(["run", "cat", "part.py"], ["write", "calc.py", CALC], ["solve"], ["claim"]))
 
@@ -89,8 +91,8 @@ def test_the_next_attempt_goes_on_with_what_the_last_one_left(night: MakeNight) 
 
 
 @pytest.mark.slow
-def test_a_fresh_retry_starts_from_the_verified_tree_with_the_old_diff_to_read(night: MakeNight) -> None:
-    project = night("Long", settings='retry = "fresh"')
+def test_a_fresh_retry_starts_from_the_verified_tree_with_the_old_diff_to_read(make_project: MakeProject) -> None:
+    project = make_project("Long", settings='retry = "fresh"')
     project.plan("1", do(["write", "part.py", "x = 1\n"], ["write", "calc.py", BROKEN], ["claim"]), DONE)
 
     project.start()
@@ -102,8 +104,8 @@ def test_a_fresh_retry_starts_from_the_verified_tree_with_the_old_diff_to_read(n
 
 
 @pytest.mark.slow
-def test_files_that_a_person_changed_are_never_touched_or_committed(night: MakeNight) -> None:
-    project = night("Hard", "Free", settings="commit = true\nmax_task_attempts = 2")
+def test_files_that_a_person_changed_are_never_touched_or_committed(make_project: MakeProject) -> None:
+    project = make_project("Hard", "Free", settings="commit = true\nmax_task_attempts = 2")
     project.plan("1", DEBRIS)
     project.dirty_files()
 
@@ -115,8 +117,8 @@ def test_files_that_a_person_changed_are_never_touched_or_committed(night: MakeN
 
 
 @pytest.mark.slow
-def test_a_completed_task_whose_changes_cannot_be_committed_is_named_loudly(night: MakeNight) -> None:
-    project = night("Write the notes", settings="commit = true")
+def test_a_completed_task_whose_changes_cannot_be_committed_is_named_loudly(make_project: MakeProject) -> None:
+    project = make_project("Write the notes", settings="commit = true")
     project.dirty_files()
     # The file is a person's, and so the run does not commit it.
     project.plan("1", do(["append", "NOTES.md", "of the agent\n"], ["claim"]))
@@ -129,8 +131,8 @@ def test_a_completed_task_whose_changes_cannot_be_committed_is_named_loudly(nigh
 
 
 @pytest.mark.slow
-def test_a_project_without_git_works_as_before_and_says_what_is_missing(night: MakeNight) -> None:
-    project = night("Hard", "Free", settings="max_task_attempts = 1")
+def test_a_project_without_git_works_as_before_and_says_what_is_missing(make_project: MakeProject) -> None:
+    project = make_project("Hard", "Free", settings="max_task_attempts = 1")
     shutil.rmtree(project.root / ".git")
     project.plan("1", do(["write", "debris.py", "left = True\n"], ["exit", 1]))
 

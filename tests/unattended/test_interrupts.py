@@ -5,8 +5,8 @@ from __future__ import annotations
 import stat
 
 import pytest
-from tests.night.conftest import MakeNight
-from tests.night.project import Night, do
+from tests.unattended.conftest import MakeProject
+from tests.unattended.project import UnattendedProject, do
 
 DONE = do(["solve"], ["claim"])
 
@@ -23,14 +23,14 @@ HOOKS = {
 }
 
 
-def interrupting(project: Night) -> str:
+def interrupting(project: UnattendedProject) -> str:
     """A command that presses Ctrl-C, once."""
     armed = project.outside / "armed"
     armed.touch()
     return f'[ ! -e {armed} ] || {{ rm {armed}; kill -INT "$(cat {project.outside}/loop.pid)"; }}'
 
 
-def add_hook(project: Night, event: str, answer: str) -> None:
+def add_hook(project: UnattendedProject, event: str, answer: str) -> None:
     script = (
         f'#!/bin/sh\nif [ "$1" = hook ]; then echo "{event}"; exit 0; fi\n'
         f"cat > /dev/null\n{interrupting(project)}\necho '{answer}'\n"
@@ -42,7 +42,7 @@ def add_hook(project: Night, event: str, answer: str) -> None:
     project.git("commit", "-q", "-m", "add a hook")
 
 
-def check_the_end(project: Night, *, tasks: tuple[str, ...] = ("1", "2")) -> None:
+def check_the_end(project: UnattendedProject, *, tasks: tuple[str, ...] = ("1", "2")) -> None:
     """Every completed task's files are in its commit, and nothing of a person's is."""
     for id in tasks:
         task = project.tasks()[id]
@@ -55,8 +55,10 @@ def check_the_end(project: Night, *, tasks: tuple[str, ...] = ("1", "2")) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("event", HOOKS)
-def test_after_ctrl_c_at_a_step_the_next_start_finishes_with_whole_commits(night: MakeNight, event: str) -> None:
-    project = night("One", "Two", settings="commit = true")
+def test_after_ctrl_c_at_a_step_the_next_start_finishes_with_whole_commits(
+    make_project: MakeProject, event: str
+) -> None:
+    project = make_project("One", "Two", settings="commit = true")
     add_hook(project, event, HOOKS[event])
     project.dirty_files()
 
@@ -72,8 +74,10 @@ def test_after_ctrl_c_at_a_step_the_next_start_finishes_with_whole_commits(night
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", ["before its work", "after its work", "after its claim"])
-def test_ctrl_c_while_the_agent_works_lets_it_finish_and_its_work_counts(night: MakeNight, moment: str) -> None:
-    project = night("One", "Two", settings="commit = true")
+def test_ctrl_c_while_the_agent_works_lets_it_finish_and_its_work_counts(
+    make_project: MakeProject, moment: str
+) -> None:
+    project = make_project("One", "Two", settings="commit = true")
     interrupt, solve, claim = ["interrupt"], ["solve"], ["claim"]
     order = {
         "before its work": do(interrupt, solve, claim),
@@ -94,9 +98,9 @@ def test_ctrl_c_while_the_agent_works_lets_it_finish_and_its_work_counts(night: 
 
 @pytest.mark.slow
 def test_a_second_ctrl_c_stops_at_once_and_what_the_agent_left_is_in_the_commit_of_its_task(
-    night: MakeNight,
+    make_project: MakeProject,
 ) -> None:
-    project = night("One", "Two", settings="commit = true")
+    project = make_project("One", "Two", settings="commit = true")
     project.plan("1", do(["solve"], ["mark", "working"], ["sleep", 60]), do(["claim"]))
     project.dirty_files()
 
@@ -113,8 +117,8 @@ def test_a_second_ctrl_c_stops_at_once_and_what_the_agent_left_is_in_the_commit_
 
 
 @pytest.mark.slow
-def test_ctrl_c_while_a_check_runs_lets_the_attempt_finish(night: MakeNight) -> None:
-    project = night("One", "Two", settings="commit = true", checks='["sh ../outside/check", "make test"]')
+def test_ctrl_c_while_a_check_runs_lets_the_attempt_finish(make_project: MakeProject) -> None:
+    project = make_project("One", "Two", settings="commit = true", checks='["sh ../outside/check", "make test"]')
     armed = interrupting(project)
     # The checks also run before the first agent: Ctrl-C comes when there is work to check.
     (project.outside / "check").write_text(f"[ -e work1.py ] || exit 0\n{armed}\n")
@@ -129,8 +133,8 @@ def test_ctrl_c_while_a_check_runs_lets_the_attempt_finish(night: MakeNight) -> 
 
 
 @pytest.mark.slow
-def test_ctrl_c_while_the_run_waits_for_a_reset_stops_it_without_an_attempt(night: MakeNight) -> None:
-    project = night("One", "Two", settings="commit = true", agents={"night": "claude"})
+def test_ctrl_c_while_the_run_waits_for_a_reset_stops_it_without_an_attempt(make_project: MakeProject) -> None:
+    project = make_project("One", "Two", settings="commit = true", agents={"first": "claude"})
     project.plan("1", do(["limit", 12]), DONE)  # seconds, so that a busy machine can interrupt it in time
     project.dirty_files()
 
@@ -145,8 +149,10 @@ def test_ctrl_c_while_the_run_waits_for_a_reset_stops_it_without_an_attempt(nigh
 
 
 @pytest.mark.slow
-def test_work_that_a_run_which_ended_with_failures_left_is_in_the_commit_of_the_next_run(night: MakeNight) -> None:
-    project = night("One", "Two", settings="commit = true")
+def test_work_that_a_run_which_ended_with_failures_left_is_in_the_commit_of_the_next_run(
+    make_project: MakeProject,
+) -> None:
+    project = make_project("One", "Two", settings="commit = true")
     project.plan("1", do(["solve"], ["exit", 1]), do(["claim"]))
     project.dirty_files()
 

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from tests.night.conftest import MakeNight
-from tests.night.project import CALC, MAKEFILE, NO_CHECKS, PRODUCT, PYTEST, PYTHON, TEST_CALC, Night, do
+from tests.unattended.conftest import MakeProject
+from tests.unattended.project import (
+    CALC,
+    MAKEFILE,
+    NO_CHECKS,
+    PRODUCT,
+    PYTEST,
+    PYTHON,
+    TEST_CALC,
+    UnattendedProject,
+    do,
+)
 
 WRONG_CALC = "def add(a, b):\n    return a - b\n"
 ALWAYS_TRUE = "import unittest\n\n\nclass Calc(unittest.TestCase):\n    def test_add(self):\n        assert True\n"
@@ -13,7 +23,7 @@ MORE_TESTS = TEST_CALC + "\n    def test_add_negative(self):\n        self.asser
 DONE = do(["solve"], ["claim"])
 
 
-def only_attempt(project: Night, task: str = "1") -> dict[str, object]:
+def only_attempt(project: UnattendedProject, task: str = "1") -> dict[str, object]:
     (attempt,) = project.attempts(task)
     return attempt
 
@@ -32,10 +42,10 @@ def only_attempt(project: Night, task: str = "1") -> dict[str, object]:
     ids=["assert true", "makefile", "deleted test", "early exit"],
 )
 def test_work_that_is_green_only_with_softened_checks_fails_and_the_checks_are_put_back(
-    night: MakeNight, softened: list[list[str]], name: str
+    make_project: MakeProject, softened: list[list[str]], name: str
 ) -> None:
     # From Python 3.12 on, unittest fails where there is no test at all.
-    project = night("Make it faster", files={"tests/test_other.py": ALWAYS_TRUE})
+    project = make_project("Make it faster", files={"tests/test_other.py": ALWAYS_TRUE})
     project.plan("1", do(["write", "calc.py", WRONG_CALC], *softened, ["claim"]))
 
     screen = project.start("--iterations", "1", code=None).screen
@@ -54,9 +64,9 @@ def test_work_that_is_green_only_with_softened_checks_fails_and_the_checks_are_p
 
 @pytest.mark.slow
 def test_a_test_replaced_by_assert_true_and_an_emptied_target_together_never_complete_a_task(
-    night: MakeNight,
+    make_project: MakeProject,
 ) -> None:
-    project = night("Make it faster", "Another")
+    project = make_project("Make it faster", "Another")
     both = (["write", "tests/test_calc.py", ALWAYS_TRUE], ["write", "Makefile", NO_CHECK])
     project.plan("1", do(["write", "calc.py", WRONG_CALC], *both, ["claim"]))
 
@@ -72,8 +82,8 @@ def test_a_test_replaced_by_assert_true_and_an_emptied_target_together_never_com
 
 
 @pytest.mark.slow
-def test_runner_configuration_that_an_attempt_adds_does_not_soften_the_checks(night: MakeNight) -> None:
-    project = night("Make it faster", checks=PYTEST)
+def test_runner_configuration_that_an_attempt_adds_does_not_soften_the_checks(make_project: MakeProject) -> None:
+    project = make_project("Make it faster", checks=PYTEST)
     skip_all = (
         "collect_ignore_glob = ['test_*.py']\ndef pytest_sessionfinish(session):\n    session.exitstatus = 0\n"
     )
@@ -87,8 +97,10 @@ def test_runner_configuration_that_an_attempt_adds_does_not_soften_the_checks(ni
 
 
 @pytest.mark.slow
-def test_honest_work_may_add_a_test_to_an_existing_file_and_the_change_is_in_the_record(night: MakeNight) -> None:
-    project = night("Test negative numbers")
+def test_honest_work_may_add_a_test_to_an_existing_file_and_the_change_is_in_the_record(
+    make_project: MakeProject,
+) -> None:
+    project = make_project("Test negative numbers")
     project.plan("1", do(["write", "tests/test_calc.py", MORE_TESTS], ["claim"]))
 
     project.start()
@@ -100,8 +112,8 @@ def test_honest_work_may_add_a_test_to_an_existing_file_and_the_change_is_in_the
 
 
 @pytest.mark.slow
-def test_what_a_completed_task_added_to_the_tests_holds_for_the_tasks_after_it(night: MakeNight) -> None:
-    project = night("Test negative numbers", "Make it faster")
+def test_what_a_completed_task_added_to_the_tests_holds_for_the_tasks_after_it(make_project: MakeProject) -> None:
+    project = make_project("Test negative numbers", "Make it faster")
     project.plan("1", do(["write", "tests/test_calc.py", MORE_TESTS], ["claim"]))
     absolute = "def add(a, b):\n    return a + abs(b)\n"
     project.plan("2", do(["write", "calc.py", absolute], ["write", "tests/test_calc.py", TEST_CALC], ["claim"]))
@@ -113,8 +125,8 @@ def test_what_a_completed_task_added_to_the_tests_holds_for_the_tasks_after_it(n
 
 
 @pytest.mark.slow
-def test_a_task_may_change_the_checks_that_its_files_line_names(night: MakeNight) -> None:
-    project = night("Subtract instead", t1="Files: calc.py, tests/test_calc.py")
+def test_a_task_may_change_the_checks_that_its_files_line_names(make_project: MakeProject) -> None:
+    project = make_project("Subtract instead", t1="Files: calc.py, tests/test_calc.py")
     new_test = TEST_CALC.replace("add(2, 3), 5", "add(2, 3), -1")
     project.plan("1", do(["write", "calc.py", WRONG_CALC], ["write", "tests/test_calc.py", new_test], ["claim"]))
 
@@ -125,8 +137,8 @@ def test_a_task_may_change_the_checks_that_its_files_line_names(night: MakeNight
 
 
 @pytest.mark.slow
-def test_a_protected_file_changes_only_by_a_task_that_names_it(night: MakeNight) -> None:
-    project = night(
+def test_a_protected_file_changes_only_by_a_task_that_names_it(make_project: MakeProject) -> None:
+    project = make_project(
         "Do it",
         "Change the golden file",
         t2="Files: golden/out.txt",
@@ -146,8 +158,8 @@ def test_a_protected_file_changes_only_by_a_task_that_names_it(night: MakeNight)
 
 
 @pytest.mark.slow
-def test_a_deleted_test_is_named_although_the_rest_is_green(night: MakeNight) -> None:
-    project = night("Tidy up", checks=PYTEST)
+def test_a_deleted_test_is_named_although_the_rest_is_green(make_project: MakeProject) -> None:
+    project = make_project("Tidy up", checks=PYTEST)
     fewer = TEST_CALC[: TEST_CALC.index("\n    def test_add_nothing")]
     project.plan("1", do(["solve"], ["write", "tests/test_calc.py", fewer], ["claim"]))
 
@@ -162,8 +174,10 @@ def test_a_deleted_test_is_named_although_the_rest_is_green(night: MakeNight) ->
 
 
 @pytest.mark.slow
-def test_without_checks_a_completed_task_is_called_unverified_wherever_a_person_looks(night: MakeNight) -> None:
-    project = night("One", checks=None, files=NO_CHECKS)
+def test_without_checks_a_completed_task_is_called_unverified_wherever_a_person_looks(
+    make_project: MakeProject,
+) -> None:
+    project = make_project("One", checks=None, files=NO_CHECKS)
 
     screen = project.start().screen
 
@@ -176,8 +190,8 @@ def test_without_checks_a_completed_task_is_called_unverified_wherever_a_person_
 
 
 @pytest.mark.slow
-def test_with_checks_a_completed_task_says_that_they_verified_it(night: MakeNight) -> None:
-    project = night("One")
+def test_with_checks_a_completed_task_says_that_they_verified_it(make_project: MakeProject) -> None:
+    project = make_project("One")
 
     screen = project.start().screen
 
@@ -186,8 +200,10 @@ def test_with_checks_a_completed_task_says_that_they_verified_it(night: MakeNigh
 
 
 @pytest.mark.parametrize("by", ["option", "setting"])
-def test_required_checks_that_are_missing_stop_the_run_with_exit_code_2(night: MakeNight, by: str) -> None:
-    project = night(
+def test_required_checks_that_are_missing_stop_the_run_with_exit_code_2(
+    make_project: MakeProject, by: str
+) -> None:
+    project = make_project(
         "One", checks=None, files=NO_CHECKS, settings="require_checks = true" if by == "setting" else ""
     )
 
@@ -198,8 +214,8 @@ def test_required_checks_that_are_missing_stop_the_run_with_exit_code_2(night: M
 
 
 @pytest.mark.slow
-def test_a_claim_without_any_change_does_not_complete_a_task(night: MakeNight) -> None:
-    project = night("One")
+def test_a_claim_without_any_change_does_not_complete_a_task(make_project: MakeProject) -> None:
+    project = make_project("One")
     project.plan("1", do(["claim"]))
 
     project.start("--iterations", "1", code=None)
@@ -209,8 +225,8 @@ def test_a_claim_without_any_change_does_not_complete_a_task(night: MakeNight) -
 
 
 @pytest.mark.slow
-def test_a_claim_without_change_completes_a_task_that_needs_none(night: MakeNight) -> None:
-    project = night("Look whether all is well", t1="Changes: none")
+def test_a_claim_without_change_completes_a_task_that_needs_none(make_project: MakeProject) -> None:
+    project = make_project("Look whether all is well", t1="Changes: none")
     project.plan("1", do(["claim"]))
 
     project.start()
@@ -219,9 +235,9 @@ def test_a_claim_without_change_completes_a_task_that_needs_none(night: MakeNigh
 
 
 @pytest.mark.slow
-def test_the_check_of_a_task_runs_after_those_of_the_project_and_knows_its_task(night: MakeNight) -> None:
+def test_the_check_of_a_task_runs_after_those_of_the_project_and_knows_its_task(make_project: MakeProject) -> None:
     own = "grep -q right work1.py && echo $SAMUEL_TASK_ID > ../outside/marks/checked-by-task"
-    project = night("One", "Two", t1=f"Check: {own}")
+    project = make_project("One", "Two", t1=f"Check: {own}")
     project.solution("1", {"work1.py": "wrong = 1\n"}, "halves")
     project.solution("1", {"work1.py": "right = 1\n"})
     project.plan("1", do(["half"], ["claim"]), DONE)
@@ -239,8 +255,10 @@ def test_the_check_of_a_task_runs_after_those_of_the_project_and_knows_its_task(
 
 
 @pytest.mark.slow
-def test_a_red_baseline_stops_the_run_before_any_agent_starts_and_names_the_check(night: MakeNight) -> None:
-    project = night("One", files={"calc.py": WRONG_CALC})
+def test_a_red_baseline_stops_the_run_before_any_agent_starts_and_names_the_check(
+    make_project: MakeProject,
+) -> None:
+    project = make_project("One", files={"calc.py": WRONG_CALC})
 
     ran = project.start(code=1)
 
@@ -254,9 +272,9 @@ def test_a_red_baseline_stops_the_run_before_any_agent_starts_and_names_the_chec
 @pytest.mark.slow
 @pytest.mark.parametrize("option", [[], ["--baseline", "accept"]], ids=["refuse", "accept"])
 def test_what_a_failed_attempt_left_does_not_count_in_the_baseline_of_the_next_run(
-    night: MakeNight, option: list[str]
+    make_project: MakeProject, option: list[str]
 ) -> None:
-    project = night("One")
+    project = make_project("One")
     broken = do(["break", "calc.py"], ["solve"], ["claim"])
     project.plan("1", broken, do(["claim"]), do(["mend", "calc.py"], ["solve"], ["claim"]))
     project.start("--iterations", "1", code=None)
@@ -275,8 +293,10 @@ TEST_OTHER = TEST_CALC.replace("Calc", "Other")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by", ["option", "setting"])
-def test_after_an_accepted_red_baseline_only_what_became_red_is_a_failure(night: MakeNight, by: str) -> None:
-    project = night(
+def test_after_an_accepted_red_baseline_only_what_became_red_is_a_failure(
+    make_project: MakeProject, by: str
+) -> None:
+    project = make_project(
         "One",
         checks=TWO_CHECKS,
         files={
@@ -296,8 +316,10 @@ def test_after_an_accepted_red_baseline_only_what_became_red_is_a_failure(night:
 
 
 @pytest.mark.slow
-def test_a_test_that_became_red_counts_by_its_name_in_a_check_that_was_red_already(night: MakeNight) -> None:
-    project = night(
+def test_a_test_that_became_red_counts_by_its_name_in_a_check_that_was_red_already(
+    make_project: MakeProject,
+) -> None:
+    project = make_project(
         "One",
         checks=PYTEST,
         files={"tests/test_calc.py": TEST_CALC.replace("add(2, 3), 5", "add(2, 3), 6")},
@@ -315,8 +337,8 @@ def test_a_test_that_became_red_counts_by_its_name_in_a_check_that_was_red_alrea
     assert "test_add_nothing" in first["why"] + first["checks"][-1]["output_tail"]
 
 
-def test_run_init_shows_the_files_that_the_checks_run(night: MakeNight) -> None:
-    project = night("One")
+def test_run_init_shows_the_files_that_the_checks_run(make_project: MakeProject) -> None:
+    project = make_project("One")
 
     screen = project.samuel("run", "init", "--prd", "prd.md", "--force", "--no-commit").screen
 
@@ -326,8 +348,8 @@ def test_run_init_shows_the_files_that_the_checks_run(night: MakeNight) -> None:
 
 
 @pytest.mark.slow
-def test_uncommitted_checks_of_a_person_cannot_be_softened_either(night: MakeNight) -> None:
-    project = night("Make it faster")
+def test_uncommitted_checks_of_a_person_cannot_be_softened_either(make_project: MakeProject) -> None:
+    project = make_project("Make it faster")
     project.write("tests/test_calc.py", MORE_TESTS)  # not committed
     cheat = do(["write", "calc.py", WRONG_CALC], ["write", "tests/test_calc.py", ALWAYS_TRUE], ["claim"])
     project.plan("1", cheat)
@@ -341,8 +363,8 @@ def test_uncommitted_checks_of_a_person_cannot_be_softened_either(night: MakeNig
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rules", [".gitignore", ".git/info/exclude"])
-def test_checks_that_are_hidden_from_git_do_not_complete_a_task(night: MakeNight, rules: str) -> None:
-    project = night("Make it faster")
+def test_checks_that_are_hidden_from_git_do_not_complete_a_task(make_project: MakeProject, rules: str) -> None:
+    project = make_project("Make it faster")
     cheat = "import unittest\n\nunittest.TestCase.assertEqual = lambda *_: None\n"
     hide = ["run", "sh", "-c", f"echo test_aaa.py >> {rules}"]
     project.plan("1", do(["write", "calc.py", WRONG_CALC], ["write", "tests/test_aaa.py", cheat], hide, ["claim"]))
@@ -354,8 +376,8 @@ def test_checks_that_are_hidden_from_git_do_not_complete_a_task(night: MakeNight
 
 
 @pytest.mark.slow
-def test_commits_that_the_agent_of_a_failed_attempt_made_are_named(night: MakeNight) -> None:
-    project = night("Make it faster")
+def test_commits_that_the_agent_of_a_failed_attempt_made_are_named(make_project: MakeProject) -> None:
+    project = make_project("Make it faster")
     commit = ["run", "git", "commit", "-qam", "broken by the agent"]
     project.plan("1", do(["write", "calc.py", WRONG_CALC], commit, ["claim"]))
 

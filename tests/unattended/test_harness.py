@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.night.conftest import MakeNight
-from tests.night.project import do
+from tests.unattended.conftest import MakeProject
+from tests.unattended.project import do
 
 
 @pytest.mark.slow
-def test_a_night_without_trouble_completes_its_tasks_in_their_own_commits(night: MakeNight) -> None:
-    project = night("One", "Two", settings="commit = true")
+def test_a_run_without_trouble_completes_its_tasks_in_their_own_commits(make_project: MakeProject) -> None:
+    project = make_project("One", "Two", settings="commit = true")
     project.dirty_files()
     project.use_installed_samuel()
 
@@ -25,8 +25,8 @@ def test_a_night_without_trouble_completes_its_tasks_in_their_own_commits(night:
 
 
 @pytest.mark.slow
-def test_a_task_that_fails_in_the_check_is_done_by_the_next_attempt(night: MakeNight) -> None:
-    project = night("One")
+def test_a_task_that_fails_in_the_check_is_done_by_the_next_attempt(make_project: MakeProject) -> None:
+    project = make_project("One")
     project.plan("1", do(["break", "calc.py"], ["claim"]), do(["mend", "calc.py"], ["solve"], ["claim"]))
 
     project.start()
@@ -36,8 +36,8 @@ def test_a_task_that_fails_in_the_check_is_done_by_the_next_attempt(night: MakeN
     assert [entry["code"] for entry in project.commands()] == [0, 0]
 
 
-def test_the_oracle_names_the_tasks_that_are_not_done(night: MakeNight) -> None:
-    project = night("One", "Two")
+def test_the_oracle_names_the_tasks_that_are_not_done(make_project: MakeProject) -> None:
+    project = make_project("One", "Two")
     (project.oracle / "1.py").write_text("import work1\nassert work1.VALUE == 1\n")
     (project.oracle / "2.py").write_text("import work2\nassert work2.VALUE == 2\n")
     project.write("work1.py", "VALUE = 1\n")

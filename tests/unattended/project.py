@@ -24,7 +24,7 @@ INSTALLED = (sys.executable, "-P", "-m", "samuel")
 NOTHING = subprocess.DEVNULL
 PATIENCE = 120.0  # seconds after which a test gives up: a busy machine is no failure
 
-# What a run waits for is shortened, so that a test takes seconds. Nobody needs these lines to get the same night.
+# What a run waits for is shortened, so that a test takes seconds. A real run does the same without these lines.
 QUICK = 'pause = "0s"\n'
 
 MAKEFILE = f"test:\n\t@{PYTHON} -m unittest discover -q -s tests -t .\n"
@@ -112,7 +112,7 @@ class RunningLoop:
         return Ran(code, self.screen, "")
 
 
-class Night:
+class UnattendedProject:
     """A project, what is beside it, and the commands of its user."""
 
     def __init__(self, base: Path, programs: Path, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""Projects for the tests of a whole night, prepared by the command line and copied."""
+"""Projects for the tests of unattended runs, prepared by the command line and copied."""
 
 from __future__ import annotations
 
@@ -10,9 +10,18 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.night.project import LEAN_PYTEST, PRODUCT, QUICK, Night, agents_table, copy_project, end_agents, prd
+from tests.unattended.project import (
+    LEAN_PYTEST,
+    PRODUCT,
+    QUICK,
+    UnattendedProject,
+    agents_table,
+    copy_project,
+    end_agents,
+    prd,
+)
 
-MakeNight = Callable[..., Night]
+MakeProject = Callable[..., UnattendedProject]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -51,39 +60,39 @@ def prepared(
             home = base / "home"
             home.mkdir()
             with_compiled_python(home / "cache")
-            night = Night(base, fast_samuel, home)
-            night.root.mkdir()
+            original = UnattendedProject(base, fast_samuel, home)
+            original.root.mkdir()
             for name, text in files.items():
-                night.write(name, text)
-            night.git("init", "-q", "-b", "main")
-            night.git("config", "user.name", "A Person")
-            night.git("config", "user.email", "person@example.org")
-            night.samuel("init")
-            config = night.read("samuel.toml")
+                original.write(name, text)
+            original.git("init", "-q", "-b", "main")
+            original.git("config", "user.name", "A Person")
+            original.git("config", "user.email", "person@example.org")
+            original.samuel("init")
+            config = original.read("samuel.toml")
             if "methodology" in tomllib.loads(config):  # a table cannot be in a file twice
                 config = ""
             table = f"\n[methodology.ralph]\n{settings}" if settings else ""
-            night.write("samuel.toml", f"{config}{table}\n{agents}")
+            original.write("samuel.toml", f"{config}{table}\n{agents}")
             # `agents` in samuel.toml says it already, and both keys at once are an error.
             agent = [] if "agents = " in settings else ["--agent", first]
-            night.samuel("run", "init", "--prd", "prd.md", "--no-commit", *agent)
-            night.git("add", "-A")
-            night.git("commit", "-q", "-m", "begin")
-            night.git("tag", "begin")
-            cache[key] = night.root
+            original.samuel("run", "init", "--prd", "prd.md", "--no-commit", *agent)
+            original.git("add", "-A")
+            original.git("commit", "-q", "-m", "begin")
+            original.git("tag", "begin")
+            cache[key] = original.root
         return cache[key]
 
     return prepare
 
 
 @pytest.fixture
-def night(
+def make_project(
     tmp_path: Path,
     prepared: Callable[..., Path],
     fast_samuel: Path,
     with_compiled_python: Callable[[Path], None],
-) -> Iterator[MakeNight]:
-    """`night("Title", ..., t1="body", settings=..., files=...)`: a project with these tasks, ready to start.
+) -> Iterator[MakeProject]:
+    """`make_project("Title", ..., t1="body", settings=..., files=...)`: a project with these tasks, ready.
 
     `agents` are the stand-ins and their streams; the first one works. `checks=None` leaves them to `run init`.
     """
@@ -98,14 +107,14 @@ def night(
         agents: Mapping[str, str] | None = None,
         checks: str | None = '["make test"]',
         **bodies: str,
-    ) -> Night:
+    ) -> UnattendedProject:
         contents = {**PRODUCT, "prd.md": prd(*titles, **bodies), **(files or {})}
         contents = {name: text for name, text in contents.items() if text is not None}
-        names = agents or {"night": "plain"}
+        names = agents or {"first": "plain"}
         lines = [QUICK, f"quality_checks = {checks}\n" if checks else "", f"{settings}\n" if settings else ""]
         original = prepared(contents, "".join(lines), agents_table(names), next(iter(names)))
         copy_project(original, tmp_path / "project")
-        project = Night(tmp_path, fast_samuel, home)
+        project = UnattendedProject(tmp_path, fast_samuel, home)
         for number in range(1, len(titles) + 1):
             project.solution(str(number), {f"work{number}.py": f"VALUE = {number}\n"})
         return project

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.night.conftest import MakeNight
-from tests.night.project import Night, do
+from tests.unattended.conftest import MakeProject
+from tests.unattended.project import UnattendedProject, do
 
-CLAUDE = {"night": "claude"}
+CLAUDE = {"first": "claude"}
 DONE = do(["solve"], ["claim"])
 SPENDS = do(["spend", 4000, 500], ["spend", 4000, 500], ["spend", 4000, 500], ["sleep", 60], ["mark", "finished"])
 
@@ -15,8 +15,10 @@ SPENDS = do(["spend", 4000, 500], ["spend", 4000, 500], ["spend", 4000, 500], ["
 
 
 @pytest.mark.slow
-def test_a_cap_that_is_reached_in_mid_stream_ends_the_agent_and_costs_no_attempt(night: MakeNight) -> None:
-    project = night("One", agents=CLAUDE, settings="max_tokens = 10000")
+def test_a_cap_that_is_reached_in_mid_stream_ends_the_agent_and_costs_no_attempt(
+    make_project: MakeProject,
+) -> None:
+    project = make_project("One", agents=CLAUDE, settings="max_tokens = 10000")
     project.plan("1", SPENDS, DONE)
 
     screen = project.start(code=0).screen
@@ -38,8 +40,8 @@ def test_a_cap_that_is_reached_in_mid_stream_ends_the_agent_and_costs_no_attempt
 
 
 @pytest.mark.slow
-def test_work_that_is_claimed_when_the_cap_is_reached_is_judged_and_counts(night: MakeNight) -> None:
-    project = night("One", "Two", agents=CLAUDE, settings="max_tokens = 10000")
+def test_work_that_is_claimed_when_the_cap_is_reached_is_judged_and_counts(make_project: MakeProject) -> None:
+    project = make_project("One", "Two", agents=CLAUDE, settings="max_tokens = 10000")
     project.plan("1", do(["solve"], ["claim"], ["spend", 9000, 1500], ["sleep", 60], ["mark", "finished"]))
 
     project.start(code=0)
@@ -51,8 +53,8 @@ def test_work_that_is_claimed_when_the_cap_is_reached_is_judged_and_counts(night
 
 
 @pytest.mark.slow
-def test_the_cap_of_a_task_ends_its_agent_and_the_other_tasks_go_on(night: MakeNight) -> None:
-    project = night("One", "Two", agents=CLAUDE, settings="max_task_tokens = 10000")
+def test_the_cap_of_a_task_ends_its_agent_and_the_other_tasks_go_on(make_project: MakeProject) -> None:
+    project = make_project("One", "Two", agents=CLAUDE, settings="max_task_tokens = 10000")
     project.plan("1", SPENDS)
 
     project.start(code=None)
@@ -64,8 +66,8 @@ def test_the_cap_of_a_task_ends_its_agent_and_the_other_tasks_go_on(night: MakeN
 
 
 @pytest.mark.slow
-def test_unknown_usage_is_called_unknown_and_not_zero(night: MakeNight) -> None:
-    project = night("One")
+def test_unknown_usage_is_called_unknown_and_not_zero(make_project: MakeProject) -> None:
+    project = make_project("One")
 
     screen = project.start().screen
 
@@ -76,8 +78,8 @@ def test_unknown_usage_is_called_unknown_and_not_zero(night: MakeNight) -> None:
 
 
 @pytest.mark.slow
-def test_usage_is_counted_over_a_kill(night: MakeNight) -> None:
-    project = night("One", "Two", agents=CLAUDE)
+def test_usage_is_counted_over_a_kill(make_project: MakeProject) -> None:
+    project = make_project("One", "Two", agents=CLAUDE)
     project.plan("2", do(["mark", "working"], ["wait", "go"], ["solve"], ["claim"]))
     with project.running() as loop:
         project.wait_for("working", loop)
@@ -95,12 +97,12 @@ def test_usage_is_counted_over_a_kill(night: MakeNight) -> None:
 ASK = ["run", "samuel", "run", "ask", "Which colour?", "--option", "red", "--option", "blue"]
 
 
-def questions(project: Night) -> list[dict[str, object]]:
+def questions(project: UnattendedProject) -> list[dict[str, object]]:
     """`samuel run questions --json`: [{"id", "task", "text", "options", ...}, ...], the open ones."""
     return list(project.samuel("run", "questions", "--json").data)
 
 
-def check_parked(project: Night) -> None:
+def check_parked(project: UnattendedProject) -> None:
     (question,) = questions(project)
     assert question["task"] == "1"
     assert question["text"] == "Which colour?"
@@ -112,8 +114,8 @@ def check_parked(project: Night) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by", ["task", "question"])
-def test_a_question_parks_its_task_until_it_is_answered(night: MakeNight, by: str) -> None:
-    project = night("One", "Two")
+def test_a_question_parks_its_task_until_it_is_answered(make_project: MakeProject, by: str) -> None:
+    project = make_project("One", "Two")
     project.plan("1", do(ASK), DONE)
 
     screen = project.start(code=1).screen
@@ -134,8 +136,8 @@ def test_a_question_parks_its_task_until_it_is_answered(night: MakeNight, by: st
 
 
 @pytest.mark.slow
-def test_a_question_survives_a_kill_right_after_it(night: MakeNight) -> None:
-    project = night("One", "Two")
+def test_a_question_survives_a_kill_right_after_it(make_project: MakeProject) -> None:
+    project = make_project("One", "Two")
     project.plan("1", do(ASK, ["mark", "question"], ["sleep", 60]), DONE)
 
     with project.running() as loop:
@@ -151,8 +153,8 @@ def test_a_question_survives_a_kill_right_after_it(night: MakeNight) -> None:
 
 
 @pytest.mark.slow
-def test_an_answer_survives_a_kill_while_the_next_attempt_works(night: MakeNight) -> None:
-    project = night("One", "Two")
+def test_an_answer_survives_a_kill_while_the_next_attempt_works(make_project: MakeProject) -> None:
+    project = make_project("One", "Two")
     project.plan("1", do(ASK), do(["mark", "working"], ["sleep", 60]), DONE)
     project.start(code=1)
     project.samuel("run", "answer", "1", "blue")
@@ -168,8 +170,8 @@ def test_an_answer_survives_a_kill_while_the_next_attempt_works(night: MakeNight
 
 
 @pytest.mark.slow
-def test_a_question_can_be_answered_while_the_run_goes_on(night: MakeNight) -> None:
-    project = night("One", "Two")
+def test_a_question_can_be_answered_while_the_run_goes_on(make_project: MakeProject) -> None:
+    project = make_project("One", "Two")
     project.plan("1", do(ASK), DONE)
     project.plan("2", do(["mark", "second"], ["wait", "go"], ["solve"], ["claim"]))
 
@@ -184,8 +186,8 @@ def test_a_question_can_be_answered_while_the_run_goes_on(night: MakeNight) -> N
 
 
 @pytest.mark.slow
-def test_an_agent_cannot_answer_its_own_question(night: MakeNight) -> None:
-    project = night("One", "Two")
+def test_an_agent_cannot_answer_its_own_question(make_project: MakeProject) -> None:
+    project = make_project("One", "Two")
     project.plan("1", do(ASK, ["run", "samuel", "run", "answer", "1", "red"]))
 
     project.start(code=1)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from tests.night.conftest import MakeNight
-from tests.night.project import LEAN_PYTEST, Night, do
+from tests.unattended.conftest import MakeProject
+from tests.unattended.project import LEAN_PYTEST, UnattendedProject, do
 
 NONE = dict.fromkeys(("calc.py", "tests/test_calc.py", "tests/__init__.py", "Makefile"))
 DONE = do(["solve"], ["claim"])
@@ -40,8 +40,8 @@ TEST_KEBABIZE = TEST_INFLECT.replace("underscore\n\n\n", "kebabize, underscore\n
 
 
 @pytest.fixture
-def python_package(night: MakeNight) -> Night:
-    project = night(
+def python_package(make_project: MakeProject) -> UnattendedProject:
+    project = make_project(
         "Add kebabize",
         "Add it to the README",
         "Rewrite the rules",
@@ -58,7 +58,9 @@ def python_package(night: MakeNight) -> Night:
 
 
 @pytest.mark.slow
-def test_a_python_package_gets_its_checks_and_its_morning_despite_a_hard_task(python_package: Night) -> None:
+def test_a_python_package_gets_its_checks_and_its_morning_despite_a_hard_task(
+    python_package: UnattendedProject,
+) -> None:
     project = python_package
     assert "pytest" in project.read("samuel.toml")
     # Ctrl-C in the first task, and a third one that the agent cannot do.
@@ -109,17 +111,19 @@ test('choices', () => assert.ok(choices(['a']).has('a')));
 
 
 @pytest.fixture
-def js_package(night: MakeNight) -> Night:
+def js_package(make_project: MakeProject) -> UnattendedProject:
     if not (shutil.which("node") and shutil.which("npm")):
         pytest.skip("NOT TESTED: node and npm are not installed")
-    project = night("Add choices", "Describe them", files=JS_PACKAGE, checks=None, settings="commit = true")
+    project = make_project("Add choices", "Describe them", files=JS_PACKAGE, checks=None, settings="commit = true")
     project.solution("1", {"index.js": WITH_CHOICES, "test/choices.js": TEST_CHOICES})
     project.solution("2", {"README.md": "choices\n"})
     return project
 
 
 @pytest.mark.slow
-def test_a_js_package_is_checked_by_its_own_tests_and_a_softened_script_is_put_back(js_package: Night) -> None:
+def test_a_js_package_is_checked_by_its_own_tests_and_a_softened_script_is_put_back(
+    js_package: UnattendedProject,
+) -> None:
     project = js_package
     config = project.read("samuel.toml")
     assert "npm test" in config
@@ -140,7 +144,7 @@ def test_a_js_package_is_checked_by_its_own_tests_and_a_softened_script_is_put_b
 
 
 @pytest.mark.slow
-def test_a_js_package_loses_no_file_of_a_completed_task_after_ctrl_c(js_package: Night) -> None:
+def test_a_js_package_loses_no_file_of_a_completed_task_after_ctrl_c(js_package: UnattendedProject) -> None:
     project = js_package
     project.plan("1", do(["solve"], ["interrupt"], ["claim"]), DONE)
 

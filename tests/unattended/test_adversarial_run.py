@@ -1,4 +1,4 @@
-"""A night in which almost everything goes wrong: 14 tasks, an agent that misbehaves at 12 of them, two kills.
+"""A run in which almost everything goes wrong: 14 tasks, an agent that misbehaves at 12 of them, two kills.
 
 The checks of the project see what a module does as soon as it is there. So each misbehaviour could pass for work,
 if it were believed. Whether a task is really done is decided by the oracle, tests that are not in the project.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 from tests.length import FULL, at_length
-from tests.night.conftest import MakeNight
-from tests.night.project import PRODUCT, Night, do
+from tests.unattended.conftest import MakeProject
+from tests.unattended.project import PRODUCT, UnattendedProject, do
 
 # Beside these lines only the PRD, `make test` and the agent's name are configured. A user does not need them: they
 # shorten what the run waits for before it ends a silent agent.
@@ -66,7 +66,7 @@ def files() -> dict[str, str]:
     return {**PRODUCT, "toolbox/__init__.py": "", **tests}
 
 
-def misbehave(project: Night) -> None:
+def misbehave(project: UnattendedProject) -> None:
     """What the agent does at the first call for each task. At every later call it does its work."""
     done = do(["solve"], ["claim"])
 
@@ -96,12 +96,12 @@ def misbehave(project: Night) -> None:
     first("14", ["half"], ["sleep", 300])  # hangs
 
 
-def prepare(night: MakeNight, settings: str) -> Night:
-    project = night(
+def prepare(make_project: MakeProject, settings: str) -> UnattendedProject:
+    project = make_project(
         *(f"Write toolbox/{name}.py" for name in NAMES),
         settings=SHORT_WAITS + settings,
         files=files(),
-        agents={"night": "claude"},
+        agents={"first": "claude"},
     )
     for task, name in zip(IDS, NAMES, strict=True):
         project.solution(task, module(name, MODULES[name][1]))
@@ -116,14 +116,14 @@ def prepare(night: MakeNight, settings: str) -> Night:
     return project
 
 
-def kill(project: Night, mark: str) -> None:
+def kill(project: UnattendedProject, mark: str) -> None:
     """Start the loop, and kill it while the agent works."""
     with project.running() as loop:
         project.wait_for(mark, loop)
         loop.kill()
 
 
-def false_completions(project: Night) -> list[str]:
+def false_completions(project: UnattendedProject) -> list[str]:
     """The tasks that were completed when their oracle was not content with the tree.
 
     Every agent has copied the tree and the task file when it started, so that the state after each attempt is
@@ -143,8 +143,8 @@ def false_completions(project: Night) -> list[str]:
 
 
 @pytest.mark.parametrize("settings", at_length(["commit = true\n"], ["commit = true\n", ""]))
-def test_all_tasks_are_done_after_a_night_of_trouble(night: MakeNight, settings: str) -> None:
-    project = prepare(night, settings)
+def test_all_tasks_are_done_after_a_run_full_of_trouble(make_project: MakeProject, settings: str) -> None:
+    project = prepare(make_project, settings)
 
     kill(project, "kill-1")
     kill(project, "kill-2")
@@ -184,7 +184,7 @@ def test_all_tasks_are_done_after_a_night_of_trouble(night: MakeNight, settings:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_oracle_and_the_checks_tell_good_work_from_bad(name: str) -> None:
-    """The night itself: the good solutions are good and the halves are not."""
+    """The test itself: the good solutions are good and the halves are not."""
     parameter, body, visible, hidden = MODULES[name]
     function = eval(f"lambda {parameter}: {body}")
     for argument, value in (visible, hidden):

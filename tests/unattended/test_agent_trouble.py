@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.night.conftest import MakeNight
-from tests.night.project import do
+from tests.unattended.conftest import MakeProject
+from tests.unattended.project import do
 
-CLAUDE = {"night": "claude"}
+CLAUDE = {"first": "claude"}
 DONE = do(["solve"], ["claim"])
 LIMIT_WORDS = "Claude AI usage limit reached|1893456000"
 TOO_MANY = 'API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}'
@@ -18,8 +18,8 @@ WRONG_KEY = 'API Error: 401 {"type":"error","error":{"type":"authentication_erro
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", [1, 1000], ids=["seconds", "milliseconds"])
-def test_a_usage_limit_is_waited_out_and_costs_no_attempt(night: MakeNight, unit: int) -> None:
-    project = night("One", agents=CLAUDE)
+def test_a_usage_limit_is_waited_out_and_costs_no_attempt(make_project: MakeProject, unit: int) -> None:
+    project = make_project("One", agents=CLAUDE)
     project.plan("1", do(["limit", 2, unit]), DONE)
 
     project.start()
@@ -31,8 +31,8 @@ def test_a_usage_limit_is_waited_out_and_costs_no_attempt(night: MakeNight, unit
 
 
 @pytest.mark.slow
-def test_a_run_killed_while_it_waits_for_the_reset_goes_on_with_attempt_1(night: MakeNight) -> None:
-    project = night("One", agents=CLAUDE)
+def test_a_run_killed_while_it_waits_for_the_reset_goes_on_with_attempt_1(make_project: MakeProject) -> None:
+    project = make_project("One", agents=CLAUDE)
     project.plan("1", do(["limit", 3]), DONE)
 
     with project.running() as loop:
@@ -41,8 +41,8 @@ def test_a_run_killed_while_it_waits_for_the_reset_goes_on_with_attempt_1(night:
         assert re.search(r"wait.*\d\d:\d\d", loop.screen)  # until when
     assert project.statuses()["1"] != "blocked"
     status = project.status()
-    assert status["hold"]["night"]["until"] > status["started_at"]
-    assert status["hold"]["night"]["why"] == "Claude AI usage limit reached"
+    assert status["hold"]["first"]["until"] > status["started_at"]
+    assert status["hold"]["first"]["why"] == "Claude AI usage limit reached"
     project.start()
     assert project.status()["hold"] == {}
 
@@ -53,8 +53,10 @@ def test_a_run_killed_while_it_waits_for_the_reset_goes_on_with_attempt_1(night:
 
 
 @pytest.mark.slow
-def test_the_words_of_a_limit_in_a_project_file_or_in_the_agents_text_change_nothing(night: MakeNight) -> None:
-    project = night("One", "Two", agents=CLAUDE, files={"errors.txt": f"{LIMIT_WORDS}\n{TOO_MANY}\n"})
+def test_the_words_of_a_limit_in_a_project_file_or_in_the_agents_text_change_nothing(
+    make_project: MakeProject,
+) -> None:
+    project = make_project("One", "Two", agents=CLAUDE, files={"errors.txt": f"{LIMIT_WORDS}\n{TOO_MANY}\n"})
     words = (["text", LIMIT_WORDS], ["text", TOO_MANY], ["run", "cat", "errors.txt"], ["error", LIMIT_WORDS])
     project.plan("1", do(*words, ["solve"], ["claim"]))
     # It fails for another reason, and its attempt counts.
@@ -69,9 +71,9 @@ def test_the_words_of_a_limit_in_a_project_file_or_in_the_agents_text_change_not
 
 @pytest.mark.slow
 def test_the_prose_of_an_agent_without_a_stream_counts_only_if_it_failed_and_changed_nothing(
-    night: MakeNight,
+    make_project: MakeProject,
 ) -> None:
-    project = night("One", "Two", "Three")
+    project = make_project("One", "Two", "Three")
     project.plan("1", do(["say", LIMIT_WORDS], ["solve"], ["claim"]))
     project.plan("2", do(["write", "changed.txt", "x\n"], ["error", LIMIT_WORDS], ["exit", 1]), DONE)
     project.plan("3", do(["limit", 2]), DONE)
@@ -85,25 +87,25 @@ def test_the_prose_of_an_agent_without_a_stream_counts_only_if_it_failed_and_cha
 
 
 @pytest.mark.slow
-def test_another_agent_takes_over_while_the_first_one_is_at_its_limit(night: MakeNight) -> None:
-    project = night(
-        "One", "Two", agents={"night": "claude", "other": "claude"}, settings='agents = ["night", "other"]'
+def test_another_agent_takes_over_while_the_first_one_is_at_its_limit(make_project: MakeProject) -> None:
+    project = make_project(
+        "One", "Two", agents={"first": "claude", "other": "claude"}, settings='agents = ["first", "other"]'
     )
-    project.plan("night:1", do(["limit", 3600]))
+    project.plan("first:1", do(["limit", 3600]))
     project.plan("other:1", DONE)
     project.plan("2", DONE)
 
     screen = project.start().screen
 
-    assert [call["agent"] for call in project.calls()] == ["night", "other", "other"]
+    assert [call["agent"] for call in project.calls()] == ["first", "other", "other"]
     assert project.statuses() == {"1": "completed", "2": "completed"}
     assert project.tasks()["1"]["attempts"] == 0
     assert "other" in screen
 
 
-def test_the_key_agent_beside_the_key_agents_is_an_error(night: MakeNight) -> None:
-    project = night("One", agents={"night": "plain", "other": "plain"})
-    project.configure('agent = "night"', 'agent = "night"\nagents = ["night", "other"]')
+def test_the_key_agent_beside_the_key_agents_is_an_error(make_project: MakeProject) -> None:
+    project = make_project("One", agents={"first": "plain", "other": "plain"})
+    project.configure('agent = "first"', 'agent = "first"\nagents = ["first", "other"]')
 
     ran = project.start(code=None)
 
@@ -113,8 +115,10 @@ def test_the_key_agent_beside_the_key_agents_is_an_error(night: MakeNight) -> No
 
 
 @pytest.mark.slow
-def test_a_limit_that_lasts_longer_than_max_wait_ends_the_run_without_an_attempt(night: MakeNight) -> None:
-    project = night("One", agents=CLAUDE, settings='max_wait = "1m"')
+def test_a_limit_that_lasts_longer_than_max_wait_ends_the_run_without_an_attempt(
+    make_project: MakeProject,
+) -> None:
+    project = make_project("One", agents=CLAUDE, settings='max_wait = "1m"')
     project.plan("1", do(["limit", 3600]))
 
     project.start(code=1)
@@ -126,8 +130,8 @@ def test_a_limit_that_lasts_longer_than_max_wait_ends_the_run_without_an_attempt
 
 
 @pytest.mark.slow
-def test_an_agent_that_is_not_logged_in_stops_the_run_at_once_with_what_to_do(night: MakeNight) -> None:
-    project = night("One", "Two", agents=CLAUDE)
+def test_an_agent_that_is_not_logged_in_stops_the_run_at_once_with_what_to_do(make_project: MakeProject) -> None:
+    project = make_project("One", "Two", agents=CLAUDE)
     project.plan("*", do(["fail", WRONG_KEY]))
 
     screen = project.start(code=1).screen
@@ -141,8 +145,8 @@ def test_an_agent_that_is_not_logged_in_stops_the_run_at_once_with_what_to_do(ni
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [OVERLOADED, TOO_MANY], ids=["overloaded", "too many requests"])
-def test_a_busy_service_is_tried_again_later_and_costs_no_attempt(night: MakeNight, words: str) -> None:
-    project = night("One", agents=CLAUDE)
+def test_a_busy_service_is_tried_again_later_and_costs_no_attempt(make_project: MakeProject, words: str) -> None:
+    project = make_project("One", agents=CLAUDE)
     project.plan("1", do(["fail", words]), DONE)
 
     project.start()
@@ -154,9 +158,9 @@ def test_a_busy_service_is_tried_again_later_and_costs_no_attempt(night: MakeNig
 
 @pytest.mark.slow
 def test_the_real_reason_of_a_failure_is_on_the_screen_in_the_task_and_in_the_next_prompt(
-    night: MakeNight,
+    make_project: MakeProject,
 ) -> None:
-    project = night("One", agents=CLAUDE)
+    project = make_project("One", agents=CLAUDE)
     project.plan("1", do(["error", "warning: no PATH aliases"], ["fail", "Prompt is too long"]), DONE)
 
     screen = project.start().screen
@@ -168,8 +172,8 @@ def test_the_real_reason_of_a_failure_is_on_the_screen_in_the_task_and_in_the_ne
 
 
 @pytest.mark.slow
-def test_an_agent_that_hangs_in_silence_is_ended(night: MakeNight) -> None:
-    project = night("One", settings='idle_timeout = "2s"')
+def test_an_agent_that_hangs_in_silence_is_ended(make_project: MakeProject) -> None:
+    project = make_project("One", settings='idle_timeout = "2s"')
     project.plan("1", do(["sleep", 300]), DONE)
 
     project.start()
@@ -180,8 +184,8 @@ def test_an_agent_that_hangs_in_silence_is_ended(night: MakeNight) -> None:
 
 
 @pytest.mark.slow
-def test_an_agent_whose_child_works_in_silence_is_not_ended(night: MakeNight) -> None:
-    project = night("One", settings='idle_timeout = "2s"')
+def test_an_agent_whose_child_works_in_silence_is_not_ended(make_project: MakeProject) -> None:
+    project = make_project("One", settings='idle_timeout = "2s"')
     project.plan("1", do(["burn", 3], ["solve"], ["claim"]))
 
     project.start()
