@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from tests.lanes.project import LaneProject
 
-from samuel.loop.fleet.outbox import Outbox
 from samuel.prompts import background
 from samuel.prompts.background import SavedDocument
+from samuel.workspaces.fleet.outbox import Outbox
 
 CHANGE = "openspec/changes/prices"
 SOURCE = f"{CHANGE}/tasks.md"

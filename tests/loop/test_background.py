@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from samuel.events.endings import ExitReason
+from samuel.history.reports import IterationFailed, LoopWarning
 from samuel.journal.reader import newest_first
 from samuel.journal.records import CallRecord
-from samuel.loop.reports import IterationFailed, LoopWarning
 
 from .conftest import GOOD, LoopProject
 

@@ -9,8 +9,8 @@ from tests.loop.conftest import GOOD, LoopProject
 from tests.loop.test_repository_resumed import drive
 from tests.loop.test_repository_state import GIT, git, notes_of
 
+from samuel.git.git import Git
 from samuel.process import environment
-from samuel.process.git.git import Git
 
 COMMIT = f"echo x > new.txt; git add new.txt; {GIT} commit -qm agent -- new.txt\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.loop.checks.printed_counts import WHOLE, says_that_none_ran
+from samuel.checks.printed_counts import WHOLE, says_that_none_ran
 
 UNITTEST = "\n----------------------------------------------------------------------\nRan {} in 0.000s\n\nOK\n"
 LIBTEST = "\nrunning {}\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n"

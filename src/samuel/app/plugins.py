@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from samuel import paths
+from samuel.base import paths
 from samuel.config.model import PluginSettings
 from samuel.files.survey import signature
 from samuel.trust.permit import Permit

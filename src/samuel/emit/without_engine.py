@@ -11,10 +11,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from samuel.base.project_root import project_root
 from samuel.emit import filter_cache
 from samuel.emit.call import LARGEST_STDIN, STDOUT, EmitArguments
 from samuel.process.passed import PINNED
-from samuel.project_root import project_root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from samuel.printable import shell_word
+from samuel.base.printable import shell_word
 from samuel.process import shim
 from samuel.process.compiled_python import EXACTLY
 from samuel.process.reason import NotRunnable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from samuel.clock import Clock
+from samuel.base.clock import Clock
 from samuel.dialects.agent_hooks.format import HookFailed, HookOutput, InvalidAnswer
 from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.dialects.table import DIALECTS

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from samuel.process.walls.limits import ProcessLimits
+    from samuel.confine.walls.limits import ProcessLimits
     from samuel.runtimes.confined import Confinement
 
 WallLimits = Callable[[], "ProcessLimits"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from samuel.decoding import json_decoder
+from samuel.base.decoding import json_decoder
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.json import InvalidJson, too_deep

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from samuel.decoding import decode_json
+from samuel.base.decoding import decode_json
+from samuel.base.printable import listed
 from samuel.files import atomic
 from samuel.files.inside import is_inside
 from samuel.files.regular import read_regular
-from samuel.printable import listed
 from samuel.tasks.task import Task
 
 # Every `samuel run` command looks up where the tasks came from; few of them read tasks.

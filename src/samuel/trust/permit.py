@@ -9,11 +9,11 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from samuel.base.printable import file_name
 from samuel.files.survey import Signature, TooManyFiles, file_signature, survey, survey_place
 from samuel.hooks.capability import binding_refusal
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
-from samuel.printable import file_name
 from samuel.trust.content import NO_CONTENT, TrustedContent, TrustedFile
 from samuel.trust.digests import Digests, agreed_digest, tree_digest
 from samuel.trust.neighbours import single_file_directories

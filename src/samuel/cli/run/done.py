@@ -5,14 +5,15 @@ from pathlib import Path
 
 import click
 
-from samuel import config, paths
+from samuel import config
+from samuel.base import paths
+from samuel.base.clock import SystemClock, iso
+from samuel.base.printable import file_name
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import change_tasks, origin_file, state_directory
-from samuel.clock import SystemClock, iso
-from samuel.loop.done_by_person import notes_on_done
-from samuel.printable import file_name
+from samuel.git.git import Git
+from samuel.history.done_by_person import notes_on_done
 from samuel.process import environment
-from samuel.process.git.git import Git
 from samuel.tasks.task import find
 from samuel.tasks.write_back import write_back
 

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from samuel.cli.run.words import clock_time, elapsed
-from samuel.loop.availability import AgentWait, choose
-from samuel.loop.holds import Hold, holds_of
-from samuel.loop.report.words import line
-from samuel.loop.run import Run
+from samuel.history.availability import AgentWait, choose
+from samuel.history.holds import Hold, holds_of
+from samuel.history.run import Run
+from samuel.report.words import line
 
 
 def hold_data(run: Run, now: float) -> dict[str, Any]:

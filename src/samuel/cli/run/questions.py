@@ -4,10 +4,10 @@ from typing import Any
 
 import click
 
+from samuel.base.printable import shell_word
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import state_directory, task_store
-from samuel.loop.report.words import line
-from samuel.printable import shell_word
+from samuel.report.words import line
 from samuel.tasks.answering import answer_command, is_about_landing
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, natural

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samuel.printable import shell_word
+from samuel.base.printable import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,0 +1,56 @@
+"""What changes in the work tree of the person while agents work in lanes.
+
+An agent may go there, and the person may be at work there: nobody knows whose a change is. So it is only named.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from samuel.base.paths import VOLATILE_DIRS
+from samuel.base.printable import file_name
+from samuel.git.git import Git, GitFailed, WorkTreeState
+from samuel.workspaces.settle import TRAILER
+
+MOST_NAMED = 5
+
+
+class PersonChanges:
+    """The files of the person's work tree, as they were when they were last looked at."""
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._before = self._state()
+
+    def files(self) -> list[str]:
+        """A note about uncommitted files that changed since the last look; none if there are none.
+
+        What landed is committed: a work tree that follows the branch has no such file.
+        """
+        before, self._before = self._before, self._state()
+        if before is None or self._before is None:
+            return []
+        now = self._before.differing
+        changed = [path for path in now if now[path] != before.differing.get(path)]
+        paths = [file_name(path) for path in sorted(changed) if not path.startswith(VOLATILE_DIRS)]
+        return (
+            [f"while agents worked, files in your own work tree were changed: {_listed(paths)}"] if paths else []
+        )
+
+    def commits(self, place: str, old: str, new: str) -> list[str]:
+        """A note about commits that Samuel did not make; `place` is the branch, in words."""
+        options = ("--format=%h %s", "--first-parent", "--invert-grep", f"--grep=^{TRAILER}: ")
+        log = self._git.run("log", *options, f"{old}..{new}").decode("utf-8", "replace").splitlines()
+        more = f" and {len(log) - MOST_NAMED} more" if len(log) > MOST_NAMED else ""
+        named = "; ".join(log[:MOST_NAMED]) + more
+        return [f"while agents worked, commits were made on {place}, which stay: {named}"] if log else []
+
+    def _state(self) -> WorkTreeState | None:
+        with suppress(GitFailed):
+            return self._git.work_tree()
+        return None
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(f"`{name}`" for name in names[:MOST_NAMED]) + more
