@@ -16,13 +16,13 @@ from bench_exec import noop
 from bench_projects import project
 from measure import Row, beside, take_turns
 
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
+from samuel.confine.walls import walls
 from samuel.events import ContextExtra
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
 from samuel.process.environment import clean
-from samuel.process.walls import walls
 from samuel.runtimes.base import Runtime
 from samuel.runtimes.exec import ExecRuntime
 from samuel.runtimes.python import PythonRuntime

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from measure import Row, Times, at_most, take_turns
 
+from samuel.git.git import Git
 from samuel.process import environment
-from samuel.process.git.git import Git
 from samuel.prompts.snapshot import take, to_toon
 
 BARE = (

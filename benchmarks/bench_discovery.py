@@ -13,7 +13,7 @@ from bench_projects import executable, project
 from measure import Row, Times, at_most, take_turns
 
 from samuel.app import App
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 from samuel.hooks.handler import Handler
 from samuel.sources.discover import discover
 from samuel.trust.permit import Permit

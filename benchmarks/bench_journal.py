@@ -9,7 +9,7 @@ from pathlib import Path
 from bench_projects import dispatcher, inline, project
 from measure import Row, Times, at_most, below, take_turns
 
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 from samuel.events import ContextExtra
 from samuel.journal import Journal
 

@@ -17,27 +17,27 @@ import samuel
 from samuel.app import App, Overrides
 from samuel.app.lanes import lane_options
 from samuel.app.loop import ONE_LANE, steps_of
+from samuel.attempt.protect import Protected
+from samuel.attempt.run_files import RunFiles
+from samuel.attempt.stop import Stop
+from samuel.checks.memory import CheckMemory
 from samuel.events import AfterIteration
 from samuel.events.endings import IterationOutcome
-from samuel.loop.attempts import NO_TREE
-from samuel.loop.checks.memory import CheckMemory
-from samuel.loop.lanes.branch import Branch, first_state
-from samuel.loop.lanes.lane import LANDING, Lane
-from samuel.loop.lanes.ledger import TaskLedger
-from samuel.loop.lanes.merging import Merging
-from samuel.loop.lanes.run_state import SharedRun
-from samuel.loop.lanes.settling import Settled
-from samuel.loop.protect import Protected
-from samuel.loop.reports import ignore_reports
-from samuel.loop.run import AttemptResult, LaneRecord, Run, Settlement, TaskCells
-from samuel.loop.run_file import RunFile
-from samuel.loop.run_files import RunFiles
-from samuel.loop.run_history import RunHistoryWriter
-from samuel.loop.spending import Spending
-from samuel.loop.stop import Stop
+from samuel.history.attempts import NO_TREE
+from samuel.history.reports import ignore_reports
+from samuel.history.run import AttemptResult, LaneRecord, Run, Settlement, TaskCells
+from samuel.history.run_file import RunFile
+from samuel.history.spending import Spending
 from samuel.process import environment
+from samuel.run.ledger import TaskLedger
+from samuel.run.run_history import RunHistoryWriter
+from samuel.run.settling import Settled
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
+from samuel.workspaces.lanes.branch import Branch, first_state
+from samuel.workspaces.lanes.lane import LANDING, Lane
+from samuel.workspaces.lanes.merging import Merging
+from samuel.workspaces.lanes.run_state import SharedRun
 
 TASKS = 60
 SECONDS = 0.5

@@ -15,7 +15,7 @@ from measure import Row, Times, at_most, take_turns
 
 import samuel
 from samuel.app import App, Overrides
-from samuel.loop.stop import Stop
+from samuel.attempt.stop import Stop
 from samuel.process import environment
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task

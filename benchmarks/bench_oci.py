@@ -12,11 +12,11 @@ import msgspec
 from bench_projects import project, user
 from measure import Row, at_least, at_most, take_turns
 
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
+from samuel.confine.containers import engine
 from samuel.events import ContextExtra
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
-from samuel.process.containers import engine
 from samuel.process.conversation import Conversation
 from samuel.process.environment import clean
 from samuel.process.reason import NotRunnable

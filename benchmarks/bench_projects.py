@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from samuel import paths
-from samuel.clock import SystemClock
+from samuel.base import paths
+from samuel.base.clock import SystemClock
 from samuel.config.model import EventSettings
 from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
 from samuel.dispatch.permit_check import PermitCheck

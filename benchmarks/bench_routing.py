@@ -16,13 +16,13 @@ from pathlib import Path
 
 from measure import Row, at_least, at_most, below, take_turns
 
-from samuel.abilities.model import Ability
-from samuel.abilities.ranking import Ranking
-from samuel.abilities.registry import Registry, cache_file, load
-from samuel.abilities.route import open_index, route
-from samuel.knowledge.indexes import read_base
-from samuel.knowledge.route import route as route_knowledge
-from samuel.relevance.index import TextIndex
+from samuel.routing.abilities.model import Ability
+from samuel.routing.abilities.ranking import Ranking
+from samuel.routing.abilities.registry import Registry, cache_file, load
+from samuel.routing.abilities.route import open_index, route
+from samuel.routing.knowledge.indexes import read_base
+from samuel.routing.knowledge.route import route as route_knowledge
+from samuel.routing.relevance.index import TextIndex
 
 TESTS = Path(__file__).parent.parent / "tests"
 TOPICS = 1_000

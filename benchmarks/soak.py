@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from bench_emit import CALL, NATIVE, SAMUEL, command, guarded_project, serve
 
-from samuel.serve import wire
+from samuel.emit.serve import wire
 
 CALLS = 1_000_000
 AT_ONCE = 4

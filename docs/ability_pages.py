@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 from page import MUST, NOTE, UNKNOWN, keys_by_table, keys_table, table
 
-from samuel.abilities import registry, route, usage
-from samuel.abilities.definition import TYPES, read_ability
-from samuel.abilities.execution import call_store, nesting
-from samuel.abilities.execution.call import AbilityCall, CallStatus
-from samuel.abilities.execution.program import SECONDS
-from samuel.abilities.model import KINDS, Level
-from samuel.abilities.tables import COLUMNS
-from samuel.abilities.tables import FILE as TABLES
 from samuel.config import format_duration
+from samuel.routing.abilities import registry, route, usage
+from samuel.routing.abilities.definition import TYPES, read_ability
+from samuel.routing.abilities.execution import call_store, nesting
+from samuel.routing.abilities.execution.call import AbilityCall, CallStatus
+from samuel.routing.abilities.execution.program import SECONDS
+from samuel.routing.abilities.model import KINDS, Level
+from samuel.routing.abilities.tables import COLUMNS
+from samuel.routing.abilities.tables import FILE as TABLES
 
 TOP = {
     "id": ("name", f"high-level: {MUST}", "Its name. A low-level ability is named by its operation key."),

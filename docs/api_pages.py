@@ -16,7 +16,8 @@ from msgspec.structs import fields
 from page import NOTE, table
 
 import samuel
-from samuel import errors, testing
+from samuel import testing
+from samuel.base import errors
 from samuel.events import EVENTS
 
 LINE = 100

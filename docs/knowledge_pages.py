@@ -8,11 +8,11 @@ from pathlib import Path
 
 from page import MUST, NOTE, UNKNOWN, keys_table, table
 
-from samuel.errors import Problem
-from samuel.knowledge import indexes, routes
-from samuel.knowledge import route as knowledge
-from samuel.knowledge.model import FILE as ROUTING
-from samuel.knowledge.model import STAGES, DocumentHeader
+from samuel.base.errors import Problem
+from samuel.routing.knowledge import indexes, routes
+from samuel.routing.knowledge import route as knowledge
+from samuel.routing.knowledge.model import FILE as ROUTING
+from samuel.routing.knowledge.model import STAGES, DocumentHeader
 
 INDEX = {
     "scope": (

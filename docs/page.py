@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from samuel.errors import ConfigError
+from samuel.base.errors import ConfigError
 
 NOTE = "<!-- Written by docs/generate.py. Change the code, then run it again. -->\n"
 

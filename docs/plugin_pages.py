@@ -14,10 +14,10 @@ from page import MUST, NOTE, UNKNOWN, keys_by_table, keys_table, table
 
 from samuel.config import format_duration
 from samuel.config.model import RESERVED_NAMES
+from samuel.confine.containers.engine import PIDS, SAFER
 from samuel.events.event import PROTOCOL
 from samuel.plugins import bindings, contents, manifest
 from samuel.plugins.model import FILE, KINDS
-from samuel.process.containers.engine import PIDS, SAFER
 from samuel.runtimes import oci, wasm
 from samuel.runtimes.wasm.codes import LARGEST, NoAnswer
 

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
-from samuel.loop.history import RunHistory
-from samuel.loop.report.html import to_html
-from samuel.loop.report.model import RunReport, build_report
+from samuel.history.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
+from samuel.history.history import RunHistory
+from samuel.report.html import to_html
+from samuel.report.model import RunReport, build_report
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 

@@ -7,13 +7,13 @@ from msgspec.structs import FieldInfo, fields
 from page import NOTE, table
 from shapes import Shapes
 
+from samuel.base.paths import SYSTEM
 from samuel.events import EVENTS, EventType
 from samuel.events.schema import own_fields
 from samuel.events.session import HookResult
 from samuel.files.log import MOST_BYTES
 from samuel.journal.hooks_log import NAME as HOOKS_LOG
 from samuel.journal.hooks_log import Line
-from samuel.paths import SYSTEM
 from samuel.sessions.session import FollowUp, Session
 from samuel.sessions.store import MOST_SESSIONS
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from page import MUST, NOTE, UNKNOWN, keys_by_table, keys_table, table
 
+from samuel.base.paths import YAML_HOOKS
 from samuel.events import EVENTS
 from samuel.events.compose import Arrange
 from samuel.files import yaml
 from samuel.hooks.handler import DEFAULT_ORDER
 from samuel.hooks.match import FIELDS
-from samuel.paths import YAML_HOOKS
 from samuel.shipped.definition import definition
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_file import KINDS, LONGEST_NAME, STAGES, STATUSES, read_hook

@@ -142,8 +142,8 @@ def import_everything() -> None:
 
 def compile_templates() -> None:
     """Compile the shipped templates: that is half of what a short run computes."""
-    from samuel.loop.report import html
     from samuel.prompts import jinja, render
+    from samuel.report import html
     from samuel.tasks import commonmark
 
     html._template()
@@ -154,7 +154,7 @@ def compile_templates() -> None:
 
 def build_types() -> None:
     """Have msgspec learn all types: each command would build those that it needs anew."""
-    from samuel.decoding import build
+    from samuel.base.decoding import build
 
     todo = [msgspec.Struct]
     while todo:

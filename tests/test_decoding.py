@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from samuel.decoding import convert, decode_json, decode_msgpack, json_decoder, msgpack_decoder
+from samuel.base.decoding import convert, decode_json, decode_msgpack, json_decoder, msgpack_decoder
 
 ROOT = Path(__file__).parents[1]
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 THREADS = """
 import threading, time
 import msgspec
-from samuel import decoding
+from samuel.base import decoding
 
 half_built = threading.Event()
 

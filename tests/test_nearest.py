@@ -2,7 +2,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from samuel.nearest import LONGEST_NAME, MOST_HINTS, SpellingHints, did_you_mean, nearest_name, nearest_path
+from samuel.base.nearest import LONGEST_NAME, MOST_HINTS, SpellingHints, did_you_mean, nearest_name, nearest_path
 
 ROOT = Path(__file__).parents[1]
 

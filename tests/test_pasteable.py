@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.printable import shell_word
+from samuel.base.printable import shell_word
 
 SOURCE = Path(__file__).parents[1] / "src/samuel"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import UsageError
-from samuel.paths import User
+from samuel.base.errors import UsageError
+from samuel.base.paths import User
 
 HINT = "set `HOME` to the absolute path of a directory that exists"
 COMMANDS = (

@@ -1,5 +1,5 @@
-from samuel.printable import file_name, safe, shorten
-from samuel.printable_json import safe_json
+from samuel.base.printable import file_name, safe, shorten
+from samuel.base.printable_json import safe_json
 
 
 def test_safe_escapes_all_that_a_terminal_might_act_on_but_for_what_is_kept() -> None:

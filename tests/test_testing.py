@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import samuel
-from samuel.errors import UsageError
+from samuel.base.errors import UsageError
 from samuel.hooks.handler import Outcome
 from samuel.testing import FakeClock, Recorder, SamuelProject, fire
 

@@ -1,8 +1,8 @@
 /* samuel-emit: `samuel emit`, answered by the server of the project if there is one.
  *
- * It takes the arguments of `samuel emit` and knows nothing but the socket, the protocol (src/samuel/serve/wire.py)
+ * It takes the arguments of `samuel emit` and knows nothing but the socket, the protocol (src/samuel/emit/serve/wire.py)
  * and what to do without an answer: start `samuel emit` (in a run, the program that the command line names), or, once
- * handlers may have been called, give the answer that the server sent for this case. src/samuel/serve/thin_client.py does the same in Python.
+ * handlers may have been called, give the answer that the server sent for this case. src/samuel/emit/serve/thin_client.py does the same in Python.
  *
  * The build gives it SAMUEL_VERSION, and in passed.h PASSED_NAMES and PASSED_PREFIXES. With WITHOUT_LIBC it needs no
  * C library, whose start takes longer than the rest of the client: hence no function here that prints or formats.
@@ -55,7 +55,7 @@ static char **arguments; /* those after the program's name, without the server a
  * without it. These four words; NULL for the server of the project. */
 static char **run_server;
 static char directory[PATH_MAX], installation[PATH_MAX];
-static char proof[128]; /* that nothing confines this process, as src/samuel/serve/proof.py has it */
+static char proof[128]; /* that nothing confines this process, as src/samuel/emit/serve/proof.py has it */
 
 typedef struct {
     char *data;
@@ -199,7 +199,7 @@ _Noreturn static void cold(void) {
     deny(message.data);
 }
 
-/* Where the server listens: as src/samuel/serve/place.py has it */
+/* Where the server listens: as src/samuel/emit/serve/place.py has it */
 
 static uint64_t hash(const char *data, size_t size) { /* FNV-1a */
     uint64_t value = 0xcbf29ce484222325u;

@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
     from samuel import events, shell
     from samuel.app import App, Machine, Overrides, open
+    from samuel.base.errors import ConfigError, SamuelError, UnknownEvent, UsageError
     from samuel.dispatch.record import Fired, HandlerCall
-    from samuel.errors import ConfigError, SamuelError, UnknownEvent, UsageError
     from samuel.hooks.decorator import hook
     from samuel.hooks.handler import Outcome
 
 _WHERE = {
     "App": "samuel.app",
-    "ConfigError": "samuel.errors",
+    "ConfigError": "samuel.base.errors",
     "Fired": "samuel.dispatch.record",
     "HandlerCall": "samuel.dispatch.record",
     "Machine": "samuel.app",
     "Outcome": "samuel.hooks.handler",
     "Overrides": "samuel.app",
-    "SamuelError": "samuel.errors",
-    "UnknownEvent": "samuel.errors",
-    "UsageError": "samuel.errors",
+    "SamuelError": "samuel.base.errors",
+    "UnknownEvent": "samuel.base.errors",
+    "UsageError": "samuel.base.errors",
     "hook": "samuel.hooks.decorator",
     "open": "samuel.app",
 }

@@ -47,7 +47,7 @@ def _quickly(answer: Callable[[], int]) -> int:
 
 def _emit_as_client() -> int:
     if sys.argv[1:] == ["--socket"]:
-        from samuel.serve.thin_client import tell_socket
+        from samuel.emit.serve.thin_client import tell_socket
 
         return tell_socket()
     from samuel.process.emit_client import split_server, without_deadline
@@ -55,7 +55,7 @@ def _emit_as_client() -> int:
     server, arguments = split_server(sys.argv[1:])
     if not server:
         return _emit(arguments)
-    from samuel.serve.thin_client import emit_in_run
+    from samuel.emit.serve.thin_client import emit_in_run
 
     return emit_in_run(without_deadline(arguments), *server)
 
@@ -68,7 +68,7 @@ def _emit(arguments: list[str]) -> int:
     if arguments[:1] == [WAS_ASKED_OPTION]:
         del arguments[0]
     elif os.environ.get(SWITCH) != OFF:
-        from samuel.serve.thin_client import emit_or_prepare
+        from samuel.emit.serve.thin_client import emit_or_prepare
 
         code = emit_or_prepare(arguments)
         if code is not None:

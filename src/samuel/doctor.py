@@ -11,31 +11,31 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel import paths
-from samuel.abilities import registry
-from samuel.abilities.lint import lint as lint_abilities
 from samuel.app import App
 from samuel.app.tool_names import tool_name_warnings
+from samuel.base import paths
+from samuel.base.clock import iso
+from samuel.base.errors import ConfigError, SamuelError
 from samuel.bridges.proofs import latest_proofs
-from samuel.clock import iso
+from samuel.confine.containers import engine
+from samuel.confine.walls import limits
+from samuel.confine.walls.walls import BWRAP, counts_processes, strength
 from samuel.dispatch.record import percentile, slowness
-from samuel.errors import ConfigError, SamuelError
+from samuel.emit.serve import wire
+from samuel.emit.serve.client_program import HOW_TO_GET_NATIVE, ClientProgram, client_program
+from samuel.emit.serve.control import ask
+from samuel.emit.serve.socket_places import place_problems, usable_directory
+from samuel.emit.serve.start import sockets, why_not
+from samuel.git.program import git_program
 from samuel.hooks.handler import HandlerStatus
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain
 from samuel.journal import CallRecord, newest_first
-from samuel.knowledge.indexes import find_root, read_base
-from samuel.knowledge.lint import lint as lint_knowledge
-from samuel.process.containers import engine
 from samuel.process.emit_client import NATIVE_CLIENT, SWITCH, installation_of
-from samuel.process.git.program import git_program
-from samuel.process.walls import limits
-from samuel.process.walls.walls import BWRAP, counts_processes, strength
-from samuel.serve import wire
-from samuel.serve.client_program import HOW_TO_GET_NATIVE, ClientProgram, client_program
-from samuel.serve.control import ask
-from samuel.serve.socket_places import place_problems, usable_directory
-from samuel.serve.start import sockets, why_not
+from samuel.routing.abilities import registry
+from samuel.routing.abilities.lint import lint as lint_abilities
+from samuel.routing.knowledge.indexes import find_root, read_base
+from samuel.routing.knowledge.lint import lint as lint_knowledge
 from samuel.sources.client_hooks.find import read_files
 from samuel.sources.client_hooks.places import present, project_places
 from samuel.sources.environment import HOW

@@ -36,15 +36,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from samuel.clock import Clock, FakeClock
+from samuel.base.clock import Clock, FakeClock
 from samuel.hooks.decorator import hook
 
 # pytest loads this module in every project that has Samuel installed, so the engine is imported when it is used.
 if TYPE_CHECKING:
     from samuel.app import App
+    from samuel.base.paths import User
     from samuel.dispatch.record import Fired, HandlerCall
     from samuel.events import Event
-    from samuel.paths import User
 
 __all__ = ["FakeClock", "Recorder", "SamuelProject", "fire", "samuel_project"]
 
@@ -106,7 +106,7 @@ class SamuelProject:
 
     def __init__(self, directory: Path, cache: Path | None = None) -> None:
         """Make it below `directory`. `cache` may be shared: nothing in it but compiled Python and the like."""
-        from samuel.paths import User
+        from samuel.base.paths import User
 
         self.root = directory / "project"
         home = directory / "home"
@@ -177,7 +177,7 @@ class SamuelProject:
     ) -> App:
         """Open the project. `options` are those of `samuel.open`; it is closed with the test at the latest."""
         from samuel.app import App, Machine, Overrides
-        from samuel.clock import SystemClock
+        from samuel.base.clock import SystemClock
 
         overrides = Overrides(environment=environment, methodology=methodology, trust_everything=trust_everything)
         machine = Machine(user=user or self.user, clock=clock or SystemClock())
@@ -218,11 +218,11 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
     composed, and whatever it raises becomes an outcome.
     """
     from samuel.app.embedding import embedded, payload
-    from samuel.clock import SystemClock
+    from samuel.base.clock import SystemClock
+    from samuel.base.errors import UsageError
     from samuel.config.model import NO_SETTINGS, Limits
     from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
     from samuel.dispatch.permit_check import PermitCheck
-    from samuel.errors import UsageError
     from samuel.events import Event, event_type
     from samuel.events.catalogue import BY_PAYLOAD
     from samuel.hooks.order import resolve

@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.abilities.model import Ability, Level
-from samuel.abilities.registry import Registry, load
 from samuel.files import yaml
+from samuel.routing.abilities.model import Ability, Level
+from samuel.routing.abilities.registry import Registry, load
 
 FOLDER = Path(__file__).parent / "labelled"
 DEVELOPMENT = ("web_shop", "data_platform", "game_studio")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.abilities.definition import read_ability, read_execution
-from samuel.abilities.model import Level, PromptImplementation, PythonImplementation, ScriptImplementation
-from samuel.errors import ConfigError
+from samuel.base.errors import ConfigError
+from samuel.routing.abilities.definition import read_ability, read_execution
+from samuel.routing.abilities.model import Level, PromptImplementation, PythonImplementation, ScriptImplementation
 
 HIGH = """\
 id: billing_regression

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from samuel.abilities.execution.call import AbilityCall, CallStatus, shortened, summary
-from samuel.abilities.execution.call_file import LONGEST, tool_call
-from samuel.abilities.execution.call_store import KILLED, CallStore, new_key
-from samuel.errors import ConfigError, Locked, SamuelError, UsageError
+from samuel.base.errors import ConfigError, Locked, SamuelError, UsageError
+from samuel.routing.abilities.execution.call import AbilityCall, CallStatus, shortened, summary
+from samuel.routing.abilities.execution.call_file import LONGEST, tool_call
+from samuel.routing.abilities.execution.call_store import KILLED, CallStore, new_key
 
 NOW = 1_750_000_000.0
 CALL = AbilityCall(key=new_key(NOW), ability_id="x", created="2025-06-15T15:06:40.000Z", status=CallStatus.CREATED)

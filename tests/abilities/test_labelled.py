@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from samuel.abilities.route import AbilityRouting, open_index, route
+from samuel.routing.abilities.route import AbilityRouting, open_index, route
 
 from .labelled_sets import DEVELOPMENT, HELD_OUT, Labelled, labelled, unrelated_everywhere
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from samuel.abilities.lint import lint
-from samuel.abilities.registry import load
+from samuel.routing.abilities.lint import lint
+from samuel.routing.abilities.registry import load
 
 HIGH, LOW, CONFIG = (f".system/registry/{name}" for name in ("high-level", "low-level", "config"))
 RUN = "implementation: {kind: script, script: {path: run.sh}}\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.abilities.placeholders import fill, names
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
+from samuel.routing.abilities.placeholders import fill, names
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from samuel.abilities.model import Ability, Level
-from samuel.abilities.ranking import Ranking, ids_in, prompt
-from samuel.abilities.route import open_index, route
+from samuel.routing.abilities.model import Ability, Level
+from samuel.routing.abilities.ranking import Ranking, ids_in, prompt
+from samuel.routing.abilities.route import open_index, route
 
 from .labelled_sets import DEVELOPMENT, labelled, unrelated_everywhere
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from samuel.abilities.model import Level, ScriptImplementation
-from samuel.abilities.registry import cache_file, load
-from samuel.errors import UsageError
+from samuel.base.errors import UsageError
+from samuel.routing.abilities.model import Level, ScriptImplementation
+from samuel.routing.abilities.registry import cache_file, load
 
 SEED = "operation_key: db.seed\nsummary: Seed the database\n"
 REVIEW = "id: review\ntype: agent\nsummary: Review a change\n"

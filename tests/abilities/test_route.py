@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.abilities.model import Ability, Level
-from samuel.abilities.registry import Registry, load
-from samuel.abilities.route import AbilityRouting, open_index, route
-from samuel.abilities.scope import in_scope
-from samuel.abilities.usage import AbilityUsage
 from samuel.events.session import SuggestedAbility
+from samuel.routing.abilities.model import Ability, Level
+from samuel.routing.abilities.registry import Registry, load
+from samuel.routing.abilities.route import AbilityRouting, open_index, route
+from samuel.routing.abilities.scope import in_scope
+from samuel.routing.abilities.usage import AbilityUsage
 
 
 def ability(id: str, level: Level = Level.LOW, **fields: object) -> Ability:

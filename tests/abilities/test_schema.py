@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.abilities.schema import MOST, check_schema, violations
+from samuel.routing.abilities.schema import MOST, check_schema, violations
 
 SCHEMA = {
     "type": "object",

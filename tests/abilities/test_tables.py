@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.abilities.model import Level
-from samuel.abilities.tables import AbilityRow, read_tables
+from samuel.routing.abilities.model import Level
+from samuel.routing.abilities.tables import AbilityRow, read_tables
 
 TABLES = """\
 # Abilities

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from samuel.abilities.usage import FILE, AbilityUsage, keep_signals, read_usage
+from samuel.routing.abilities.usage import FILE, AbilityUsage, keep_signals, read_usage
 
 
 def put(root: Path, data: bytes) -> Path:

@@ -16,7 +16,7 @@ import pytest
 from samuel.agents.agent import Agent, AgentHome
 from samuel.agents.check import missing_in
 from samuel.agents.table import AGENTS
-from samuel.process import sandbox as sandboxes
+from samuel.confine import sandbox as sandboxes
 from samuel.version import __version__
 
 

@@ -13,9 +13,9 @@ from samuel.agents.stream import LineSplitter, PlainStream, ReadableLog
 from samuel.agents.streams import STREAMS
 from samuel.agents.table import AGENTS, find
 from samuel.agents.words import command_words, tool_words
+from samuel.base.errors import UsageError
 from samuel.config import loop as config_loop
 from samuel.config.model import AgentSettings
-from samuel.errors import UsageError
 
 
 def activity(name: str, *records: dict[str, Any]) -> str:

@@ -10,9 +10,9 @@ import pytest
 from samuel.agents.check import missing, missing_in, version
 from samuel.agents.configured import configured
 from samuel.agents.table import AGENTS, find
+from samuel.base.errors import UsageError
 from samuel.config.model import AgentSettings
-from samuel.errors import UsageError
-from samuel.process.sandbox import Workspace
+from samuel.confine.sandbox import Workspace
 
 
 def test_samuel_toml_wins_over_what_is_shipped() -> None:

@@ -16,7 +16,7 @@ from samuel.agents.copilot import AGENT as COPILOT
 from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.agents.process_files import launcher
 from samuel.agents.watchdog import newest_change
-from samuel.process import sandbox as sandboxes
+from samuel.confine import sandbox as sandboxes
 
 IDLE = 1.5
 

@@ -12,8 +12,8 @@ import pytest
 
 from samuel.app import loop
 from samuel.app.embedding import payload
+from samuel.base.errors import ConfigError
 from samuel.config.model import NO_SETTINGS
-from samuel.errors import ConfigError
 from samuel.events import EVENTS, UserPromptSubmit, event_type
 from samuel.hooks import order
 from samuel.testing import Recorder, SamuelProject

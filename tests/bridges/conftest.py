@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from samuel.base.paths import User
 from samuel.bridges.files import BridgeContext
-from samuel.paths import User
 
 
 @pytest.fixture

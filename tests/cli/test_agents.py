@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from samuel import paths
 from samuel.agents.table import AGENTS
+from samuel.base import paths
 from samuel.bridges.proofs import Proof, remember
 
 

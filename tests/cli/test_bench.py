@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from samuel.emit.serve.client_program import ClientProgram, client_program
 from samuel.journal import EventRecord, newest_first
 from samuel.process.emit_client import installation_of
-from samuel.serve.client_program import ClientProgram, client_program
 
 GUARD = """\
 import samuel

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from samuel.confine.walls import limits
+from samuel.confine.walls.walls import counts_processes, strength
 from samuel.dispatch.record import percentile
 from samuel.doctor import CLIENT_PROGRAMS
+from samuel.emit.serve.client_program import client_program
 from samuel.process.emit_client import installation_of
-from samuel.process.walls import limits
-from samuel.process.walls.walls import counts_processes, strength
-from samuel.serve.client_program import client_program
 from samuel.version import __version__
 
 from .conftest import GUARD, REAL

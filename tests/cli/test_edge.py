@@ -15,9 +15,9 @@ from pathlib import Path
 import click
 import pytest
 
+from samuel.base.errors import ConfigError, Problem, SamuelError
 from samuel.cli.lazy import CommandEntry
 from samuel.cli.root import COMMANDS
-from samuel.errors import ConfigError, Problem, SamuelError
 from samuel.version import __version__
 
 from .conftest import REAL, Samuel

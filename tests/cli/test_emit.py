@@ -17,9 +17,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from samuel.base.errors import UsageError
 from samuel.bridges import canary as canaries
 from samuel.dialects.yaml_context import event_from_context
-from samuel.errors import UsageError
 from samuel.events import EVENTS, Event, event_type
 from samuel.trust.repository import trust_key
 
@@ -409,9 +409,9 @@ def test_emit_imports_neither_the_loop_nor_the_sources(samuel, project: Path) ->
         "toons",
         "wasmtime",
         "sqlite3",
-        "samuel.loop.loop",
+        "samuel.run.loop",
     )
-    assert not names & {*unwanted, "samuel.loop.workplace", "samuel.agents.table", "samuel.plugins.manifest"}
+    assert not names & {*unwanted, "samuel.attempt.workplace", "samuel.agents.table", "samuel.plugins.manifest"}
 
 
 class Quick(NamedTuple):

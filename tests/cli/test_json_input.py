@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import click
 import pytest
 
+from samuel.base.errors import UsageError
 from samuel.cli.json_input import MAX_BYTES, METAVAR, read_json
 from samuel.cli.lazy import LazyGroup
 from samuel.cli.root import samuel as root_command
-from samuel.errors import UsageError
 
 from .conftest import Samuel
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from samuel.base.printable import safe
+from samuel.base.printable_json import safe_json
 from samuel.cli.output import Output, OutputTable
-from samuel.printable import safe
-from samuel.printable_json import safe_json
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\r\x9b2J\u202edrow\u200b\udcff\U000e0041"
 

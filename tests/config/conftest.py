@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from samuel.base.errors import ConfigError
 from samuel.config import Config, load
-from samuel.errors import ConfigError
 
 
 @pytest.fixture

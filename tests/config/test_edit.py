@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samuel.base.errors import ConfigError
 from samuel.config import load
 from samuel.config.edit import Value, set_value, snippet
-from samuel.errors import ConfigError
 
 NOTIFY = ("hooks", "quality.check", "order", "notify")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from samuel.base.errors import ConfigError
 from samuel.config import Personal, load_personal
-from samuel.errors import ConfigError
 
 
 def test_preferences_without_a_file_are_the_defaults(tmp_path: Path) -> None:

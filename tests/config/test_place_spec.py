@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from samuel.base.errors import ConfigError, UsageError
 from samuel.config import load
 from samuel.config.place_spec import PlaceSpec, place_spec, place_specs
-from samuel.errors import ConfigError, UsageError
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from samuel.base.errors import ConfigError, Problem
 from samuel.config import load
 from samuel.config.source import LARGEST
-from samuel.errors import ConfigError, Problem
 
 Refused = Callable[[str | bytes], str]
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from samuel.base.errors import UsageError
 from samuel.dialects.clients.client import DENIABLE, END, POST, PRE, PROMPT, START, STOP, PayloadError
 from samuel.dialects.clients.table import CLIENTS, client
 from samuel.dialects.clients.tools import common_input, common_name, native_input
 from samuel.dialects.yaml_context import event_from_context
-from samuel.errors import UsageError
 from samuel.events import event_type, names
 from samuel.events.names import SESSION
 

@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 from tests.dialects.client_reading import capture
 
+from samuel.base.errors import UnknownEvent, UsageError
 from samuel.dialects.clients.table import client
 from samuel.dialects.table import DIALECTS, event_and_dialect
 from samuel.dialects.yaml_context import event_from_context
-from samuel.errors import UnknownEvent, UsageError
 from samuel.events import (
     EVENTS,
     EventType,

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 import samuel
-from samuel.clock import FakeClock
-from samuel.errors import UnknownEvent, UsageError
+from samuel.base.clock import FakeClock
+from samuel.base.errors import UnknownEvent, UsageError
 from samuel.events import names
 from samuel.hooks.handler import Outcome
 from samuel.tasks.store import TaskStore

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from samuel.base.errors import UsageError
 from samuel.dispatch.record import Fired
-from samuel.errors import UsageError
 from samuel.hooks.handler import Outcome
 from samuel.testing import Recorder, SamuelProject
 

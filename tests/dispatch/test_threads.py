@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 from samuel.journal import newest_first
 from samuel.process.tree import CallsEnded, end_calls, resume_calls
 from samuel.testing import Recorder, SamuelProject

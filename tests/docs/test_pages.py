@@ -13,18 +13,18 @@ from typing import NoReturn
 
 import pytest
 
-from samuel.abilities.execution.call import CallStatus
 from samuel.agents.table import AGENTS, CHECKED
+from samuel.base.paths import PLUGIN_DIRS
 from samuel.config import Personal, model
+from samuel.confine.walls import walls
+from samuel.confine.walls.places import PROTECTED
+from samuel.history.run import Run, Settlement
 from samuel.hooks.capability import ENV, EXEC, LOADER_NAMES, LOADER_PREFIXES, NETWORK, READ, WRITE
 from samuel.hooks.handler import HandlerStatus, Origin, Outcome, Role
-from samuel.loop.run import Run, Settlement
-from samuel.paths import PLUGIN_DIRS
 from samuel.plugins.lock import LockedPlugin
 from samuel.plugins.model import FILE
 from samuel.process.environment import PASSED
-from samuel.process.walls import walls
-from samuel.process.walls.places import PROTECTED
+from samuel.routing.abilities.execution.call import CallStatus
 from samuel.shipped.knowledge_trigger.rules import Trigger
 from samuel.shipped.policy_guard.rules import NAMES
 from samuel.shipped.session_stop_build_check.rules import Build

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from samuel.base.errors import UsageError
 from samuel.dialects.yaml_context import event_from_context
 from samuel.emit.filter_cache import row_of
 from samuel.emit.without_engine import parsed, unmatched
-from samuel.errors import UsageError
 from samuel.events import event_type
 from samuel.events.names import ALL, spellings
 from samuel.hooks.match import holds

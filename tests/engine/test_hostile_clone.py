@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from samuel.app import App, Machine
-from samuel.errors import ConfigError, UnsafePath
+from samuel.base.errors import ConfigError, UnsafePath
 from samuel.hooks.handler import HandlerStatus, Outcome
 from samuel.journal import newest_first
 from samuel.testing import SamuelProject

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.errors import UnknownEvent
+from samuel.base.errors import UnknownEvent
 from samuel.events import names
 from samuel.events.names import ALL, KODELET, canonical
 

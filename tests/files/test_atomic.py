@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import UnsafePath
+from samuel.base.errors import UnsafePath
 from samuel.files.atomic import Disk, write_at, write_bytes, write_text
 
 OLD, NEW = b"old" * 1000, b"new" * 5000

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
 from samuel.files.bounded_read import BLOCK, lines_backwards, read_at_most
 from samuel.files.inside import read_inside
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from samuel.decoding import msgpack_decoder
+from samuel.base.decoding import msgpack_decoder
 from samuel.files import file_cache
 from samuel.files.keyed_cache import MOST_VALUES, KeyedCache
 

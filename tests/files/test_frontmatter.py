@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
 from samuel.files.frontmatter import LARGEST, LARGEST_HEAD, parse
 from samuel.files.yaml import DEEPEST
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import SamuelError, UnsafePath
+from samuel.base.errors import SamuelError, UnsafePath
 from samuel.files.atomic import write_at
 from samuel.files.inside import is_inside, make_dirs_inside, open_inside, read_inside, refuse_links
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from samuel.clock import FakeClock
-from samuel.errors import Locked, UnsafePath
+from samuel.base.clock import FakeClock
+from samuel.base.errors import Locked, UnsafePath
 from samuel.files.lock import held
 
 HOLDER = """

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.errors import ConfigError
+from samuel.base.errors import ConfigError
 from samuel.files.yaml import DEEPEST, LARGEST, load, load_all
 
 SAMPLE = """\

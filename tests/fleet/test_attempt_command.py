@@ -10,9 +10,9 @@ import pytest
 from tests.fleet.project import CLONE, FleetProject
 from tests.lanes.project import PATIENCE
 
-from samuel.loop.fleet.rule_files import rule_digests
-from samuel.loop.fleet.wire import PROTOCOL, MachineRequest, line_of
 from samuel.version import __version__
+from samuel.workspaces.fleet.rule_files import rule_digests
+from samuel.workspaces.fleet.wire import PROTOCOL, MachineRequest, line_of
 
 
 class Attempt(NamedTuple):

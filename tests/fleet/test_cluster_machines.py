@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from samuel.config.place_spec import place_spec
-from samuel.loop.fleet.machine import FAR_FUTURE, LEFT_OUT_FOR, FleetMachine
-from samuel.loop.fleet.refusal import MachineRefused
-from samuel.loop.run import MachineState
+from samuel.history.run import MachineState
 from samuel.places.place import ClusterMachine, PlaceBroken, PlaceCommand, PlaceConnection
+from samuel.workspaces.fleet.machine import FAR_FUTURE, LEFT_OUT_FOR, FleetMachine
+from samuel.workspaces.fleet.refusal import MachineRefused
 
 NOW = 1000.0
 

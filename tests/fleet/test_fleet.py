@@ -17,8 +17,8 @@ from tests.lanes.project import INSTALLED
 from tests.length import at_length
 from tests.places.contract import assert_gone, wait_for
 
-from samuel.loop.fleet.records import record_message
-from samuel.loop.fleet.wire import ResultLine, read_line
+from samuel.workspaces.fleet.records import record_message
+from samuel.workspaces.fleet.wire import ResultLine, read_line
 
 TASKS = at_length(3, 60)
 WORK = 'echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"'
@@ -245,7 +245,7 @@ def test_machine_of_another_protocol_gets_no_work(fleet: FleetProject) -> None:
     other = fleet.machines.home("m1") / "bin" / "samuel"
     other.unlink()
     other.write_text(
-        f"#!{sys.executable}\nimport sys\nfrom samuel.loop.fleet import wire\nwire.PROTOCOL += 1\n"
+        f"#!{sys.executable}\nimport sys\nfrom samuel.workspaces.fleet import wire\nwire.PROTOCOL += 1\n"
         "from samuel.cli.edge import run\nsys.exit(run(sys.argv[1:]))\n"
     )
     other.chmod(0o755)

@@ -10,16 +10,16 @@ from tests.fleet.project import FleetProject
 from samuel.app.lanes import fleet_options
 from samuel.app.options import Machine
 from samuel.app.project import App
+from samuel.base.paths import User
 from samuel.config.place_spec import place_spec
 from samuel.events.endings import IterationOutcome
-from samuel.loop.attempts import KeptAttempt
-from samuel.loop.fleet.exchange import RemoteAway
-from samuel.loop.fleet.fleet import MOST_TROUBLES, Fleet
-from samuel.loop.fleet.wire import ReadyLine, ResultLine
-from samuel.loop.lanes.run_state import SharedRun
-from samuel.loop.run import AttemptResult, LaneRecord, LanesState, Run, Settlement
-from samuel.paths import User
+from samuel.history.attempts import KeptAttempt
+from samuel.history.run import AttemptResult, LaneRecord, LanesState, Run, Settlement
 from samuel.places.place import PlaceBroken, PlaceLost
+from samuel.workspaces.fleet.exchange import RemoteAway
+from samuel.workspaces.fleet.fleet import MOST_TROUBLES, Fleet
+from samuel.workspaces.fleet.wire import ReadyLine, ResultLine
+from samuel.workspaces.lanes.run_state import SharedRun
 
 PLACE = "ssh:m1"
 

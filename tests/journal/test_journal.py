@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from samuel.clock import FakeClock, SystemClock
+from samuel.base.clock import FakeClock, SystemClock
 from samuel.events import TurnEnd
 from samuel.journal import CallRecord, EndRecord, EventRecord, Journal, newest_first
 from samuel.journal.writer import RETRY_AFTER_SECONDS
@@ -365,7 +365,7 @@ class TestSegments:
         code = f"""
 import sys
 from pathlib import Path
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 from samuel.events import TurnEnd
 from samuel.journal import Journal
 

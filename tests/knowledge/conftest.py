@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from samuel.knowledge.indexes import read_base
-from samuel.knowledge.model import KnowledgeBase
+from samuel.routing.knowledge.indexes import read_base
+from samuel.routing.knowledge.model import KnowledgeBase
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "knowledge"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.knowledge.route import route
+from samuel.routing.knowledge.route import route
 
 from .labelled_base import labelled
 

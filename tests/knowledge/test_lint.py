@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from samuel.knowledge.indexes import read_base
-from samuel.knowledge.lint import lint
-from samuel.knowledge.model import KnowledgeBase
+from samuel.routing.knowledge.indexes import read_base
+from samuel.routing.knowledge.lint import lint
+from samuel.routing.knowledge.model import KnowledgeBase
 
 Write = Callable[[dict[str, str]], Path]
 

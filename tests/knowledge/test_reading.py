@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import ConfigError, Problem, SamuelError
-from samuel.knowledge.documents import read_document
-from samuel.knowledge.indexes import MOST, find_root, read_base
-from samuel.knowledge.model import STAGES, RelatedDoc, Route, TopicEntry
-from samuel.knowledge.routes import MOST as MOST_ROUTES
-from samuel.knowledge.routes import MOST_DOCS, read_routes
-from samuel.knowledge.routing_paths import from_root
+from samuel.base.errors import ConfigError, Problem, SamuelError
+from samuel.routing.knowledge.documents import read_document
+from samuel.routing.knowledge.indexes import MOST, find_root, read_base
+from samuel.routing.knowledge.model import STAGES, RelatedDoc, Route, TopicEntry
+from samuel.routing.knowledge.routes import MOST as MOST_ROUTES
+from samuel.routing.knowledge.routes import MOST_DOCS, read_routes
+from samuel.routing.knowledge.routing_paths import from_root
 
 Write = Callable[[dict[str, str]], Path]
 

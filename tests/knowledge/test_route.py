@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from samuel.errors import UsageError
-from samuel.knowledge.indexes import read_base
-from samuel.knowledge.model import KnowledgeBase
-from samuel.knowledge.route import KnowledgeRouting, route
+from samuel.base.errors import UsageError
+from samuel.routing.knowledge.indexes import read_base
+from samuel.routing.knowledge.model import KnowledgeBase
+from samuel.routing.knowledge.route import KnowledgeRouting, route
 
 Write = Callable[[dict[str, str]], Path]
 

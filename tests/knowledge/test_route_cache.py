@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from samuel.files import file_cache
-from samuel.knowledge.indexes import read_base
-from samuel.knowledge.route import KnowledgeRouting, route
+from samuel.routing.knowledge.indexes import read_base
+from samuel.routing.knowledge.route import KnowledgeRouting, route
 from samuel.version import __version__
 
 Write = Callable[[dict[str, str]], Path]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from samuel.loop.lanes.picking import pick
-from samuel.loop.run import LaneRecord, LanesState
+from samuel.history.run import LaneRecord, LanesState
+from samuel.run.picking import pick
 from samuel.tasks.task import Task
 
 

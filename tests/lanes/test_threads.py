@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from samuel.loop.lanes.threads import AttemptEnded, LaneThreads
 from samuel.process.tree import CallsEnded
+from samuel.run.threads import AttemptEnded, LaneThreads
 from samuel.testing import Recorder, SamuelProject
 
 SLOW = """

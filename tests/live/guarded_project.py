@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.live.conftest import LiveProject
 
+from samuel.base.paths import Project
 from samuel.journal import EventRecord, newest_first
-from samuel.paths import Project
 
 HOOKS = """
 import samuel

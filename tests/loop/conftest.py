@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from samuel.app import App
-from samuel.loop.reports import Report
-from samuel.loop.run import Run
-from samuel.loop.stop import Stop
+from samuel.attempt.stop import Stop
+from samuel.history.reports import Report
+from samuel.history.run import Run
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 from samuel.testing import SamuelProject

@@ -15,11 +15,11 @@ from tests.length import at_length
 
 import samuel
 from samuel.app import Machine
-from samuel.clock import FakeClock
+from samuel.attempt.stop import Stop
+from samuel.base.clock import FakeClock
 from samuel.files.atomic import Disk
-from samuel.loop.reports import IterationFailed, IterationSettled, LoopWarning, TaskFileUnreadable
-from samuel.loop.run_file import RunFile
-from samuel.loop.stop import Stop
+from samuel.history.reports import IterationFailed, IterationSettled, LoopWarning, TaskFileUnreadable
+from samuel.history.run_file import RunFile
 from samuel.testing import Recorder
 
 from .conftest import GOOD, LoopProject

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from samuel.loop.reports import AgentActivity
-from samuel.loop.stop import Stop
+from samuel.attempt.stop import Stop
+from samuel.history.reports import AgentActivity
 
 from .conftest import LoopProject
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from samuel.loop.attempt_tree import AttemptTree
-from samuel.loop.reports import LoopWarning
-from samuel.loop.run_files import RunFiles
-from samuel.loop.stop import Stop
-from samuel.loop.workplace import Workplace
+from samuel.attempt.attempt_tree import AttemptTree
+from samuel.attempt.run_files import RunFiles
+from samuel.attempt.stop import Stop
+from samuel.attempt.workplace import Workplace
+from samuel.history.reports import LoopWarning
 from samuel.tasks.task import Task
 
 from .conftest import LoopProject

@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from samuel.decoding import decode_json
+from samuel.base.decoding import decode_json
 from samuel.files.atomic import Disk
-from samuel.loop.attempts import NO_GIT, AttemptChanges, Attempts, AttemptStart, PutAway, TreeState
-from samuel.loop.kept_attempts import kept_attempt, restore_plan
-from samuel.loop.path_set import PathSet, path_of, saved_name
-from samuel.process.git.git import Git
-from samuel.process.git.trees import Trees
+from samuel.git.git import Git
+from samuel.git.trees import Trees
+from samuel.history.attempts import NO_GIT, AttemptChanges, Attempts, AttemptStart, PutAway, TreeState
+from samuel.history.kept_attempts import kept_attempt, restore_plan
+from samuel.history.path_set import PathSet, path_of, saved_name
 
 Plain = Callable[..., str]
 FILES = {"app.py": "app\n", "tests/test_app.py": "test\n", "mine.txt": "mine\n"}

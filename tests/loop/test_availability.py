@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from samuel.agents.ending import AgentEnding, EndingKind
-from samuel.loop.availability import AgentChoice, AgentWait, choose, wait_after
+from samuel.history.availability import AgentChoice, AgentWait, choose, wait_after
 
 NOW = 1_750_000_000.0
 HOUR = 3600.0

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from samuel.loop.history import History
-from samuel.loop.reports import BaselineChecked, IterationSettled
-from samuel.loop.run import Run
+from samuel.history.history import History
+from samuel.history.reports import BaselineChecked, IterationSettled
+from samuel.history.run import Run
 
 from .conftest import GOOD, LoopProject
 

@@ -8,14 +8,14 @@ from typing import Any
 import click
 import pytest
 
+from samuel.base.clock import FakeClock
 from samuel.cli.run.budget_option import BudgetType
-from samuel.clock import FakeClock
 from samuel.config.model import Budgets
-from samuel.loop.attempt_record import AttemptRecord, RunRecord
-from samuel.loop.budgets import AddedBudget, BudgetHit, BudgetMeter, add_usage, cost, tokens
-from samuel.loop.history import History
-from samuel.loop.run import Run
-from samuel.loop.spending import Spending
+from samuel.history.attempt_record import AttemptRecord, RunRecord
+from samuel.history.budgets import AddedBudget, BudgetHit, BudgetMeter, add_usage, cost, tokens
+from samuel.history.history import History
+from samuel.history.run import Run
+from samuel.history.spending import Spending
 from samuel.tasks.task import Task
 
 DAY = 24 * 3600.0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from samuel.loop.checks.files import CheckFiles, ProtectedFiles, disk_reader, owned, without_tests
+from samuel.checks.files import CheckFiles, ProtectedFiles, disk_reader, owned, without_tests
 from samuel.tasks.task import Task
 
 

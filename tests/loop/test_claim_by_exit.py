@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.loop.claims import without_own_files
-from samuel.loop.reports import IterationSettled, LoopWarning
+from samuel.attempt.claims import without_own_files
+from samuel.history.reports import IterationSettled, LoopWarning
 
 from .conftest import LoopProject
 

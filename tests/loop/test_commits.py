@@ -10,9 +10,9 @@ from typing import NoReturn
 import pytest
 from tests.loop.conftest import GOOD, LoopProject
 
-from samuel.loop.reports import LoopWarning
-from samuel.loop.stop import Stop
-from samuel.process import sandbox as sandboxes
+from samuel.attempt.stop import Stop
+from samuel.confine import sandbox as sandboxes
+from samuel.history.reports import LoopWarning
 from samuel.trust import commands
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore

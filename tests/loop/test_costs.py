@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import samuel
-from samuel.clock import FakeClock
-from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
-from samuel.loop.reports import AgentChanged, IterationSettled, QuestionAsked, RunResumed, WaitStarted
-from samuel.loop.run import Run
-from samuel.loop.stop import Stop
+from samuel.attempt.stop import Stop
+from samuel.base.clock import FakeClock
+from samuel.history.budgets import NOTHING_ADDED, AddedBudget
+from samuel.history.reports import AgentChanged, IterationSettled, QuestionAsked, RunResumed, WaitStarted
+from samuel.history.run import Run
 
 from .conftest import GOOD, LoopProject
 

@@ -22,10 +22,10 @@ from typing import NamedTuple
 import pytest
 from tests.length import FULL, at_length
 
-from samuel.loop.history import History, RunHistory
-from samuel.loop.run import Run
-from samuel.loop.run_file import RunFile
-from samuel.paths import User
+from samuel.base.paths import User
+from samuel.history.history import History, RunHistory
+from samuel.history.run import Run
+from samuel.history.run_file import RunFile
 from samuel.tasks.store import TaskStore
 
 OPERATION_PARTS = at_length(3, 48)
@@ -110,9 +110,9 @@ import os, signal, subprocess, sys
 from pathlib import Path
 from samuel.app import App, Machine, Overrides
 from samuel.files.atomic import Disk
-from samuel.loop.run_file import RunFile
-from samuel.loop.stop import Stop
-from samuel.paths import User
+from samuel.history.run_file import RunFile
+from samuel.attempt.stop import Stop
+from samuel.base.paths import User
 from samuel.tasks.store import TaskStore
 
 class Deadly(Disk):

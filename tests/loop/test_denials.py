@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.loop.history import History
+from samuel.history.history import History
 
 from .conftest import GOOD, LoopProject
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import ConfigError
-from samuel.loop.checks.detect import project_files, quality_checks
-from samuel.loop.checks.files import CheckFiles
-from samuel.process.git.git import Git
+from samuel.base.errors import ConfigError
+from samuel.checks.detect import project_files, quality_checks
+from samuel.checks.files import CheckFiles
+from samuel.git.git import Git
 
 MINIMIST = """{"scripts": {
     "prepack": "npmignore --auto --commentLines=auto", "prelint": "evalmd README.md",

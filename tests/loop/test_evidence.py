@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from tests.length import sample
 
 import samuel
-from samuel.loop.reports import IterationSettled, LoopWarning
-from samuel.loop.run_file import RunFile
-from samuel.loop.stop import Stop
+from samuel.attempt.stop import Stop
+from samuel.history.reports import IterationSettled, LoopWarning
+from samuel.history.run_file import RunFile
 from samuel.tasks.rights import asker
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
@@ -32,8 +32,8 @@ SAMUEL = f"{sys.executable} -P -m samuel"
 LOOP = """
 import sys
 from samuel.app import App, Overrides
-from samuel.loop.reports import LoopWarning
-from samuel.loop.stop import Stop
+from samuel.history.reports import LoopWarning
+from samuel.attempt.stop import Stop
 
 def watch(report):
     if isinstance(report, LoopWarning):

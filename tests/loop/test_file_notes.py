@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from samuel.loop.file_notes import LARGE
-from samuel.loop.report.files import HTML, MARKDOWN
-from samuel.loop.reports import LoopWarning
-from samuel.process.git.work_file import LARGEST
+from samuel.attempt.file_notes import LARGE
+from samuel.git.work_file import LARGEST
+from samuel.history.reports import LoopWarning
+from samuel.report.files import HTML, MARKDOWN
 
 from .conftest import LoopProject
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.loop.reports import IterationSettled
+from samuel.history.reports import IterationSettled
 
 from .conftest import LoopProject
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import SamuelError, UsageError
+from samuel.base.errors import SamuelError, UsageError
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.files.atomic import Disk
-from samuel.loop import history as module
-from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
-from samuel.loop.history import History, shortest_prefix
-from samuel.loop.run_logs import remove_old_logs
+from samuel.history import history as module
+from samuel.history.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
+from samuel.history.history import History, shortest_prefix
+from samuel.history.run_logs import remove_old_logs
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
+from samuel.checks.files import ProtectedFiles
+from samuel.checks.judgement import AttemptVerdict, Judgement, checked
+from samuel.checks.memory import CheckMemory
+from samuel.checks.put_back import PutBack
 from samuel.dispatch.record import Fired
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
 from samuel.files.atomic import Disk
-from samuel.loop.attempts import AttemptChanges, Attempts, TreeState
-from samuel.loop.checks.files import ProtectedFiles
-from samuel.loop.checks.judgement import AttemptVerdict, Judgement, checked
-from samuel.loop.checks.memory import CheckMemory
-from samuel.loop.checks.put_back import PutBack
-from samuel.process.git.git import Git
-from samuel.process.git.trees import Trees
-from samuel.process.git.work_file import LARGEST
+from samuel.git.git import Git
+from samuel.git.trees import Trees
+from samuel.git.work_file import LARGEST
+from samuel.history.attempts import AttemptChanges, Attempts, TreeState
 from samuel.tasks.task import Task
 
 Plain = Callable[..., str]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from samuel.loop.checks.junit import compare, read_report
-from samuel.loop.checks.softened_tests import softened_tests
+from samuel.checks.junit import compare, read_report
+from samuel.checks.softened_tests import softened_tests
 
 REPORT = b"""<?xml version="1.0" encoding="utf-8"?>
 <testsuites><testsuite name="x"><!-- a comment -->

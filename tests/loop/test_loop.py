@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import samuel
-from samuel.errors import Locked
+from samuel.attempt.stop import Stop
+from samuel.base.errors import Locked
 from samuel.events import names
 from samuel.files.lock import held
-from samuel.loop.reports import IterationSettled, Report, TaskFileUnreadable
-from samuel.loop.run_file import RunFile
-from samuel.loop.stop import Stop
+from samuel.history.reports import IterationSettled, Report, TaskFileUnreadable
+from samuel.history.run_file import RunFile
 from samuel.tasks.task import Task
 from samuel.testing import Recorder
 

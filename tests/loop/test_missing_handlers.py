@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import samuel
-from samuel.loop.reports import IterationFailed
-from samuel.loop.stop import Stop
+from samuel.attempt.stop import Stop
+from samuel.history.reports import IterationFailed
 from samuel.testing import Recorder
 
 from .conftest import LoopProject

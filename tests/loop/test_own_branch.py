@@ -9,13 +9,13 @@ import pytest
 from msgspec.structs import replace
 from tests.loop.conftest import GOOD, LoopProject
 
-from samuel.errors import SamuelError
-from samuel.loop.own_branch import choose_branch, current, enter, leave_if_empty
-from samuel.loop.reports import BranchEntered, LoopWarning, RunEnded
-from samuel.loop.run import Run
-from samuel.loop.run_file import RunFile
+from samuel.base.errors import SamuelError
+from samuel.git.git import Git
+from samuel.history.own_branch import choose_branch, current, enter, leave_if_empty
+from samuel.history.reports import BranchEntered, LoopWarning, RunEnded
+from samuel.history.run import Run
+from samuel.history.run_file import RunFile
 from samuel.process import environment
-from samuel.process.git.git import Git
 
 BAD = "echo bad > bad.txt\nexit 1\n"
 

@@ -6,8 +6,8 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from samuel.attempt.questions import asked_question, new_question
 from samuel.events.loop import AskedQuestion
-from samuel.loop.questions import asked_question, new_question
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 

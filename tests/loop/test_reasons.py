@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from samuel.loop.reports import IterationFailed
+from samuel.history.reports import IterationFailed
 from samuel.testing import Recorder
 
 from .conftest import LoopProject

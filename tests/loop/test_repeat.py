@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import samuel
-from samuel.loop.history import History
-from samuel.loop.reports import CheckEnded, IterationFailed, IterationSettled
+from samuel.history.history import History
+from samuel.history.reports import CheckEnded, IterationFailed, IterationSettled
 
 from .conftest import GOOD, LoopProject
 

@@ -16,17 +16,17 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from samuel.agents.ending import AgentEnding, EndingKind
+from samuel.base.printable_json import safe_json
+from samuel.checks.verdict import SOFTENED
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
-from samuel.loop.checks.verdict import SOFTENED
-from samuel.loop.history import History, RunHistory
-from samuel.loop.report.files import save_report, write_reports
-from samuel.loop.report.html import to_html
-from samuel.loop.report.markdown import to_markdown
-from samuel.loop.report.model import RunReport, build_report, report_json
-from samuel.loop.report.words import OUTCOMES, CostSummary, block, line, span
-from samuel.loop.reports import LoopWarning
-from samuel.printable_json import safe_json
+from samuel.history.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
+from samuel.history.history import History, RunHistory
+from samuel.history.reports import LoopWarning
+from samuel.report.files import save_report, write_reports
+from samuel.report.html import to_html
+from samuel.report.markdown import to_markdown
+from samuel.report.model import RunReport, build_report, report_json
+from samuel.report.words import OUTCOMES, CostSummary, block, line, span
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 

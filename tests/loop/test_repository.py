@@ -10,8 +10,8 @@ import pytest
 
 from samuel.files.atomic import Disk
 from samuel.files.put_inside import remove_path
-from samuel.loop.reports import IterationSettled
-from samuel.process.git import trees
+from samuel.git import trees
+from samuel.history.reports import IterationSettled
 from samuel.testing import Recorder
 
 from .conftest import GOOD, LoopProject

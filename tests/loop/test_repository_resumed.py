@@ -9,17 +9,17 @@ from collections.abc import Callable
 import pytest
 from tests.loop.conftest import GOOD, LoopProject
 
-from samuel.loop.finish_branch import discard, merge
-from samuel.loop.own_branch import OwnBranch, remembered
+from samuel.git.git import Git
+from samuel.history.own_branch import OwnBranch, remembered
 from samuel.process import environment
-from samuel.process.git.git import Git
+from samuel.workspaces.finish_branch import discard, merge
 
 DRIVER = """
 import os, sys
 from pathlib import Path
 from samuel.app import App, Overrides
-from samuel.loop.reports import LoopWarning
-from samuel.loop.stop import Stop
+from samuel.history.reports import LoopWarning
+from samuel.attempt.stop import Stop
 def watch(report):
     if isinstance(report, LoopWarning):
         print(report.text)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import pytest
 from tests.loop.conftest import LoopProject
 
-from samuel.loop.reports import IterationFailed, LoopWarning
+from samuel.git.git import Git
+from samuel.git.repository_state import SavedRepository
+from samuel.history.reports import IterationFailed, LoopWarning
 from samuel.process import environment
-from samuel.process.git.git import Git
-from samuel.process.git.repository_state import SavedRepository
 
 GIT = "git -c user.name=t -c user.email=t@example.org -c advice.detachedHead=false"
 UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply")
@@ -356,7 +356,7 @@ DRIVER = """
 import os, sys
 from pathlib import Path
 from samuel.app import App, Overrides
-from samuel.loop.stop import Stop
+from samuel.attempt.stop import Stop
 Path("../pid").write_text(str(os.getpid()))
 with App(".", overrides=Overrides(trust_everything=True)) as app:
     print(app.loop(Stop()).run(3, ["mine"]).exit_reason)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from samuel.errors import ConfigError
+from samuel.base.errors import ConfigError
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.loop.run import UNCHANGED, Run, Settlement, TaskCells
-from samuel.loop.run_file import RunFile
+from samuel.history.run import UNCHANGED, Run, Settlement, TaskCells
+from samuel.history.run_file import RunFile
 from samuel.tasks.task import Task
 
 RUN = Run(run_id="run-1", methodology="ralph", agent="x", started_at=0, max_iterations=5)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import samuel
-from samuel.loop.stop import Stop
+from samuel.attempt.stop import Stop
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 from samuel.testing import SamuelProject

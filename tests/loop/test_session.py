@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
+from samuel.attempt.session import session
 from samuel.dispatch.record import Fired
 from samuel.events import Event
-from samuel.loop.session import session
 
 
 @pytest.mark.parametrize(("agent", "extra"), [("claude", {"client": "claude"}), ("scripted", UNSET), ("", UNSET)])

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from samuel import paths
 from samuel.app import Machine
+from samuel.base import paths
 from samuel.files.atomic import Disk
-from samuel.loop.reports import LoopWarning
+from samuel.history.reports import LoopWarning
 from samuel.tasks.importing import import_tasks, open_source
 from samuel.tasks.origin import OriginFile, Origins, origin_directory, origin_of
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.length import combined
 
-from samuel.loop.reports import BaselineChecked, IterationFailed, IterationSettled
-from samuel.loop.state_files import misplaced, put_right
+from samuel.history.reports import BaselineChecked, IterationFailed, IterationSettled
+from samuel.history.state_files import misplaced, put_right
 
 from .conftest import GOOD, LoopProject
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.loop.checks.tests_of_tasks import warnings_about_tests
+from samuel.checks.tests_of_tasks import warnings_about_tests
 from samuel.tasks.task import Task
 
 FILES = ("Makefile", "tests/test_cart.py", "tests/unit/test_names.py", "test_inflection.py")

@@ -17,20 +17,20 @@ from click.testing import CliRunner
 from samuel import hook
 from samuel.agents.table import find
 from samuel.app import Overrides
+from samuel.attempt.accept_unguarded import accepting_unguarded
+from samuel.base.errors import SamuelError
 from samuel.cli.edge import run as run_command
 from samuel.cli.root import samuel
 from samuel.cli.run.unguarded import refuse_unguarded
-from samuel.errors import SamuelError
 from samuel.events.endings import ExitReason
+from samuel.history.attempt_record import AttemptRecord, RunRecord
+from samuel.history.history import History
+from samuel.history.reports import IterationFailed
+from samuel.history.run import Run
 from samuel.journal import EventRecord, newest_first
-from samuel.loop.accept_unguarded import accepting_unguarded
-from samuel.loop.attempt_record import AttemptRecord, RunRecord
-from samuel.loop.history import History
-from samuel.loop.report.html import to_html
-from samuel.loop.report.markdown import to_markdown
-from samuel.loop.report.model import build_report
-from samuel.loop.reports import IterationFailed
-from samuel.loop.run import Run
+from samuel.report.html import to_html
+from samuel.report.markdown import to_markdown
+from samuel.report.model import build_report
 
 from .conftest import LoopProject
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 import pytest
 
+from samuel.checks.verdict import cannot_run, check_runs, failing_commands, judge, record_of
 from samuel.events.loop import CheckRun
-from samuel.loop.checks.verdict import cannot_run, check_runs, failing_commands, judge, record_of
 
 Tests = dict[str, Literal["passed", "failed", "skipped"]]
 

@@ -12,8 +12,8 @@ import pytest
 from tests.fleet.machines import SshMachines, ssh_machines
 from tests.places.contract import PROGRAM, PlaceContract, assert_gone, command, staying
 
+from samuel.base.errors import SamuelError
 from samuel.config.place_spec import place_spec
-from samuel.errors import SamuelError
 from samuel.places.place import Place, PlaceBroken, PlaceLost
 from samuel.places.ssh import SshPlace, quoted_program
 from samuel.process import procfs

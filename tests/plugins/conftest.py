@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel import paths
+from samuel.base import paths
 from samuel.files.lock import held
 from samuel.plugins import environment
 

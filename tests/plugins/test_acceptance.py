@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from samuel.app import App
+from samuel.base.errors import ConfigError
 from samuel.cli.edge import run
-from samuel.errors import ConfigError
 from samuel.hooks.handler import HandlerStatus, Origin, Outcome
 from samuel.plugins.manifest import load
 

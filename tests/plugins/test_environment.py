@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
 from samuel.plugins import environment
 
 

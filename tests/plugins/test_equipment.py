@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from samuel import paths
-from samuel.errors import SamuelError
+from samuel.base import paths
+from samuel.base.errors import SamuelError
 from samuel.plugins import environment
 from samuel.plugins.source import parse
 from samuel.plugins.store import Plan, Store

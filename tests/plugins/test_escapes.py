@@ -21,10 +21,10 @@ import pytest
 
 from samuel.app import App
 from samuel.cli.edge import run
+from samuel.confine.seccomp import ARCHITECTURES
+from samuel.confine.walls.walls import strength
 from samuel.events import Sandbox
 from samuel.hooks.handler import Outcome
-from samuel.process.seccomp import ARCHITECTURES
-from samuel.process.walls.walls import strength
 from samuel.testing import SamuelProject
 
 HEAD = 'name = "{0}"\nversion = "1.0.0"\nkind = "{1}"\n'

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import ConfigError, SamuelError
+from samuel.base.errors import ConfigError, SamuelError
 from samuel.plugins import tree
 from samuel.plugins.fetch import Fetched, fetch
 from samuel.plugins.source import parse

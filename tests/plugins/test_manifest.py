@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.errors import ConfigError
+from samuel.base.errors import ConfigError
 from samuel.events.event import PROTOCOL
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Role

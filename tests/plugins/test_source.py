@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import UsageError
+from samuel.base.errors import UsageError
 from samuel.plugins.lock import LockedPlugin
 from samuel.plugins.source import GIT, PATH, PluginSource, check_title, locked, of_entry, parse
 

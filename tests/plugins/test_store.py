@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from samuel import paths
-from samuel.errors import ConfigError, SamuelError, UnsafePath, UsageError
+from samuel.base import paths
+from samuel.base.errors import ConfigError, SamuelError, UnsafePath, UsageError
 from samuel.hooks.capability import Capabilities
 from samuel.plugins import lock
 from samuel.plugins.installed import GLOBAL, LOCAL, InstalledPlugin, agreement, content_digest
@@ -437,7 +437,7 @@ class TestRemove:
 SUICIDE = """
 import os, signal, sys
 from pathlib import Path
-from samuel import paths
+from samuel.base import paths
 from samuel.plugins.source import parse
 from samuel.plugins.store import Store
 

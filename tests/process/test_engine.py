@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from samuel.decoding import msgpack_decoder
+from samuel.base.decoding import msgpack_decoder
+from samuel.confine.containers import engine, probe
 from samuel.files import file_cache
 from samuel.files.keyed_cache import KeyedCache
-from samuel.process.containers import engine, probe
 from samuel.process.reason import NotRunnable
 
 BROKEN = "#!/bin/sh\necho 'Cannot connect to the daemon' >&2\nexit 1\n"

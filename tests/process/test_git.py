@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import samuel
-from samuel.process.git.commit import commit_paths
-from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.output import GitCommit, GitStatusEntry
+from samuel.git.commit import commit_paths
+from samuel.git.git import Git, GitFailed
+from samuel.git.output import GitCommit, GitStatusEntry
 
 Plain = Callable[..., str]
 

@@ -24,12 +24,12 @@ from typing import Any, NoReturn
 import pytest
 from tests.length import FULL, combined, sample
 
+from samuel.confine import sandbox as sandboxes
+from samuel.git import baseline as git_baseline
+from samuel.git import config_files
+from samuel.git.commit import commit_paths
+from samuel.git.git import Git, GitFailed
 from samuel.process import environment, spawn
-from samuel.process import sandbox as sandboxes
-from samuel.process.git import baseline as git_baseline
-from samuel.process.git import config_files
-from samuel.process.git.commit import commit_paths
-from samuel.process.git.git import Git, GitFailed
 
 Plain = Callable[..., str]
 

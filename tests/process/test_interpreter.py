@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.decoding import msgpack_decoder
+from samuel.base.decoding import msgpack_decoder
 from samuel.files import file_cache
 from samuel.process import interpreter, shim
 from samuel.process.interpreter import PRELUDE, command

@@ -15,12 +15,12 @@ import msgspec
 import pytest
 from tests.process.test_walls import PYTHON, Project, cannot
 
+from samuel.confine.walls import cgroup, limits, walls
+from samuel.confine.walls import landlock as walls_landlock
+from samuel.confine.walls.limits import ProcessLimits, limited
+from samuel.confine.walls.walls import BWRAP, LANDLOCK, NONE, GrantedPaths
 from samuel.process import spawn
 from samuel.process.conversation import Conversation
-from samuel.process.walls import cgroup, limits, walls
-from samuel.process.walls import landlock as walls_landlock
-from samuel.process.walls.limits import ProcessLimits, limited
-from samuel.process.walls.walls import BWRAP, LANDLOCK, NONE, GrantedPaths
 
 MIB = 1024 * 1024
 NOBODY = 65534
@@ -140,7 +140,7 @@ def test_a_process_that_stays_keeps_its_group_until_it_is_closed(project: Projec
 
 @pytest.mark.usefixtures("groups")
 def test_a_group_of_a_samuel_that_was_killed_is_removed_by_the_next() -> None:
-    code = "from samuel.process.walls import cgroup; group = cgroup.make(1 << 30, 10); print(*group.directories)"
+    code = "from samuel.confine.walls import cgroup; group = cgroup.make(1 << 30, 10); print(*group.directories)"
     output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
@@ -184,8 +184,8 @@ def test_bubblewrap_limits_processes_for_a_user_without_control_groups(tmp_path:
         code = f"""
 import subprocess, sys
 from samuel.process import spawn
-from samuel.process.walls.limits import ProcessLimits
-from samuel.process.walls.walls import *
+from samuel.confine.walls.limits import ProcessLimits
+from samuel.confine.walls.walls import *
 others = [subprocess.Popen(["/bin/sleep", "600"]) for _ in range(40)]
 try:
     argv = [{python!r}, "-I", "-S", "-c", {forks!r}]

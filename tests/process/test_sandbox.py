@@ -22,15 +22,15 @@ from typing import Any, NoReturn
 
 import pytest
 
-from samuel.decoding import msgpack_decoder
-from samuel.errors import UsageError
+from samuel.base.decoding import msgpack_decoder
+from samuel.base.errors import UsageError
+from samuel.confine import sandbox as sandboxes
+from samuel.confine.containers import probe
+from samuel.confine.sandbox import Workspace, mounts, spool
+from samuel.confine.seccomp import ARCHITECTURES
 from samuel.files import file_cache
 from samuel.process import environment, spawn
-from samuel.process import sandbox as sandboxes
-from samuel.process.containers import probe
 from samuel.process.reason import NotRunnable
-from samuel.process.sandbox import Workspace, mounts, spool
-from samuel.process.seccomp import ARCHITECTURES
 
 PROTECTED = (".git/config", ".git/hooks/pre-commit", ".git/info/exclude", "samuel.toml", ".samuel/hooks/guard")
 

@@ -22,11 +22,11 @@ from pathlib import Path
 import pytest
 from tests.process.test_walls import Project, cannot
 
-from samuel.process import seccomp
-from samuel.process.seccomp import AGENT, ARCHITECTURES, INTERNET, PLUGIN, filter_program
-from samuel.process.walls import landlock as walls_landlock
-from samuel.process.walls import walls
-from samuel.process.walls.walls import BWRAP, LANDLOCK, GrantedPaths, WallPlaces
+from samuel.confine import seccomp
+from samuel.confine.seccomp import AGENT, ARCHITECTURES, INTERNET, PLUGIN, filter_program
+from samuel.confine.walls import landlock as walls_landlock
+from samuel.confine.walls import walls
+from samuel.confine.walls.walls import BWRAP, LANDLOCK, GrantedPaths, WallPlaces
 
 if platform.machine() not in ARCHITECTURES:
     pytest.skip("NOT TESTED: the numbers of this machine are not known", allow_module_level=True)
@@ -255,7 +255,7 @@ def test_bubblewrap_without_seccomp_support_reports_its_gap(tmp_path: Path) -> N
     refuse = 'for word in "$@"; do case $word in --seccomp) echo "Unknown option" >&2; exit 1;; esac; done'
     program.write_text(f'#!/bin/sh\n{refuse}\nexec {shutil.which("bwrap")} "$@"\n')
     program.chmod(0o755)
-    code = "from samuel.process.walls.walls import *; print(strength().kind, *strength().gaps)"
+    code = "from samuel.confine.walls.walls import *; print(strength().kind, *strength().gaps)"
     env = {**os.environ, "PATH": str(tmp_path)}
     process = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert process.stdout.startswith("bwrap it can read the user's kernel keyring")

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import SamuelError
-from samuel.process import environment
-from samuel.process.git.git import Git
-from samuel.process.git.transport import (
+from samuel.base.errors import SamuelError
+from samuel.git.git import Git
+from samuel.git.transport import (
     PushRefused,
     RefMissing,
     RemoteRepository,
@@ -18,6 +17,7 @@ from samuel.process.git.transport import (
     remote_of,
     without_password,
 )
+from samuel.process import environment
 
 RunGit = Callable[..., str]
 

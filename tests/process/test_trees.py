@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from samuel.files.atomic import Disk
-from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.kept_refs import KeptRefs, attempt_ref, part, verified_ref
-from samuel.process.git.tree_output import TreeChange
-from samuel.process.git.trees import Trees
-from samuel.process.git.work_file import LARGEST, NOT_KEPT
+from samuel.git.git import Git, GitFailed
+from samuel.git.kept_refs import KeptRefs, attempt_ref, part, verified_ref
+from samuel.git.tree_output import TreeChange
+from samuel.git.trees import Trees
+from samuel.git.work_file import LARGEST, NOT_KEPT
 
 Plain = Callable[..., str]
 FILES = {"a.txt": "one\n", "sub/b.txt": "two\n", "sub/deep/c.txt": "three\n"}

@@ -17,11 +17,11 @@ from typing import NoReturn
 
 import pytest
 
+from samuel.confine.walls import landlock as walls_landlock
+from samuel.confine.walls import walls
+from samuel.confine.walls.walls import BWRAP, LANDLOCK, NONE, GrantedPaths, WallPlaces
 from samuel.process import spawn, tree
 from samuel.process.reason import NotGranted
-from samuel.process.walls import landlock as walls_landlock
-from samuel.process.walls import walls
-from samuel.process.walls.walls import BWRAP, LANDLOCK, NONE, GrantedPaths, WallPlaces
 
 PROTECTED = (
     *(
@@ -581,7 +581,7 @@ def test_walled_process_that_stays_outlives_the_thread_that_started_it(
 
 def ask(path: str, script: str = "print(strength().kind, strength().why, *strength().gaps)") -> str:
     """In a process of its own: what was found is remembered."""
-    code = f"from samuel.process.walls.walls import *; {script}"
+    code = f"from samuel.confine.walls.walls import *; {script}"
     env = {**os.environ, "PATH": path}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     return done.stdout

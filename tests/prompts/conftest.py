@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from samuel.git.git import Git
 from samuel.process import environment
-from samuel.process.git.git import Git
 from samuel.prompts.snapshot import Snapshot, take
 
 # What is on disk, tracked or not, and not ignored: `there`, or `there '*.py'`. And the sum of a column of numbers.

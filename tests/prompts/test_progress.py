@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import UnsafePath
+from samuel.base.errors import UnsafePath
 from samuel.files.atomic import Disk
 from samuel.prompts.progress import BUDGET, ProgressEntry, append, context, rotate
 

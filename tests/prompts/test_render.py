@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from samuel.errors import ConfigError
+from samuel.base.errors import ConfigError
 from samuel.hooks.handler import Outcome
 from samuel.prompts.render import MOST, load, render, shipped, used_names
 from samuel.testing import SamuelProject

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import toons
 
-from samuel.clock import FakeClock, SystemClock
+from samuel.base.clock import FakeClock, SystemClock
+from samuel.git.git import Git
 from samuel.process import environment
-from samuel.process.git.git import Git
 from samuel.prompts import file_facts, file_list, progress
 from samuel.prompts import task_context as task
 from samuel.prompts.snapshot import BUDGET, take, to_toon

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.relevance.confidence import (
+from samuel.routing.relevance.confidence import (
     PARTIAL_PHRASE_FACTOR,
     SYNONYM_WEIGHT,
     Form,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.relevance.index import IndexedText, TextIndex
+from samuel.routing.relevance.index import IndexedText, TextIndex
 
 WEIGHTS = {"keywords": 1.0, "order": 0.8}  # `order` is a word of SQL: a field may have any name
 DOCUMENTS = [

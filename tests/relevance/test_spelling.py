@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.relevance.spelling import one_slip_away, relatives
+from samuel.routing.relevance.spelling import one_slip_away, relatives
 
 
 @pytest.mark.parametrize("slip", ["comrpess", "compres", "compresss", "conpress", "commpress"])

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from samuel.clock import FakeClock
-from samuel.process.containers import engine
+from samuel.base.clock import FakeClock
+from samuel.confine.containers import engine
 from samuel.runtimes.oci import OciRuntime
 
 from .contract import LIMIT

@@ -6,10 +6,10 @@ import base64
 import subprocess
 from pathlib import Path
 
+from samuel.confine.containers import leftovers
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
-from samuel.process.containers import leftovers
 from samuel.runtimes.base import Reply
 from samuel.runtimes.oci import OciRuntime
 
@@ -102,7 +102,7 @@ def another_samuel(root: Path, image: str, cache: Path) -> str:
 import os, sys, time
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 from samuel.process import spawn, tree
 from samuel.runtimes.oci import OciRuntime
 from tests.runtimes.images import do, done, package

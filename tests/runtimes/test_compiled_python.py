@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from samuel.abilities.execution.program import ProgramSettings, run_function, run_script
-from samuel.abilities.model import PythonImplementation, ScriptImplementation
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 from samuel.hooks.handler import Handler, Origin
 from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.environment import clean
 from samuel.process.spawn import run
+from samuel.routing.abilities.execution.program import ProgramSettings, run_function, run_script
+from samuel.routing.abilities.model import PythonImplementation, ScriptImplementation
 from samuel.runtimes.exec import ExecRuntime
 from samuel.runtimes.python import PythonRuntime
 

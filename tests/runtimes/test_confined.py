@@ -12,15 +12,15 @@ from typing import Any, NoReturn
 
 import pytest
 
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
+from samuel.confine.walls import landlock as walls_landlock
+from samuel.confine.walls import walls
+from samuel.confine.walls.walls import BWRAP, LANDLOCK
 from samuel.files.survey import signature
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
 from samuel.process.environment import clean
-from samuel.process.walls import landlock as walls_landlock
-from samuel.process.walls import walls
-from samuel.process.walls.walls import BWRAP, LANDLOCK
 from samuel.runtimes.base import Reply
 from samuel.runtimes.exec import ExecRuntime
 from samuel.runtimes.python import PythonRuntime

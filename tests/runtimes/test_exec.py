@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.clock import FakeClock, SystemClock
+from samuel.base.clock import FakeClock, SystemClock
 from samuel.events import ContextExtra, PreAbilityCall
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.process.environment import clean

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
+from samuel.confine.containers import engine, leftovers
 from samuel.events import AfterIteration, Plugin, QualityCheck
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
-from samuel.process.containers import engine, leftovers
 from samuel.runtimes.oci import OciRuntime
 
 from .contract import LIMIT, RuntimeContract, event

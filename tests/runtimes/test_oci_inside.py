@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
+from samuel.confine.containers import engine
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Outcome
-from samuel.process.containers import engine
 from samuel.runtimes.oci import OciRuntime
 
 from .contract import LIMIT, event

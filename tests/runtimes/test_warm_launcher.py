@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
+from samuel.confine.walls import walls
+from samuel.confine.walls.walls import BWRAP
 from samuel.hooks.handler import Handler, Outcome
 from samuel.process import procfs
 from samuel.process.environment import clean
-from samuel.process.walls import walls
-from samuel.process.walls.walls import BWRAP
 from samuel.runtimes.exec import ExecRuntime
 
 from .contract import LIMIT, RuntimeContract, event

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from samuel.clock import FakeClock
+from samuel.base.clock import FakeClock
 from samuel.runtimes.warm_pool import IDLE_SECONDS, MOST, USUAL, AllBusy, WarmPool
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from samuel.confine.walls.walls import NONE, strength
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.hooks.handler import Outcome
-from samuel.process.walls.walls import NONE, strength
 
 from .wasm_build import Place, behaviours, descriptors, hook, module, swapping
 

@@ -18,12 +18,12 @@ from typing import Any
 from tests.length import FULL
 from wasmtime import wat2wasm
 
+from samuel.base.paths import Project
 from samuel.events import ContextExtra
 from samuel.events.event import Plugin
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
-from samuel.paths import Project
 from samuel.runtimes.wasm import WasmRuntime
 
 EXAMPLES = Path(__file__).parents[2] / "examples/plugins"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.errors import ConfigError
+from samuel.base.errors import ConfigError
 from samuel.scaffold.managed_block import BEGIN, END, with_block
 
 PLAIN = st.text().filter(lambda text: "samuel:" not in text)

@@ -13,11 +13,11 @@ from typing import Any
 
 from samuel.agents.table import find
 from samuel.app import App
+from samuel.attempt.bridged_agent import BridgedAgent
 from samuel.bridges.entries.hook_command import EmitCommand, hook_command
+from samuel.emit.serve.status import ServerStatus
 from samuel.events import AgentInvoke
-from samuel.loop.bridged_agent import BridgedAgent
 from samuel.process.emit_client import SERVER_OPTION
-from samuel.serve.status import ServerStatus
 from samuel.testing import SamuelProject
 
 from .served_project import PATIENCE, THIN, Answer, eventually, status_of

@@ -19,14 +19,14 @@ from typing import IO, NamedTuple
 
 from tests.conftest import TEST_MARK
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
+from samuel.emit.serve import wire
+from samuel.emit.serve.control import ask
+from samuel.emit.serve.place import ENDING, socket_path
+from samuel.emit.serve.proof import proof_about
+from samuel.emit.serve.status import ServerStatus
+from samuel.emit.serve.thin_client import project_root
 from samuel.process.emit_client import NATIVE_CLIENT
-from samuel.serve import wire
-from samuel.serve.control import ask
-from samuel.serve.place import ENDING, socket_path
-from samuel.serve.proof import proof_about
-from samuel.serve.status import ServerStatus
-from samuel.serve.thin_client import project_root
 from samuel.testing import SamuelProject
 
 INSTALLATION = str(Path(sys.executable).parent)

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.length import at_length
 
-from samuel.serve import wire
+from samuel.emit.serve import wire
 from samuel.version import __version__
 
 from .served_project import INSTALLATION, ServedProject, context, read_frame, yaml_hook

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from samuel.emit.serve.deciding_places import DecidingPlaces
 from samuel.files.survey import survey_place
-from samuel.serve.deciding_places import DecidingPlaces
 
 
 def _write(file: Path) -> None:

@@ -17,8 +17,8 @@ from tests.dialects.client_reading import CAPTURES
 from tests.length import FULL, at_length
 
 from samuel.emit.call import STDERR, STDOUT, EmitAnswer
-from samuel.serve import wire
-from samuel.serve.proof import proof_about
+from samuel.emit.serve import wire
+from samuel.emit.serve.proof import proof_about
 
 from .served_project import (
     ALLOWED,

@@ -18,7 +18,7 @@ from tests.conftest import Marked
 from tests.length import at_length
 
 from samuel.emit.call import STDOUT, EmitAnswer
-from samuel.serve import wire
+from samuel.emit.serve import wire
 from samuel.testing import SamuelProject
 
 from .agent_in_run import GUARD, POST, PRE, SETTINGS, AgentInRun, agent_in_run, finished, payload

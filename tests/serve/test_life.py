@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.length import at_length
 
-from samuel.serve import starting
+from samuel.emit.serve import starting
 
 from .served_project import (
     ALLOWED,

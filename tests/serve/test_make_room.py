@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.serve.start import stop_idle
+from samuel.emit.serve.start import stop_idle
 
 PROGRAMS = Path(sys.executable).parent
 CALL = json.dumps({"ability_id": "shell", "tool_input": {"command": "ls"}})

@@ -7,7 +7,7 @@ import socket
 
 from tests.length import at_length
 
-from samuel.serve import wire
+from samuel.emit.serve import wire
 from samuel.version import __version__
 
 from .served_project import ALLOWED, DENIED, GUARD, INSTALLATION, ServedProject, read_frame

@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 from tests.length import at_length
 
 from samuel.emit.call import STDOUT, EmitAnswer
+from samuel.emit.serve import wire
+from samuel.emit.serve.place import socket_path
 from samuel.process import procfs
 from samuel.process.emit_client import NATIVE_CLIENT
-from samuel.serve import wire
-from samuel.serve.place import socket_path
 from samuel.version import __version__
 
 from .served_project import THIN, ServedProject, fake_server, read_header

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from tests.length import at_length
 
+from samuel.emit.serve import wire
+from samuel.emit.serve.peer import status_line
 from samuel.process.live import registered
-from samuel.serve import wire
-from samuel.serve.peer import status_line
 
 from .served_project import DENIED, GUARD, INSTALLATION, NATIVE, THIN, ServedProject, eventually, read_frame
 

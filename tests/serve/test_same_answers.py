@@ -13,10 +13,10 @@ import pytest
 from tests.dialects.client_reading import CAPTURES, captured
 from tests.length import at_length
 
+from samuel.base.paths import Project
 from samuel.emit.call import LARGEST_STDIN
 from samuel.events.names import ALL
 from samuel.files.parsed_json import MAX_BYTES
-from samuel.paths import Project
 
 from .served_project import ALLOWED, NATIVE, THIN, Answer, ServedProject, context, yaml_hook
 

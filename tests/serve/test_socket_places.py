@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from samuel.serve.client_program import ClientProgram, client_program
-from samuel.serve.place import candidates
-from samuel.serve.socket_places import PlaceProblem, place_problems, usable_directory
+from samuel.emit.serve.client_program import ClientProgram, client_program
+from samuel.emit.serve.place import candidates
+from samuel.emit.serve.socket_places import PlaceProblem, place_problems, usable_directory
 
 PROJECT = "/project"
 

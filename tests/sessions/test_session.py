@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from samuel.errors import ConfigError, SamuelError, UnsafePath, UsageError
+from samuel.base.errors import ConfigError, SamuelError, UnsafePath, UsageError
 from samuel.sessions.follow_up import WAITS, CommandResult, FollowUpActions, carry_out, title
 from samuel.sessions.session import LONGEST, MOST_MESSAGES, FollowUp, Session, add_result
 from samuel.sessions.store import MOST_SESSIONS, SessionStore

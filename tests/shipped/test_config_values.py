@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from samuel.errors import ConfigError
+from samuel.base.errors import ConfigError
 from samuel.files import yaml
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_file import read_hook

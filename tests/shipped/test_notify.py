@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from samuel.base.errors import ConfigError
 from samuel.dispatch.record import Fired
-from samuel.errors import ConfigError
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_file import read_hook
 from samuel.testing import SamuelProject

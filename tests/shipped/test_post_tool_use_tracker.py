@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from samuel.abilities.usage import read_usage
+from samuel.routing.abilities.usage import read_usage
 from samuel.testing import SamuelProject
 
 USAGE, LOG = ".system/cache/ability_usage.json", ".system/logs/tool_call.md"
@@ -130,7 +130,7 @@ def test_tracker_does_not_follow_links_when_it_writes(
 ADD = """
 import sys
 from pathlib import Path
-from samuel.abilities.usage import count_call
+from samuel.routing.abilities.usage import count_call
 for _ in range(50):
     count_call(Path(sys.argv[1]), "a", "success", "now", 1.0)
 """

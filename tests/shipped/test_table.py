@@ -22,4 +22,4 @@ def test_importing_the_table_does_not_import_the_code_of_the_hooks() -> None:
     ).stdout.split()
     assert "samuel.shipped.policy_guard.rules" in modules
     assert not [name for name in modules if name.startswith("samuel.shipped.") and name.endswith(".hook")]
-    assert "samuel.abilities" not in modules
+    assert "samuel.routing.abilities" not in modules

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from samuel.errors import SamuelError, UsageError
+from samuel.base.errors import SamuelError, UsageError
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.skills.find_skills import for_prompt
 from samuel.skills.text_files import MOST, choose

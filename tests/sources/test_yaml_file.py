@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.errors import ConfigError
+from samuel.base.errors import ConfigError
 from samuel.events.names import ALL, spellings
 from samuel.hooks.handler import Role
 from samuel.hooks.mode import HandlerMode

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from tests.length import at_length
 
+from samuel.base.errors import UnsafePath
 from samuel.dispatch.record import Fired
-from samuel.errors import UnsafePath
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_cache import YamlHookCache
@@ -569,7 +569,7 @@ class TestKnown:
         yaml.handlers()
         code = (
             "import sys, samuel\n"
-            f"from samuel.paths import User\n"
+            f"from samuel.base.paths import User\n"
             f"app = samuel.open({str(yaml.project.root)!r})\n"
             "print([one.file for one in app.handlers if one.file], 'yaml' in sys.modules)\n"
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from samuel.errors import SamuelError, UsageError
+from samuel.base.errors import SamuelError, UsageError
 from samuel.tasks import changes, rights
 from samuel.tasks.rights import AgentAsker, PersonAsker, asker
 from samuel.tasks.task import STATUSES, Task, find

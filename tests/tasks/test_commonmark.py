@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.length import at_length
 
-from samuel.errors import ConfigError, SamuelError
+from samuel.base.errors import ConfigError, SamuelError
 from samuel.tasks import commonmark
 from samuel.tasks.commonmark import MAX_LIST_DEPTH, OutlineLimit
 from samuel.tasks.formats.markdown import Markdown

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
 from samuel.tasks import graph
 from samuel.tasks.formats.base import ImportedTasks, TaskFormat
 from samuel.tasks.formats.source import TaskSource

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from samuel.errors import ConfigError, SamuelError, UsageError
+from samuel.base.errors import ConfigError, SamuelError, UsageError
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.formats.table import FORMATS, fitting_formats
 from samuel.tasks.importing import TaskImport, import_tasks, open_source

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.errors import ConfigError, SamuelError, UsageError
+from samuel.base.errors import ConfigError, SamuelError, UsageError
 from samuel.tasks.annotations import title
 from samuel.tasks.formats.markdown import ACCEPTED
 from samuel.tasks.formats.source import TaskSource

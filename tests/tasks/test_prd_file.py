@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from samuel.errors import ConfigError
+from samuel.base.errors import ConfigError
 from samuel.tasks.prd_file import decode, encode
 from samuel.tasks.task import COLUMNS, PRIORITIES, STATUSES, VERIFIED, Task
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from samuel.errors import ConfigError, SamuelError, UsageError
+from samuel.base.errors import ConfigError, SamuelError, UsageError
 from samuel.tasks import changes
 from samuel.tasks.prd_file import decode, encode
 from samuel.tasks.question import Question, new_id

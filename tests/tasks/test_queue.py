@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.errors import UsageError
+from samuel.base.errors import UsageError
 from samuel.tasks.queue import MET, next_task, remaining, stuck
 from samuel.tasks.task import PRIORITIES, STATUSES, Task, find, natural
 

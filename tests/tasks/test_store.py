@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import ConfigError, SamuelError, UnsafePath
+from samuel.base.errors import ConfigError, SamuelError, UnsafePath
 from samuel.tasks import changes
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task

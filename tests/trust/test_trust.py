@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.errors import ConfigError
+from samuel.base.errors import ConfigError
 from samuel.files.survey import MOST_FILES, TooManyFiles, survey
 from samuel.hooks.handler import Handler, Origin
 from samuel.trust.digests import digest_file

@@ -8,13 +8,13 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from samuel import paths
 from samuel.agents.agent import Agent
-from samuel.printable import shell_word
+from samuel.base import paths
+from samuel.base.printable import shell_word
+from samuel.confine import sandbox as sandboxes
+from samuel.confine.sandbox.bwrap import is_hidden
 from samuel.process import environment, spawn
-from samuel.process import sandbox as sandboxes
 from samuel.process.reason import NotRunnable
-from samuel.process.sandbox.bwrap import is_hidden
 
 SCRIPTED = "scripted"
 _TIMEOUT = 60.0

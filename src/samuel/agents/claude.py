@@ -12,7 +12,7 @@ from samuel.agents.reset_time import as_seconds
 from samuel.agents.stream import AgentUsage, JsonStream, Now
 from samuel.agents.trouble import reported
 from samuel.agents.words import tool_words
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 
 _OF_ALL = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 _OF_MAIN = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")

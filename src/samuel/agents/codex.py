@@ -9,7 +9,7 @@ from samuel.agents.report import added, table, tables, tally
 from samuel.agents.stream import JsonStream, Now
 from samuel.agents.trouble import reported
 from samuel.agents.words import action, command_words
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 
 
 class CodexStream(JsonStream):

@@ -6,9 +6,9 @@ import sys
 
 from samuel.agents.agent import PROMPT, PROMPT_FILE, Agent, Channel, Claim
 from samuel.agents.streams import STREAMS, stream_for
+from samuel.base.errors import UsageError
 from samuel.config.loop import HOOK_CLIENTS
 from samuel.config.model import AgentSettings
-from samuel.errors import UsageError
 
 PYTHON = "{python}"
 """Stands for the Python that runs Samuel, so that a command means the same on every machine."""

@@ -9,7 +9,7 @@ from samuel.agents.report import added, table, tally
 from samuel.agents.stream import JsonStream, Now, SpokenText
 from samuel.agents.trouble import reported
 from samuel.agents.words import tool_words
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 
 
 class CopilotStream(JsonStream):

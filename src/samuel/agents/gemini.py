@@ -11,7 +11,7 @@ from samuel.agents.report import count, table, tally
 from samuel.agents.stream import LONGEST_LINE, JsonStream, Now, SpokenText, records
 from samuel.agents.trouble import reported
 from samuel.agents.words import tool_words
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 
 _RETRY = re.compile(rb"Attempt \d+ failed with status (\d{3})\b")
 

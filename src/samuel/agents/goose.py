@@ -11,7 +11,7 @@ from samuel.agents.report import table, tables, tally, text_of
 from samuel.agents.stream import JsonStream, Now, SpokenText
 from samuel.agents.trouble import reported
 from samuel.agents.words import tool_words
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 
 # An error of the provider is a message of its own, in these words; it exits with 0 after it.
 _PROVIDER_ERROR = re.compile(

@@ -16,9 +16,9 @@ from samuel.agents.stream import AgentStream, AgentUsage, Now, ObservedCall
 from samuel.agents.trouble import ExitFacts, ending_of
 from samuel.agents.variables import assemble
 from samuel.agents.watchdog import OnActivity, OverBudget, Watchdog
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
+from samuel.confine import sandbox as sandboxes
 from samuel.files.bounded_log import BoundedLog
-from samuel.process import sandbox as sandboxes
 from samuel.process import spawn
 from samuel.process.reason import NotRunnable
 

@@ -18,10 +18,10 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
+from samuel.confine.sandbox import spool
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, read_inside
-from samuel.process.sandbox import spool
 
 LIMIT = 64 * 1024  # bytes of a script of ours
 _USAGE_LIMIT = 32 * 1024 * 1024  # some programs report their usage with all that was said

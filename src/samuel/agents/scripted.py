@@ -20,7 +20,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from samuel.printable import shell_word
+from samuel.base.printable import shell_word
 
 _APART = ("run.sh", "usage.json")  # of a step's directory: not for the project
 

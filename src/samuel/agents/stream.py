@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from samuel.agents.ending import AgentEnding
-from samuel.clock import SystemClock
-from samuel.decoding import decode_json
-from samuel.printable import safe, shorten
+from samuel.base.clock import SystemClock
+from samuel.base.decoding import decode_json
+from samuel.base.printable import safe, shorten
 
 AgentUsage = dict[str, int | float]
 """Tokens and cost; {} means unknown, never zero."""

@@ -24,10 +24,10 @@ from samuel.agents import (
 )
 from samuel.agents.agent import Agent
 from samuel.agents.configured import configured
+from samuel.base.errors import UsageError
+from samuel.base.nearest import did_you_mean
+from samuel.base.paths import SCRIPTED
 from samuel.config.model import AgentSettings
-from samuel.errors import UsageError
-from samuel.nearest import did_you_mean
-from samuel.paths import SCRIPTED
 
 STEPS = SCRIPTED
 """Where the scripted agent of this name finds its steps; `scripted(directory)` is one with others."""

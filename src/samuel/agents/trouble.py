@@ -9,7 +9,7 @@ from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.agents.report import table
 from samuel.agents.reset_time import reset_time
 from samuel.agents.stream import AgentStream, records
-from samuel.printable import shorten
+from samuel.base.printable import shorten
 
 LONGEST_REASON = 300
 _LONGEST_TEXT = 4000  # of an error message; what follows is a stack trace or a whole page

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from samuel.agents.stream import AgentStream, AgentUsage, LineSplitter
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 
 OverBudget = Callable[[AgentUsage], str]
 OnActivity = Callable[[str, AgentUsage], None]

@@ -8,7 +8,7 @@ from typing import Any
 
 from samuel.agents.report import table
 from samuel.agents.stream import LONGEST_ACTIVITY
-from samuel.printable import shorten
+from samuel.base.printable import shorten
 
 _PATHS = (
     *("file_path", "filePath", "absolute_path", "path", "notebook_path", "filename", "dir_path", "target_file"),

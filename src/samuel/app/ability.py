@@ -6,23 +6,23 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from samuel.abilities.execution import nesting
-from samuel.abilities.execution import trust as ability_trust
-from samuel.abilities.execution.call_store import CallStore
-from samuel.abilities.execution.execute import AbilityRunner
-from samuel.abilities.execution.perform import AgentOutput, Performer
-from samuel.abilities.execution.program import ProgramSettings
-from samuel.abilities.model import Ability
-from samuel.abilities.registry import Registry
 from samuel.agents import process_files
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app.session import recording_fire
+from samuel.attempt.agent_session import AgentSession, SessionResult
 from samuel.dispatch.record import Fired
 from samuel.events import Event
 from samuel.files.inside import make_dirs_inside
-from samuel.loop.agent_session import AgentSession, SessionResult
 from samuel.process.environment import TRUST, TRUST_WITHHELD
+from samuel.routing.abilities.execution import nesting
+from samuel.routing.abilities.execution import trust as ability_trust
+from samuel.routing.abilities.execution.call_store import CallStore
+from samuel.routing.abilities.execution.execute import AbilityRunner
+from samuel.routing.abilities.execution.perform import AgentOutput, Performer
+from samuel.routing.abilities.execution.program import ProgramSettings
+from samuel.routing.abilities.model import Ability
+from samuel.routing.abilities.registry import Registry
 from samuel.runtimes.ending import ending
 from samuel.trust import commands
 

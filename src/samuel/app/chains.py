@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from samuel.base.errors import ConfigError
 from samuel.config.model import NO_SETTINGS, Config
-from samuel.errors import ConfigError
 from samuel.events import EVENTS, EventType
 from samuel.events.catalogue import BY_NAME
 from samuel.hooks.handler import Handler

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from samuel import paths
+from samuel.base import paths
 from samuel.hooks.handler import Handler
 from samuel.sources.index import HookIndex
 from samuel.trust.repository import index_name
@@ -90,7 +90,7 @@ class HandlerDiscovery:
             return [name for hook in hooks if hook for name in hook.environments]
 
         def of_abilities() -> list[str]:
-            from samuel.abilities import registry  # slow to read, and hardly ever needed
+            from samuel.routing.abilities import registry  # slow to read, and hardly ever needed
 
             abilities = registry.load(root, self._app.user.cache).abilities
             return [name for ability in abilities for name in ability.environments]

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
+from samuel.base.decoding import convert
+from samuel.base.errors import UsageError
 from samuel.config.duration import parse_duration
 from samuel.config.model import RESERVED_NAMES
-from samuel.decoding import convert
-from samuel.errors import UsageError
 from samuel.events import Event, EventType, event_type
 from samuel.events.explain import explained
 from samuel.hooks.background import background_refusal

@@ -8,18 +8,18 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from samuel.app.lanes import fleet_options
+from samuel.base.errors import SamuelError
 from samuel.config.place_spec import PlaceSpec
-from samuel.errors import SamuelError
-from samuel.loop.fleet.exchange import RemoteAway
-from samuel.loop.fleet.fleet import Fleet
-from samuel.loop.fleet.refusal import MachineRefused
-from samuel.loop.fleet.wire import ReadyLine
-from samuel.loop.lanes.run_state import SharedRun
-from samuel.loop.reports import Report
-from samuel.loop.run import LanesState, Run
+from samuel.git.git import Git
+from samuel.history.reports import Report
+from samuel.history.run import LanesState, Run
 from samuel.places.place import PlaceBroken
-from samuel.process.git.git import Git
 from samuel.trust import commands
+from samuel.workspaces.fleet.exchange import RemoteAway
+from samuel.workspaces.fleet.fleet import Fleet
+from samuel.workspaces.fleet.refusal import MachineRefused
+from samuel.workspaces.fleet.wire import ReadyLine
+from samuel.workspaces.lanes.run_state import SharedRun
 
 if TYPE_CHECKING:
     from samuel.app.project import App

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from samuel.app.fleet_check import code_of, fleet_without_a_run, of_all_places
+from samuel.base.errors import SamuelError
 from samuel.config.place_spec import PlaceSpec
-from samuel.errors import SamuelError
-from samuel.loop.fleet.exchange import Exchange
-from samuel.loop.fleet.fleet import Fleet
-from samuel.loop.fleet.wire import InventoryLine, PruneRequest
-from samuel.loop.history import History
-from samuel.loop.run_file import RunFile
-from samuel.process.git.git import Git
+from samuel.git.git import Git
+from samuel.history.history import History
+from samuel.history.run_file import RunFile
+from samuel.workspaces.fleet.exchange import Exchange
+from samuel.workspaces.fleet.fleet import Fleet
+from samuel.workspaces.fleet.wire import InventoryLine, PruneRequest
 
 if TYPE_CHECKING:
     from samuel.app.project import App

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from samuel.app.loop import steps_of
 from samuel.app.options import AppLane, Machine, Overrides
+from samuel.attempt.stop import Stop
+from samuel.attempt.tool_hooks import ACCEPT_ALL
 from samuel.config.place_spec import PlaceSpec
 from samuel.dispatch.record import Fired, HandlerCall, Sink
 from samuel.events import Event
 from samuel.files.atomic import SCRATCH
-from samuel.loop.fleet.options import FleetOptions
-from samuel.loop.lanes.coordinator import LaneOptions
-from samuel.loop.lanes.lane import LaneTools
-from samuel.loop.lanes.listing import lanes_directory
-from samuel.loop.reports import Watch
-from samuel.loop.stop import Stop
-from samuel.loop.tool_hooks import ACCEPT_ALL
+from samuel.history.reports import Watch
+from samuel.run.coordinator import LaneOptions
+from samuel.workspaces.fleet.options import FleetOptions
+from samuel.workspaces.lanes.lane import LaneTools
+from samuel.workspaces.lanes.listing import lanes_directory
 
 if TYPE_CHECKING:
     from samuel.app.project import App

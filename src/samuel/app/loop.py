@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from samuel.abilities.execution import trust as ability_trust
 from samuel.agents.process_files import launcher
 from samuel.app.session import recording_fire
+from samuel.attempt.steps import Steps
+from samuel.attempt.stop import Stop
+from samuel.attempt.tool_hooks import ToolHooks
+from samuel.attempt.workplace import Workplace
 from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.files.atomic import Disk
-from samuel.loop.budgets import BudgetMeter
-from samuel.loop.lanes.coordinator import LaneLoop
-from samuel.loop.loop import Loop
-from samuel.loop.reports import HandlerMessage, Watch, ignore_reports
-from samuel.loop.run_file import RunFile
-from samuel.loop.steps import Steps
-from samuel.loop.stop import Stop
-from samuel.loop.tool_hooks import ToolHooks
-from samuel.loop.workplace import Workplace
-from samuel.process.git.git import Git
+from samuel.git.git import Git
+from samuel.history.budgets import BudgetMeter
+from samuel.history.reports import HandlerMessage, Watch, ignore_reports
+from samuel.history.run_file import RunFile
 from samuel.prompts.prompt_context import (
     ConfigNames,
     IterationNames,
@@ -37,6 +34,9 @@ from samuel.prompts.prompt_context import (
     StateNames,
 )
 from samuel.prompts.suggestions import SuggestionWriter
+from samuel.routing.abilities.execution import trust as ability_trust
+from samuel.run.coordinator import LaneLoop
+from samuel.run.loop import Loop
 from samuel.skills.find_skills import find_skills, for_prompt
 from samuel.tasks.store import TaskStore
 

@@ -15,26 +15,37 @@ from samuel.app.machine_needs import refuse_what_is_missing, require_room
 from samuel.app.machine_prune import MachinePrune
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.project import App
-from samuel.clock import SystemClock
+from samuel.attempt.accept_unguarded import accepting_unguarded
+from samuel.attempt.protect import Protected
+from samuel.attempt.stop import RunStopped, Stop
+from samuel.base.clock import SystemClock
+from samuel.base.decoding import decode_json
+from samuel.base.errors import Locked, SamuelError
+from samuel.base.paths import User
+from samuel.checks.memory import CheckMemory
 from samuel.config import load as load_config
-from samuel.decoding import decode_json
-from samuel.errors import Locked, SamuelError
 from samuel.files import atomic
 from samuel.files.atomic import SCRATCH
 from samuel.files.lock import held
 from samuel.files.regular import read_regular
+from samuel.git.kept_refs import PREFIX, KeptRefs, part
+from samuel.git.transport import PushRefused, TransferFailed
+from samuel.history.attempts import TreeState
+from samuel.history.reports import LoopWarning, Report, Watch
+from samuel.history.run import Run
 from samuel.journal import Journal
-from samuel.loop.accept_unguarded import accepting_unguarded
-from samuel.loop.attempts import TreeState
-from samuel.loop.checks.memory import CheckMemory
-from samuel.loop.fleet.cancel import CancelSwitch
-from samuel.loop.fleet.clone import FleetClone
-from samuel.loop.fleet.outbox import Outbox
-from samuel.loop.fleet.patience import patiently
-from samuel.loop.fleet.records import record_message
-from samuel.loop.fleet.refusal import MachineRefused
-from samuel.loop.fleet.report_lines import report_line
-from samuel.loop.fleet.wire import (
+from samuel.process import environment
+from samuel.process.live import registered
+from samuel.process.tree import end_leftovers
+from samuel.version import __version__
+from samuel.workspaces.fleet.cancel import CancelSwitch
+from samuel.workspaces.fleet.clone import FleetClone
+from samuel.workspaces.fleet.outbox import Outbox
+from samuel.workspaces.fleet.patience import patiently
+from samuel.workspaces.fleet.records import record_message
+from samuel.workspaces.fleet.refusal import MachineRefused
+from samuel.workspaces.fleet.report_lines import report_line
+from samuel.workspaces.fleet.wire import (
     PROTOCOL,
     CancelledLine,
     InventoryLine,
@@ -49,20 +60,9 @@ from samuel.loop.fleet.wire import (
     TaskRequest,
     remote_ref,
 )
-from samuel.loop.lanes.attempt import AttemptRequest, work
-from samuel.loop.lanes.lane import Lane, LaneTools, private_directory
-from samuel.loop.lanes.listing import fleet_directory, lanes_directory
-from samuel.loop.protect import Protected
-from samuel.loop.reports import LoopWarning, Report, Watch
-from samuel.loop.run import Run
-from samuel.loop.stop import RunStopped, Stop
-from samuel.paths import User
-from samuel.process import environment
-from samuel.process.git.kept_refs import PREFIX, KeptRefs, part
-from samuel.process.git.transport import PushRefused, TransferFailed
-from samuel.process.live import registered
-from samuel.process.tree import end_leftovers
-from samuel.version import __version__
+from samuel.workspaces.lanes.attempt import AttemptRequest, work
+from samuel.workspaces.lanes.lane import Lane, LaneTools, private_directory
+from samuel.workspaces.lanes.listing import fleet_directory, lanes_directory
 
 MOST_LANES = 256
 AFTER_CANCEL = 30.0  # seconds that paid work may take to reach the remote when nobody waits for it any more

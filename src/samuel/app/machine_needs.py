@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
-from samuel.errors import SamuelError
-from samuel.loop.fleet.refusal import MachineRefused
-from samuel.loop.fleet.wire import MachineRequest
-from samuel.printable import shell_word
-from samuel.process import sandbox as sandboxes
-from samuel.process.git.git import GitFailed
-from samuel.process.git.landing import OLDEST
-from samuel.process.git.worktrees import version
+from samuel.base.errors import SamuelError
+from samuel.base.printable import shell_word
+from samuel.confine import sandbox as sandboxes
+from samuel.git.git import GitFailed
+from samuel.git.landing import OLDEST
+from samuel.git.worktrees import version
 from samuel.trust.commands import task_checks, texts
 from samuel.trust.requested_checks import remember_requested
+from samuel.workspaces.fleet.refusal import MachineRefused
+from samuel.workspaces.fleet.wire import MachineRequest
 
 if TYPE_CHECKING:
     from samuel.app.project import App

@@ -8,19 +8,19 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
 
-from samuel.errors import Locked, SamuelError
+from samuel.base.errors import Locked, SamuelError
+from samuel.base.paths import User
 from samuel.files.lock import held
-from samuel.loop.fleet.clone import FleetClone
-from samuel.loop.fleet.wire import InventoryLine, LeftLane, LeftRef, PruneRequest
-from samuel.loop.lanes.lane import private_directory
-from samuel.loop.lanes.listing import LANES, of_fleet
-from samuel.paths import User
+from samuel.git import worktrees
+from samuel.git.git import Git, GitFailed
+from samuel.git.kept_refs import PREFIX, KeptRefs, part
+from samuel.git.trees import Trees
 from samuel.process import environment
-from samuel.process.git import worktrees
-from samuel.process.git.git import Git, GitFailed
-from samuel.process.git.kept_refs import PREFIX, KeptRefs, part
-from samuel.process.git.trees import Trees
 from samuel.process.live import is_live
+from samuel.workspaces.fleet.clone import FleetClone
+from samuel.workspaces.fleet.wire import InventoryLine, LeftLane, LeftRef, PruneRequest
+from samuel.workspaces.lanes.lane import private_directory
+from samuel.workspaces.lanes.listing import LANES, of_fleet
 
 _FIELDS = "%(refname)%00%(objectname)%00%(tree)"
 

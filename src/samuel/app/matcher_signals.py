@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from samuel.abilities.usage import keep_signals
-from samuel.errors import SamuelError
-from samuel.explained import reason
+from samuel.base.errors import SamuelError
+from samuel.files.explained import reason
+from samuel.routing.abilities.usage import keep_signals
 
 if TYPE_CHECKING:
     from samuel.app.project import App

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samuel import paths
-from samuel.clock import Clock, SystemClock
+from samuel.base import paths
+from samuel.base.clock import Clock, SystemClock
 from samuel.config.model import Config
 from samuel.files.atomic import DISK, Disk
 from samuel.journal import Journal

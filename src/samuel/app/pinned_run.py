@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.handler import Handler, Origin

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from samuel import paths
+from samuel.base import paths
 from samuel.config.model import PluginSettings
 from samuel.files.survey import signature
 from samuel.sha256 import sha256

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from samuel import paths
 from samuel.app.chains import Chains
 from samuel.app.combined_sink import CombinedSink
 from samuel.app.discovery import HandlerDiscovery
@@ -20,6 +19,9 @@ from samuel.app.lazy_background import background_of
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.pinned_run import PinnedRun, pin_of
 from samuel.app.plugins import Plugins
+from samuel.attempt.defaults import built_in
+from samuel.base import paths
+from samuel.base.errors import SamuelError, UsageError
 from samuel.config import environment as configured_environment
 from samuel.config import load as load_config
 from samuel.config import load_personal
@@ -28,14 +30,12 @@ from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
 from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.permit_check import PermitCheck
 from samuel.dispatch.record import AskUser, Fired, Sink
-from samuel.errors import SamuelError, UsageError
 from samuel.events import Event, LoopEvent, PostAbilityCall, PreAbilityCall
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
-from samuel.loop.defaults import built_in
 from samuel.process.environment import clean
 from samuel.process.live import enclosing
 from samuel.runtimes.table import Runtimes, Setting
@@ -45,13 +45,13 @@ from samuel.trust.permit import Permit
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
+    from samuel.attempt.stop import Stop
+    from samuel.attempt.workplace import Workplace
     from samuel.config.place_spec import PlaceSpec
+    from samuel.history.reports import Watch
     from samuel.hooks.order import Chain
-    from samuel.loop.loop import Loop
-    from samuel.loop.reports import Watch
-    from samuel.loop.stop import Stop
-    from samuel.loop.workplace import Workplace
     from samuel.prompts.prompt_context import PromptContext
+    from samuel.run.loop import Loop
     from samuel.sessions.recorder import SessionRecorder
 
 

@@ -12,19 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from samuel.abilities import ranking
-from samuel.abilities.model import Ability
-from samuel.abilities.ranking import Ranker, Ranking
-from samuel.abilities.registry import Registry
 from samuel.agents.agent import TOOLS, Agent
 from samuel.agents.check import missing_in
 from samuel.agents.invoke import invoke
 from samuel.agents.table import find
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
 from samuel.events import Sandbox
 from samuel.files.file_cache import digest_of
 from samuel.files.keyed_cache import KeyedCache
 from samuel.process.reason import NotRunnable
+from samuel.routing.abilities import ranking
+from samuel.routing.abilities.model import Ability
+from samuel.routing.abilities.ranking import Ranker, Ranking
+from samuel.routing.abilities.registry import Registry
 from samuel.trust import commands
 
 if TYPE_CHECKING:

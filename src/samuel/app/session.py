@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
+from samuel.base.errors import SamuelError
 from samuel.dispatch.record import Fired
-from samuel.errors import SamuelError
 from samuel.events import Event
-from samuel.explained import reason
+from samuel.files.explained import reason
+from samuel.git.git import Git
 from samuel.process import spawn
-from samuel.process.git.git import Git
 from samuel.process.live import all_enclosing
 from samuel.process.output import last_line
 from samuel.sessions.changed_files import ChangedFiles

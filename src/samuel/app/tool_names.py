@@ -15,7 +15,7 @@ def tool_name_warnings(app: App) -> list[str]:
     filtered = [(handler.name, handler.match) for handler in app.handlers if FILTER in handler.match]
     if not filtered:
         return []
-    from samuel.abilities import registry  # reads the project's abilities
+    from samuel.routing.abilities import registry  # reads the project's abilities
 
     abilities = registry.load(app.paths.root, app.user.cache).abilities
     return warnings(filtered, [ability.id for ability in abilities])

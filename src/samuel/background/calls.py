@@ -21,7 +21,7 @@ from pathlib import Path
 import msgspec
 
 from samuel.background.wire import EndedCall, SupervisorSetup, ended_call, job_of, send
-from samuel.decoding import json_decoder
+from samuel.base.decoding import json_decoder
 from samuel.dispatch.background import BackgroundCall, make
 from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.record import Sink

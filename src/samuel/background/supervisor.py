@@ -18,7 +18,7 @@ from types import FrameType
 import msgspec
 
 from samuel.background.wire import SupervisorSetup, decode_job, decode_setup, ended_call, receive
-from samuel.clock import SystemClock
+from samuel.base.clock import SystemClock
 from samuel.config.model import Limits
 from samuel.dispatch.background import BackgroundCall, make
 from samuel.dispatch.handler_state import HandlerState

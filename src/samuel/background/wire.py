@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from samuel.decoding import msgpack_decoder
+from samuel.base.decoding import msgpack_decoder
 from samuel.dispatch.background import BackgroundCall
 from samuel.dispatch.record import HandlerCall
 from samuel.events.catalogue import event_type

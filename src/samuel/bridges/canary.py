@@ -14,10 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from samuel.base.paths import CANARIES
 from samuel.events import names
 from samuel.files.regular import read_regular
 from samuel.hooks.handler import Handler, Origin, Role
-from samuel.paths import CANARIES
 
 NAME = "bridge-canary"
 ALLOWED, DENIED = "allowed", "denied"

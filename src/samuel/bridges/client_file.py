@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
+from samuel.base.printable import shell_word
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, open_inside
-from samuel.printable import shell_word
 
 LARGEST = 4 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"

@@ -14,12 +14,12 @@ from typing import Any, Literal
 import msgspec
 
 from samuel.agents.stream import ObservedCall
-from samuel.decoding import convert, decode_json
+from samuel.base.decoding import convert, decode_json
+from samuel.base.paths import Project
 from samuel.dialects.clients.table import CLIENTS
 from samuel.dialects.clients.tools import common_name
 from samuel.events.names import PRE_ABILITY_CALL
 from samuel.journal import EventRecord, newest_first
-from samuel.paths import Project
 
 MatchedBy = Literal["", "id", "tool"]
 

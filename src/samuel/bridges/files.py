@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from samuel.base.errors import UsageError
+from samuel.base.paths import User
 from samuel.bridges import client_file
 from samuel.bridges.client_file import ClientText
 from samuel.bridges.entries.entry_file import BrokenFile, EntryFile
 from samuel.bridges.entries.hook_command import ON_PATH, EmitCommand, installed_command
 from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.made_directories import forget_directories, made_directories, remember_directories
-from samuel.errors import UsageError
 from samuel.files.lock import held
-from samuel.paths import User
 
 Level = Literal["project", "user"]
 LOCK_WAIT = 30.0

@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from samuel.base.paths import User
 from samuel.files import atomic
 from samuel.files.regular import read_regular
-from samuel.paths import User
 
 
 def made_directories(user: User) -> frozenset[Path]:

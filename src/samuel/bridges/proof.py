@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.agents.check import version_line, version_number
+from samuel.base.paths import User
 from samuel.bridges import canary as canaries
 from samuel.bridges.canary import ALLOWED, DENIED, Canary
 from samuel.bridges.model.launch import SCRIPTED_CLIENTS, ScriptedClient
 from samuel.bridges.model.script import FinalText, ToolCall, ToolResult
 from samuel.bridges.model.server import ModelRequest, ModelServer
 from samuel.bridges.proofs import Proof, Verdict, remember
-from samuel.paths import User
 from samuel.process import environment, spawn
 
 TIMEOUT = 300.0

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from samuel.decoding import decode_json
+from samuel.base.decoding import decode_json
 from samuel.files import atomic
 from samuel.files.regular import read_regular
 

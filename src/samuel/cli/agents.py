@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from samuel import paths
 from samuel.agents.check import version_number
+from samuel.base import paths
 from samuel.cli.bridge import bridge_context
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable

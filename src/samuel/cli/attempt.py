@@ -12,8 +12,8 @@ import click
 
 from samuel.cli.command_context import CommandContext
 from samuel.cli.signals import END, handled_by
-from samuel.loop.fleet.cancel import CancelSwitch
 from samuel.process.guard import guarded
+from samuel.workspaces.fleet.cancel import CancelSwitch
 
 READ = 1 << 20
 HEARTBEAT = b'{"line":"heartbeat"}\n'  # as `wire.HeartbeatLine`, which takes long to import
@@ -98,8 +98,8 @@ def _answer_while_awaited(send: LineWriter, cancel: CancelSwitch, beat: Callable
 def _answer(request: bytes, send: LineWriter, cancel: CancelSwitch) -> tuple[int, bytes]:
     """Do what is asked for; the exit code, and the last line."""
     from samuel.app.machine_attempt import answer  # most of the package: the machine is heard of before
-    from samuel.loop.fleet.wire import CancelledLine, InventoryLine, ReadyLine, ResultLine, line_of
     from samuel.process.tree import own_all_children
+    from samuel.workspaces.fleet.wire import CancelledLine, InventoryLine, ReadyLine, ResultLine, line_of
 
     own_all_children()
     line = answer(request, lambda line: send(line_of(line)), cancel)

@@ -8,7 +8,7 @@ import msgspec
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.json_input import json_input_option, read_json_object
 from samuel.cli.output import OutputTable
-from samuel.serve.cost import TRUE, CostReport, EmitPlan, measure, plan
+from samuel.emit.serve.cost import TRUE, CostReport, EmitPlan, measure, plan
 
 LABELS = {
     "true": "starting `true`",

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.errors import UsageError
+from samuel.base.printable import safe
 from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.output import Output
-from samuel.errors import UsageError
-from samuel.printable import safe
 
 # click is imported where it is used: `samuel emit` does without its parser.
 if TYPE_CHECKING:

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import click
 
-from samuel import config, paths
-from samuel.abilities import registry
-from samuel.abilities.execution import trust as ability_trust
+from samuel import config
+from samuel.base import paths
+from samuel.base.clock import SystemClock, iso
+from samuel.base.errors import SamuelError
+from samuel.base.printable import safe
 from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.cli.output import Output
-from samuel.clock import SystemClock, iso
 from samuel.config.model import Config
-from samuel.errors import SamuelError
 from samuel.files.inside import refuse_links
 from samuel.plugins.installed import texts as plugin_texts
 from samuel.plugins.installed import titled
-from samuel.printable import safe
+from samuel.routing.abilities import registry
+from samuel.routing.abilities.execution import trust as ability_trust
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources import yaml_hooks
 from samuel.sources.client_hooks import find as client_hooks

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext
 from samuel.cli.endings import with_endings
 from samuel.cli.output import Output
 from samuel.emit import filter_cache
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, leave_to_client
-from samuel.errors import UsageError
 from samuel.process.emit_client import OFF, SWITCH
 
 if TYPE_CHECKING:
@@ -85,6 +85,6 @@ def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
         filter_cache.store(app, arguments.environment, before)  # the next time the engine may not be needed
     if os.environ.get(SWITCH) == OFF:
         return
-    from samuel.serve.start import start_for  # once the answer is known
+    from samuel.emit.serve.start import start_for  # once the answer is known
 
     start_for(app)

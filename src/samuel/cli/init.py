@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from samuel import paths
 from samuel.app import App
+from samuel.base import paths
+from samuel.base.errors import SamuelError, UsageError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.errors import SamuelError, UsageError
 from samuel.events import InitAfter, InitBefore
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import HandlerStatus

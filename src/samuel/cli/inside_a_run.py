@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from samuel import paths
-from samuel.errors import SamuelError
+from samuel.base import paths
+from samuel.base.errors import SamuelError
 
 
 def inside_a_run() -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from samuel.errors import UsageError
+from samuel.base.errors import UsageError
 from samuel.files.parsed_json import EXAMPLE, MAX_BYTES, parse_json, within_limit
 
 METAVAR = "JSON|FILE|-"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from samuel.nearest import did_you_mean
+from samuel.base.nearest import did_you_mean
 
 
 class CommandEntry(NamedTuple):

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from samuel.errors import ConfigError, SamuelError
+from samuel.base.errors import ConfigError, SamuelError
+from samuel.base.printable import safe
 from samuel.files.named_errors import errors_naming
-from samuel.printable import safe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,14 +66,14 @@ class Output:
 
     def object(self, value: Any) -> None:
         """Print one JSON object without the envelope, for results with a format of their own."""
-        from samuel.printable_json import safe_json  # `samuel emit` does without it, and it is slow to import
+        from samuel.base.printable_json import safe_json  # `samuel emit` does without it, and it is slow to import
 
         _print(safe_json(value))
 
     def line(self, value: bytes) -> None:
         """Print JSON on one line; indented on a terminal."""
         if sys.stdout.isatty():
-            from samuel.decoding import decode_json  # msgspec, which `--help` does without
+            from samuel.base.decoding import decode_json  # msgspec, which `--help` does without
 
             self.object(decode_json(value))
         else:

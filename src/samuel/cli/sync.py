@@ -3,8 +3,8 @@ from __future__ import annotations
 import click
 from msgspec.structs import replace
 
+from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.errors import SamuelError
 from samuel.events import SyncAfter, SyncBefore
 from samuel.scaffold import agents_md
 

@@ -6,9 +6,9 @@ import re
 
 import click
 
-from samuel.errors import UsageError
-from samuel.nearest import did_you_mean, hint, nearest_name
-from samuel.printable import shorten
+from samuel.base.errors import UsageError
+from samuel.base.nearest import did_you_mean, hint, nearest_name
+from samuel.base.printable import shorten
 
 _EXTRA = re.compile(r"(?s)Got unexpected extra argument(s?) \((.*)\)")
 _QUOTED = re.compile(r"'([^']*)'")

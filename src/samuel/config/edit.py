@@ -13,10 +13,10 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable, Item, Table
 
+from samuel.base.errors import ConfigError, Problem, UnknownEvent
 from samuel.config.keys import dotted, quoted, toml_key
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.config.source import TomlSource, read_source
-from samuel.errors import ConfigError, Problem, UnknownEvent
 from samuel.events.names import canonical
 from samuel.files import atomic
 

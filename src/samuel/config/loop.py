@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from samuel.base.errors import UsageError
+from samuel.base.printable import shorten
 from samuel.config import kinds
 from samuel.config.model import (
     AgentSettings,
@@ -17,8 +19,6 @@ from samuel.config.model import (
 )
 from samuel.config.place_spec import place_specs
 from samuel.config.reader import ConfigTable
-from samuel.errors import UsageError
-from samuel.printable import shorten
 
 SANDBOXES = ("host", "bwrap", "oci")
 CHANNELS = ("file", "stdin", "argument")

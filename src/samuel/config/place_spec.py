@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from samuel.errors import UsageError
-from samuel.nearest import did_you_mean
-from samuel.printable import shorten
+from samuel.base.errors import UsageError
+from samuel.base.nearest import did_you_mean
+from samuel.base.printable import shorten
 
 KINDS = ("local", "ssh", "ray")
 MOST_SLOTS = 64

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from samuel.base.errors import UnknownEvent
+from samuel.base.printable import shorten
 from samuel.config import kinds, loop
 from samuel.config.keys import dotted
 from samuel.config.lines import TomlLines
@@ -24,9 +26,7 @@ from samuel.config.model import (
 )
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.config.source import read_source
-from samuel.errors import UnknownEvent
 from samuel.events.names import ALL, canonical
-from samuel.printable import shorten
 
 
 def load(file: Path) -> Config:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from samuel.base.errors import ConfigError, Problem
+from samuel.base.nearest import SpellingHints
+from samuel.base.printable import shorten
 from samuel.config.keys import KeyPath, dotted
 from samuel.config.kinds import type_name
-from samuel.errors import ConfigError, Problem
-from samuel.nearest import SpellingHints
-from samuel.printable import shorten
 
 MAX_UNKNOWN_LISTED = 100
 """How many unknown keys of a table are reported one by one."""

@@ -8,8 +8,8 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
+from samuel.base.errors import ConfigError, Problem
 from samuel.config.toml_text import TOO_DEEP, TomlTooDeep, toml_values
-from samuel.errors import ConfigError, Problem
 
 LARGEST = 1024 * 1024
 

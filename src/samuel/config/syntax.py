@@ -12,9 +12,9 @@ import tomllib
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from samuel.base.printable import shorten
 from samuel.config.keys import KeyPath, dotted
 from samuel.config.lines import Statement, path_of, statements
-from samuel.printable import shorten
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _UNQUOTED_EVENT = re.compile(r"\s*\[[^\"']*:")

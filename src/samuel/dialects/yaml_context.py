@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from samuel.decoding import convert
-from samuel.errors import UsageError
+from samuel.base.decoding import convert
+from samuel.base.errors import UsageError
 from samuel.events import Event, EventType, canonical
 from samuel.events.explain import explained
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from samuel.clock import Clock, iso
+from samuel.base.clock import Clock, iso
 from samuel.dispatch import budget
 from samuel.dispatch.background import NO_HOST, BackgroundCall, HandlerHost, begin
 from samuel.dispatch.event_run import EventRun, must_be_known, only_denial, validated, without_rewrite

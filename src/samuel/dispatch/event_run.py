@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from samuel.decoding import convert
+from samuel.base.decoding import convert
 from samuel.dispatch.record import HandlerCall
 from samuel.dispatch.salvage import salvage
 from samuel.dispatch.stated_reason import failure_of, stated_reason, with_reason

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from samuel.decoding import convert
+from samuel.base.decoding import convert
 from samuel.events import EventType
 from samuel.events.explain import explained
 from samuel.events.session import FollowUpAction, Log, MatcherSuggestion, SuggestedAbility, SuggestedDocument

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Protocol
 
+from samuel.base.errors import Locked, UnsafePath
 from samuel.dispatch.handler_state import HandlerState
-from samuel.errors import Locked, UnsafePath
 from samuel.events import Event
 from samuel.files.lock import held
 from samuel.hooks.handler import Handler, Outcome

@@ -11,11 +11,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from samuel.base.nearest import hint, nearest_name
+from samuel.base.printable import safe
 from samuel.dispatch.stated_reason import with_reason
 from samuel.events import EVENTS, EventType
 from samuel.hooks.handler import Outcome
-from samuel.nearest import hint, nearest_name
-from samuel.printable import safe
 from samuel.runtimes.base import Reply
 
 VERDICTS = ("decision", "blocked")

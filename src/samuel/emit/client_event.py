@@ -10,6 +10,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from samuel.base.errors import SamuelError, UsageError
+from samuel.base.nearest import did_you_mean
 from samuel.dialects.clients.client import DENIABLE, STOP, ClientAnswer, ClientReply, PayloadError
 from samuel.dialects.clients.table import client as client_named
 from samuel.dialects.clients.tools import native_result
@@ -17,11 +19,9 @@ from samuel.dialects.yaml_context import event_from_context
 from samuel.emit.call import DENY, STDERR, STDOUT, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, warnings_of
 from samuel.emit.in_run import bridge_field, check_project, is_fired_by_run
-from samuel.errors import SamuelError, UsageError
 from samuel.events import event_type
-from samuel.explained import explained
+from samuel.files.explained import explained
 from samuel.files.parsed_json import parse_json, within_limit
-from samuel.nearest import did_you_mean
 from samuel.process.emit_client import DeadlinePassed
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from samuel.decoding import decode_json
+from samuel.base.decoding import decode_json
+from samuel.base.errors import SamuelError, UsageError
 from samuel.dialects.yaml_context import event_from_context
 from samuel.emit.call import DENY, FAULT, STDERR, STDOUT, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, warnings_of
-from samuel.errors import SamuelError, UsageError
 from samuel.events import Event, EventType, event_type
-from samuel.explained import explained
+from samuel.files.explained import explained
 from samuel.files.parsed_json import parse_json, within_limit
 
 
@@ -73,6 +73,6 @@ def _context(data: bytes) -> Any:
 def _text(result: bytes, *, indented: bool) -> str:
     if not indented:
         return result.decode()
-    from samuel.printable_json import safe_json  # slow to import
+    from samuel.base.printable_json import safe_json  # slow to import
 
     return safe_json(decode_json(result))

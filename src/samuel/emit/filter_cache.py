@@ -61,7 +61,7 @@ def as_it_was(files: Mapping[str, Any]) -> bool:
 
 def roots_of(root: Path, logical: str) -> tuple[str, ...]:
     """The root of a project and of those around it whose guards are asked, too; `logical` is the caller's PWD."""
-    from samuel.paths import User
+    from samuel.base.paths import User
 
     return str(root), *trusted_around(str(root), str(User.from_environment().state), logical)
 
@@ -70,7 +70,7 @@ def deciding(roots: Sequence[str]) -> dict[str, Any]:
     """The files that decide which hooks run, apart from hook files, as they were before the engine read them."""
     from pathlib import Path
 
-    from samuel.paths import CANARIES, Project, User
+    from samuel.base.paths import CANARIES, Project, User
     from samuel.trust.repository import trust_key
 
     user = User.from_environment()
@@ -83,7 +83,7 @@ def deciding(roots: Sequence[str]) -> dict[str, Any]:
 
 def store(app: App, environment: str, before: Mapping[str, Any]) -> None:
     """Store what is needed to answer without the engine, if the answer depends on nothing but files."""
-    from samuel.errors import SamuelError
+    from samuel.base.errors import SamuelError
 
     root, home = str(app.paths.root), str(app.user.home)
     try:

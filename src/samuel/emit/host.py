@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from samuel.base.printable import safe
 from samuel.emit.call import STDERR, EmitAnswer, EmitArguments
-from samuel.printable import safe
 
 if TYPE_CHECKING:
     from samuel.app import App
+    from samuel.base.errors import SamuelError
     from samuel.dispatch.record import Fired
-    from samuel.errors import SamuelError
     from samuel.events import Event
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from samuel.decoding import decode_json
+from samuel.base.decoding import decode_json
+from samuel.base.errors import SamuelError
+from samuel.base.paths import Project
 from samuel.dialects.clients.client import POST, PRE
-from samuel.errors import SamuelError
 from samuel.journal import EventRecord, newest_first
-from samuel.paths import Project
 from samuel.process.environment import BRIDGED
 from samuel.process.passed import PINNED
 

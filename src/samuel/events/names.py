@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from samuel.errors import UnknownEvent
-from samuel.nearest import hint, nearest_name
+from samuel.base.errors import UnknownEvent
+from samuel.base.nearest import hint, nearest_name
 
 INIT_BEFORE: Final = "init.before"
 INIT_AFTER: Final = "init.after"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from samuel.errors import UnsafePath
+from samuel.base.errors import UnsafePath
 from samuel.files.named_errors import errors_naming
 
 

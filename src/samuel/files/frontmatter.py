@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
 from samuel.files import yaml
 
 LARGEST = yaml.LARGEST  # bytes of a whole file

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from samuel.errors import SamuelError, UnsafePath
+from samuel.base.errors import SamuelError, UnsafePath
 from samuel.files.bounded_read import read_at_most
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from samuel.decoding import json_decoder
+from samuel.base.decoding import json_decoder
 
 DEEPEST = 200  # levels of nesting; later code may handle the value deeper in the stack than we do
 

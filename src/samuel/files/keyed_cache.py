@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from samuel.decoding import msgpack_decoder
+from samuel.base.decoding import msgpack_decoder
 from samuel.files import file_cache
 
 V = TypeVar("V")

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from samuel.clock import Clock, SystemClock
-from samuel.errors import Locked, UnsafePath
+from samuel.base.clock import Clock, SystemClock
+from samuel.base.errors import Locked, UnsafePath
 
 CLOCK = SystemClock()
 POLL = 0.02

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from samuel.decoding import decode_json
-from samuel.errors import UsageError
+from samuel.base.decoding import decode_json
+from samuel.base.errors import UsageError
 from samuel.files.json import too_deep
 
 MAX_BYTES = 16 * 1024 * 1024

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from samuel.base.paths import HOME
 from samuel.files import atomic, inside
 from samuel.files.aside import DIRECTORY as ASIDE
 from samuel.files.atomic import DISK, Disk
-from samuel.paths import HOME
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _EXECUTABLE = 0o111

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
 
 LARGEST = 1024 * 1024  # bytes
 DEEPEST = 20

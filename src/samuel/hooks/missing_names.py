@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
+from samuel.base.errors import Problem
+from samuel.base.nearest import hint, nearest_path
 from samuel.config.model import DEFAULT, HandlerRef
-from samuel.errors import Problem
 from samuel.events import EventType
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
-from samuel.nearest import hint, nearest_path
 
 
 class MissingNames(msgspec.Struct, frozen=True):

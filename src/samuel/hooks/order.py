@@ -19,8 +19,8 @@ from typing import TypeVar
 
 import msgspec
 
+from samuel.base.errors import Problem
 from samuel.config.model import DEFAULT, REST, EventSettings, HandlerRef
-from samuel.errors import Problem
 from samuel.events import EventType
 from samuel.events.compose import Arrange
 from samuel.hooks.background import HINT, background_refusal

@@ -13,15 +13,15 @@ from typing import Any
 
 import msgspec
 
-from samuel.clock import Clock, iso
+from samuel.base.clock import Clock, iso
+from samuel.base.errors import SamuelError
+from samuel.base.paths import SYSTEM
 from samuel.dispatch.record import Fired, HandlerCall
-from samuel.errors import SamuelError
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.log import append
 from samuel.hooks.handler import Origin
 from samuel.journal.records import would_record
-from samuel.paths import SYSTEM
 
 NAME = "hooks.log"
 MAX_LOGS = 20  # entries of one result
@@ -66,7 +66,7 @@ class HooksLog:
         try:
             append(self._root, SYSTEM, "logs", NAME, entry=b"".join(lines))
         except (OSError, SamuelError) as error:
-            from samuel.explained import reason  # only for people who have to look at their disk
+            from samuel.files.explained import reason  # only for people who have to look at their disk
 
             self._broken = True
             self._warn(f"`{SYSTEM}/logs/{NAME}` cannot be written: {reason(error)}")

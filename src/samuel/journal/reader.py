@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.decoding import json_decoder
-from samuel.errors import SamuelError
+from samuel.base.decoding import json_decoder
+from samuel.base.errors import SamuelError
 from samuel.files.bounded_read import lines_backwards
 from samuel.files.inside import open_inside
 from samuel.journal.records import CallRecord, EndRecord, EventRecord, Record

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from samuel.decoding import decode_json
+from samuel.base.decoding import decode_json
+from samuel.base.printable import shorten
 from samuel.journal.records import EventRecord
-from samuel.printable import shorten
 
 LONGEST_SUBJECT = 60
 

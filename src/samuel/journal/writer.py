@@ -21,9 +21,9 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from samuel.clock import Clock, iso
+from samuel.base.clock import Clock, iso
+from samuel.base.errors import SamuelError
 from samuel.dispatch.record import Fired, HandlerCall
-from samuel.errors import SamuelError
 from samuel.events import Event, LoopEvent
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import make_dirs_inside
@@ -243,7 +243,7 @@ class Journal:
         self._failed_at = self._flushed
         self._close_segment()  # the next one that can be opened ends a torn line
         if not self._has_warned:
-            from samuel.explained import reason  # only for people who have to look at their disk
+            from samuel.files.explained import reason  # only for people who have to look at their disk
 
             self._has_warned = True
             self._warn(f"the journal cannot be written: {reason(error)}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
 
 
 class PlaceLost(SamuelError):

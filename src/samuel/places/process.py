@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
+from samuel.base.printable import safe
 from samuel.places.place import ClusterMachine, PlaceBroken, PlaceCommand, PlaceLost
-from samuel.printable import safe
 from samuel.process import spawn
 from samuel.process.reason import NotRunnable
 from samuel.process.tree import end

@@ -17,8 +17,8 @@ from contextlib import suppress
 
 import msgspec
 
+from samuel.base.decoding import json_decoder
 from samuel.config.model import FleetSettings
-from samuel.decoding import json_decoder
 from samuel.places import ray_messages as messages
 from samuel.places import ray_resources
 from samuel.places.place import ClusterMachine, PlaceBroken, PlaceCommand, PlaceLost

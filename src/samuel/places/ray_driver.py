@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from samuel.decoding import decode_json
+from samuel.base.decoding import decode_json
 from samuel.places import ray_messages as messages
 from samuel.places import ray_resources, ray_task
 from samuel.places.place import PlaceBroken, PlaceLost

@@ -10,11 +10,11 @@ import os
 import shlex
 import shutil
 
+from samuel.base.errors import SamuelError
+from samuel.base.printable import shell_word
 from samuel.config.place_spec import PlaceSpec
-from samuel.errors import SamuelError
 from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
 from samuel.places.process import ProcessPlace
-from samuel.printable import shell_word
 
 ALIVE_EVERY = 15  # seconds
 CONNECTION_LOST = 255  # ssh's own exit code, and that of a command that a signal ended

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from samuel.base.errors import UsageError
 from samuel.config.model import FleetSettings
 from samuel.config.place_spec import PlaceSpec
-from samuel.errors import UsageError
 from samuel.places.place import Place
 
 

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
+from samuel.base.errors import UnknownEvent
+from samuel.base.printable import shorten
 from samuel.config import kinds
 from samuel.config.keys import dotted
 from samuel.config.reader import ConfigTable
-from samuel.errors import UnknownEvent
 from samuel.events import event_type
 from samuel.events.names import ALL, canonical
 from samuel.hooks.background import HINT, background_refusal
 from samuel.hooks.handler import Role
 from samuel.hooks.mode import HandlerMode, declared_mode
 from samuel.plugins.model import Binding
-from samuel.printable import shorten
 
 MAX_BINDINGS = 1_000
 HANDLER = "handler"

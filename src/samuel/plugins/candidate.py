@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from samuel.errors import ConfigError, Problem, SamuelError, UsageError
+from samuel.base.errors import ConfigError, Problem, SamuelError, UsageError
 from samuel.hooks.capability import NOTHING, Capabilities, beyond
 from samuel.plugins import staging
 from samuel.plugins.contents import contents, escapes

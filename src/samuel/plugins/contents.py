@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.errors import Problem
+from samuel.base.errors import Problem
+from samuel.base.paths import DISABLED
+from samuel.base.printable import file_name
 from samuel.files.survey import MOST_FILES
-from samuel.paths import DISABLED
 from samuel.plugins.model import Manifest
-from samuel.printable import file_name
 
 HOOKS, SKILLS, RECIPES = "hooks", "skills", "recipes"
 SKILL_FILE, RECIPE_ENDING = "SKILL.md", ".md"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from samuel.base.printable import shorten
 from samuel.files.inside import is_inside
 from samuel.plugins.bindings import BoundHandler
 from samuel.plugins.model import OCI, PYTHON, SKILL, WASM
-from samuel.printable import shorten
 
 _SUBCOMMAND = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.IGNORECASE)
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.decoding import decode_json
-from samuel.errors import SamuelError
+from samuel.base.decoding import decode_json
+from samuel.base.errors import SamuelError
 from samuel.files.lock import held
 from samuel.plugins import ranges
 from samuel.process import spawn

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from samuel.errors import SamuelError
-from samuel.paths import User
+from samuel.base.errors import SamuelError
+from samuel.base.paths import User
+from samuel.confine.containers import engine
 from samuel.plugins import environment
 from samuel.plugins.candidate import PluginCandidate, pinned
 from samuel.plugins.fetch import FetchProgress
 from samuel.plugins.model import OCI
-from samuel.process.containers import engine
 from samuel.process.reason import NotRunnable
 
 

@@ -16,15 +16,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from samuel.errors import ConfigError, Problem, SamuelError
+from samuel.base.errors import ConfigError, Problem, SamuelError
+from samuel.base.printable import file_name, safe, shell_word
 from samuel.files.survey import MOST_FILES
+from samuel.git.program import git_program, path_outside
 from samuel.plugins import tree
 from samuel.plugins.contents import MOST_BYTES
 from samuel.plugins.source import PATH, PluginSource
-from samuel.printable import file_name, safe, shell_word
 from samuel.process import spawn
 from samuel.process.environment import clean
-from samuel.process.git.program import git_program, path_outside
 
 TIMEOUT = 300.0
 MAX_LISTING = 16 * 1024 * 1024  # bytes of `ls-tree`; trees that contain each other many times over never end

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from samuel.errors import Problem, SamuelError
+from samuel.base.errors import Problem, SamuelError
+from samuel.base.nearest import SpellingHints
+from samuel.base.printable import shorten
 from samuel.files.inside import read_inside
-from samuel.nearest import SpellingHints
 from samuel.plugins.exports import exported_functions
 from samuel.plugins.model import PYTHON, WASM, Manifest
-from samuel.printable import shorten
 
 LARGEST = 32 * 1024 * 1024
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from samuel import paths
+from samuel.base import paths
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, read_inside
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from samuel.base.errors import UsageError
 from samuel.config.lines import TomlLines
 from samuel.config.reader import ProblemReport
-from samuel.errors import UsageError
 from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities
 from samuel.plugins import manifest_capabilities
 from samuel.plugins.model import SKILL

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel import paths
-from samuel.errors import ConfigError, Problem
+from samuel.base import paths
+from samuel.base.errors import ConfigError, Problem
+from samuel.base.printable import file_name
 from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.capability import Capabilities, beyond
 from samuel.plugins import lock
 from samuel.plugins.lock import LockedPlugin
 from samuel.plugins.manifest import load
 from samuel.plugins.model import Manifest
-from samuel.printable import file_name
 from samuel.trust.digests import Digests, agreed_digest, digest_file, tree_digest
 
 LOCAL, GLOBAL = "local", "global"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from samuel.decoding import convert
-from samuel.errors import ConfigError, Problem
+from samuel.base.decoding import convert
+from samuel.base.errors import ConfigError, Problem
 from samuel.files import atomic
 from samuel.files.regular import read_regular
 from samuel.hooks.capability import NOTHING, Capabilities

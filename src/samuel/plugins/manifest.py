@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from samuel.base.printable import shorten
 from samuel.config import kinds
 from samuel.config.keys import toml_key
 from samuel.config.lines import TomlLines
@@ -25,7 +26,6 @@ from samuel.plugins import bindings, entries, manifest_capabilities, ranges
 from samuel.plugins.bindings import BoundHandler
 from samuel.plugins.contents import HOOKS, hook_files
 from samuel.plugins.model import FILE, KINDS, META, OCI, PYTHON, WASM, Manifest, Requirement
-from samuel.printable import shorten
 from samuel.version import __version__
 
 LONGEST_NAME = 100  # it becomes the name of a directory

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from samuel.base.printable import shorten
 from samuel.config import kinds
 from samuel.config.reader import ConfigTable
+from samuel.confine.walls.places import PROTECTED
 from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities, covers
 from samuel.plugins.model import WASM
-from samuel.printable import shorten
-from samuel.process.walls.places import PROTECTED
 
 FILESYSTEM, OUTBOUND = "filesystem", "outbound"
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?")

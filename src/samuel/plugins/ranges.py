@@ -6,8 +6,8 @@ slow to import, and most commands never meet a plugin.
 
 from __future__ import annotations
 
+from samuel.base.printable import shorten
 from samuel.config import kinds
-from samuel.printable import shorten
 
 ANY = "*"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
 from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.model import Requirement
 from samuel.plugins.ranges import within

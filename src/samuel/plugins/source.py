@@ -11,8 +11,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from samuel.base.errors import UsageError
 from samuel.config.model import RESERVED_NAMES
-from samuel.errors import UsageError
 from samuel.plugins.installed import directory_of
 from samuel.plugins.lock import LockedPlugin
 

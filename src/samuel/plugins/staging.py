@@ -22,8 +22,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from samuel import paths
-from samuel.errors import ConfigError, Locked, UnsafePath, UsageError
+from samuel.base import paths
+from samuel.base.errors import ConfigError, Locked, UnsafePath, UsageError
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.lock import held
 from samuel.plugins import lock

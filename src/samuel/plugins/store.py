@@ -15,13 +15,15 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from samuel import config, paths
+from samuel import config
+from samuel.base import paths
+from samuel.base.errors import Problem, SamuelError, UsageError
+from samuel.base.nearest import did_you_mean
+from samuel.base.printable import shell_word
 from samuel.config.edit import set_value
-from samuel.errors import Problem, SamuelError, UsageError
 from samuel.files.inside import make_dirs_inside, refuse_links
 from samuel.files.lock import held
 from samuel.hooks.capability import NOTHING, Capabilities
-from samuel.nearest import did_you_mean
 from samuel.plugins import lock, requirements, source, staging
 from samuel.plugins.candidate import PluginCandidate, StagingArea, after, with_lock
 from samuel.plugins.equipment import equip
@@ -40,7 +42,6 @@ from samuel.plugins.installed import (
 from samuel.plugins.lock import LockedHook, LockedPlugin
 from samuel.plugins.model import Manifest
 from samuel.plugins.source import PluginSource
-from samuel.printable import shell_word
 from samuel.trust.digests import agreed_digest
 from samuel.trust.of_project import trust_of_project
 

@@ -14,12 +14,12 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.errors import ConfigError, Problem, SamuelError
+from samuel.base.errors import ConfigError, Problem, SamuelError
+from samuel.base.printable import file_name
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.files.survey import MOST_FILES
 from samuel.plugins.contents import MOST_BYTES
-from samuel.printable import file_name
 
 GIT = ".git"
 SKIPPED = (GIT, "__pycache__")

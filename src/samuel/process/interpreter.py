@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from samuel.printable import shell_word
+from samuel.base.printable import shell_word
 from samuel.process import shim
 from samuel.process.compiled_python import EXACTLY
 from samuel.process.reason import NotRunnable

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.decoding import decode_json
+from samuel.base.decoding import decode_json
 from samuel.files import atomic
 from samuel.files.regular import open_regular, read_regular
 from samuel.process import procfs

@@ -6,8 +6,8 @@ import errno
 import os
 from collections.abc import Mapping, Sequence
 
-from samuel.errors import SamuelError
-from samuel.printable import safe, shell_word
+from samuel.base.errors import SamuelError
+from samuel.base.printable import safe, shell_word
 
 
 class NotRunnable(SamuelError):

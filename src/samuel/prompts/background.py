@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from samuel.decoding import decode_json
-from samuel.errors import SamuelError
+from samuel.base.decoding import decode_json
+from samuel.base.errors import SamuelError
+from samuel.base.printable import safe
 from samuel.files import atomic
 from samuel.files.inside import is_inside, read_inside
 from samuel.files.regular import read_regular
-from samuel.printable import safe
 from samuel.tasks.importing import TaskImport
 
 FILE = "prd-context.md"

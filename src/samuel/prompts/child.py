@@ -11,8 +11,8 @@ from contextlib import suppress
 
 import msgspec
 
-from samuel.decoding import decode_json
-from samuel.errors import ConfigError
+from samuel.base.decoding import decode_json
+from samuel.base.errors import ConfigError
 from samuel.prompts.exchange import Rendered, RenderRequest
 from samuel.prompts.jinja import fill, undeclared
 

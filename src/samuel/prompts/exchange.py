@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from samuel.errors import Problem
+from samuel.base.errors import Problem
 
 
 class RenderRequest(msgspec.Struct):

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.process.git.git import Git, GitFailed
+from samuel.git.git import Git, GitFailed
 
 MOST_WALKED = 20_000
 SKIPPED = frozenset(

@@ -10,7 +10,7 @@ from collections import Counter
 
 import msgspec
 
-from samuel.decoding import decode_msgpack
+from samuel.base.decoding import decode_msgpack
 from samuel.prompts.file_facts import FileFacts
 from samuel.prompts.languages import LANGUAGES, NEITHER, OTHER, SOURCE, TEST, describe
 

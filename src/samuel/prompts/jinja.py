@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
 
 GO_NAME = re.compile(r"\{\{(-?)\s*\.(?=[A-Za-z_])")
 

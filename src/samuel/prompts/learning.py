@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from samuel.printable import without_control_sequences
+from samuel.base.printable import without_control_sequences
 
 LONGEST = 240
 """Characters of a learning."""

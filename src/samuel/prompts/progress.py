@@ -27,11 +27,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from samuel.base.printable import safe
 from samuel.files import atomic
 from samuel.files.inside import open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.files.regular import read_regular
-from samuel.printable import safe
 from samuel.prompts.toon_tables import one_line
 
 ROTATE_PAST = 500

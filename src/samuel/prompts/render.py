@@ -19,8 +19,8 @@ from typing import Any
 
 import msgspec
 
-from samuel.decoding import decode_json
-from samuel.errors import ConfigError, Problem, SamuelError
+from samuel.base.decoding import decode_json
+from samuel.base.errors import ConfigError, Problem, SamuelError
 from samuel.files.inside import read_inside
 from samuel.process import environment, spawn
 from samuel.prompts.exchange import Rendered, RenderRequest

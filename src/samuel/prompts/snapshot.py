@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.clock import Clock, SystemClock
-from samuel.process.git.git import Git
+from samuel.base.clock import Clock, SystemClock
+from samuel.git.git import Git
 from samuel.prompts.file_facts import FactsReader
 from samuel.prompts.file_list import look
 from samuel.prompts.file_table import FileTable

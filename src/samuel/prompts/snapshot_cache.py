@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from samuel.clock import Clock
-from samuel.decoding import msgpack_decoder
+from samuel.base.clock import Clock
+from samuel.base.decoding import msgpack_decoder
 from samuel.files import file_cache
 from samuel.prompts import file_table
 from samuel.prompts.file_facts import FactsReader, FileFacts

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from samuel.abilities import registry
-from samuel.abilities.execution.check import in_environment
-from samuel.abilities.model import Ability
+from samuel.base.errors import SamuelError
+from samuel.base.printable import safe
 from samuel.dispatch.record import Fired, HandlerCall
-from samuel.errors import SamuelError
-from samuel.knowledge.hints import check_suggestions
-from samuel.knowledge.indexes import find_root, read_base
-from samuel.knowledge.question import suggested_of
-from samuel.knowledge.route import route
-from samuel.printable import safe
+from samuel.routing.abilities import registry
+from samuel.routing.abilities.execution.check import in_environment
+from samuel.routing.abilities.model import Ability
+from samuel.routing.knowledge.hints import check_suggestions
+from samuel.routing.knowledge.indexes import find_root, read_base
+from samuel.routing.knowledge.question import suggested_of
+from samuel.routing.knowledge.route import route
 
 BEGIN = "<!-- samuel: suggestions of this project's hooks -->"
 END = "<!-- samuel: end of the suggestions -->"

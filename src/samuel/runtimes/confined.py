@@ -19,15 +19,15 @@ from typing import NamedTuple
 
 import msgspec
 
+from samuel.base.paths import Project
+from samuel.confine.walls import installation, walls, warm
+from samuel.confine.walls.limits import DEFAULT, ProcessLimits
+from samuel.confine.walls.places import PROTECTED, below, machine, opened
+from samuel.confine.walls.walls import GrantedPaths, WalledCommand, WallPlaces
+from samuel.confine.walls.warm import Launcher
 from samuel.hooks.package import Package
-from samuel.paths import Project
 from samuel.process import environment, shim
 from samuel.process.reason import NotRunnable
-from samuel.process.walls import installation, walls, warm
-from samuel.process.walls.limits import DEFAULT, ProcessLimits
-from samuel.process.walls.places import PROTECTED, below, machine, opened
-from samuel.process.walls.walls import GrantedPaths, WalledCommand, WallPlaces
-from samuel.process.walls.warm import Launcher
 
 _PASSED = ("LANG", "LANGUAGE", "TZ")
 _TMP = "tmp"  # in its home, where there is no private /tmp

@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 
-from samuel.clock import Clock
+from samuel.base.clock import Clock
+from samuel.confine.walls.limits import DEFAULT, ProcessLimits
+from samuel.confine.walls.warm import LauncherGone
 from samuel.dialects.agent_hooks.format import HookFailed, HookOutput, InvalidAnswer
 from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.dialects.table import DIALECTS
@@ -21,8 +23,6 @@ from samuel.hooks.package import Package
 from samuel.process import interpreter, spawn
 from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.reason import NotGranted, NotRunnable
-from samuel.process.walls.limits import DEFAULT, ProcessLimits
-from samuel.process.walls.warm import LauncherGone
 from samuel.runtimes.base import Reply
 from samuel.runtimes.client_calls import call_client_hook
 from samuel.runtimes.confined import Confinement, WarmLauncher

@@ -28,22 +28,22 @@ from typing import Any
 
 import msgspec
 
-from samuel.clock import Clock
-from samuel.decoding import json_decoder
+from samuel.base.clock import Clock
+from samuel.base.decoding import json_decoder
+from samuel.base.paths import Project
+from samuel.confine.containers import engine as engines
+from samuel.confine.containers import leftovers
+from samuel.confine.containers.container import ContainerSpec, Launch, launched
+from samuel.confine.containers.engine import Engine
+from samuel.confine.walls.places import OpenedPath, WallPlaces, opened
 from samuel.events import Event
 from samuel.files.json import InvalidJson, excerpt, too_deep
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
-from samuel.paths import Project
 from samuel.process import environment, spawn
-from samuel.process.containers import engine as engines
-from samuel.process.containers import leftovers
-from samuel.process.containers.container import ContainerSpec, Launch, launched
-from samuel.process.containers.engine import Engine
 from samuel.process.conversation import Conversation, ConversationReply
 from samuel.process.output import last_line
 from samuel.process.reason import NotGranted, NotRunnable
-from samuel.process.walls.places import OpenedPath, WallPlaces, opened
 from samuel.runtimes.base import Reply
 from samuel.runtimes.confined import grants
 from samuel.runtimes.ending import ending

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from samuel.decoding import json_decoder
+from samuel.base.decoding import json_decoder
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.json import InvalidJson, too_deep
@@ -33,7 +33,7 @@ from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
 from samuel.runtimes.worker import WorkerReply, WorkerRequest, serve
 
 if TYPE_CHECKING:
-    from samuel.process.walls.limits import ProcessLimits
+    from samuel.confine.walls.limits import ProcessLimits
     from samuel.runtimes.confined import Confinement, Stamp
 
 _encode = msgspec.json.Encoder().encode

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from samuel.clock import Clock
+from samuel.base.clock import Clock
 from samuel.config.model import Limits
 from samuel.runtimes.base import Runtime
 
 if TYPE_CHECKING:
-    from samuel.process.walls.limits import ProcessLimits
+    from samuel.confine.walls.limits import ProcessLimits
     from samuel.runtimes.python import PythonRuntime
 
 
@@ -109,7 +109,7 @@ def _oci(setting: Setting) -> Runtime:
 
 
 def _of_processes(setting: Setting) -> ProcessLimits:
-    from samuel.process.walls.limits import ProcessLimits
+    from samuel.confine.walls.limits import ProcessLimits
 
     return ProcessLimits(setting.limits.script_memory_bytes, setting.limits.script_processes)
 

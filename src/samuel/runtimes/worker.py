@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from samuel.decoding import json_decoder
+from samuel.base.decoding import json_decoder
 from samuel.events import event_type
 from samuel.files.json import InvalidJson
 from samuel.hooks.decorator import MARK, declarations

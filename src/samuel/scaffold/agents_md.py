@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from samuel.abilities.registry import has_registry
+from samuel.base.errors import ConfigError, Problem, UnsafePath
 from samuel.config.model import Config
-from samuel.errors import ConfigError, Problem, UnsafePath
 from samuel.files import atomic
 from samuel.files.inside import refuse_links
 from samuel.files.regular import read_regular
-from samuel.knowledge.indexes import find_root
+from samuel.routing.abilities.registry import has_registry
+from samuel.routing.knowledge.indexes import find_root
 from samuel.scaffold.managed_block import with_block
 
 SOURCE = "AGENTS.md"

@@ -15,12 +15,12 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 import msgspec
 
+from samuel.base.decoding import convert
+from samuel.base.errors import UsageError
+from samuel.base.paths import DISABLED
 from samuel.config.model import RESERVED_NAMES
-from samuel.decoding import convert
-from samuel.errors import UsageError
 from samuel.events import EventType, names
 from samuel.events.schema import own_fields
-from samuel.paths import DISABLED
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from samuel import paths
+from samuel.base import paths
 from samuel.config.duration import format_duration
 from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.dialects.clients.tools import mcp_with_underscores

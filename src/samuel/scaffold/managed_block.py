@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
 
 BEGIN = "<!-- samuel:begin (written by `samuel sync`; edit outside of this block) -->"
 END = "<!-- samuel:end -->"

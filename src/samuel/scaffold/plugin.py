@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from samuel.base.errors import SamuelError, UsageError
 from samuel.config.keys import toml_key
-from samuel.errors import SamuelError, UsageError
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
 from samuel.plugins.manifest import plugin_name

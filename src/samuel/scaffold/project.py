@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel import paths
+from samuel.base import paths
 from samuel.config.schema import config_schema
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from types import MappingProxyType
 
-from samuel import paths
-from samuel.errors import UsageError
+from samuel.base import paths
+from samuel.base.errors import UsageError
 from samuel.events import EventType
 from samuel.events.compose import Arrange
 from samuel.files import yaml

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from samuel.errors import SamuelError
-from samuel.paths import VOLATILE_DIRS
-from samuel.printable import file_name
-from samuel.process.git.git import Git, WorkTreeState
+from samuel.base.errors import SamuelError
+from samuel.base.paths import VOLATILE_DIRS
+from samuel.base.printable import file_name
+from samuel.git.git import Git, WorkTreeState
 
 
 class ChangedFiles:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
 from samuel.sessions.session import DONE, FAILED, LISTED, FollowUp
 
 WAITS = (

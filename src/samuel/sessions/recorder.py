@@ -8,9 +8,9 @@ from typing import NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from samuel.clock import Clock, iso
+from samuel.base.clock import Clock, iso
+from samuel.base.errors import SamuelError
 from samuel.dispatch.record import Fired
-from samuel.errors import SamuelError
 from samuel.events import Event, SessionStart, SessionStop
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.sessions.changed_files import ChangedFiles

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from samuel.events import compose, names
-from samuel.process.git.git import WorkTreeState
+from samuel.git.git import WorkTreeState
 
 # Limits: a session may last for days. Of each kind the newest stay.
 MOST_MESSAGES = 200

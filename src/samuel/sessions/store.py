@@ -10,13 +10,13 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.decoding import decode_json
-from samuel.errors import ConfigError, Problem, SamuelError, UsageError
+from samuel.base.decoding import decode_json
+from samuel.base.errors import ConfigError, Problem, SamuelError, UsageError
+from samuel.base.paths import Project
 from samuel.events.explain import explained
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, read_inside
 from samuel.files.lock import held
-from samuel.paths import Project
 from samuel.sessions.session import Session
 from samuel.sha256 import sha256
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UnsetType
 
-from samuel.decoding import convert
+from samuel.base.decoding import convert
 from samuel.events import Event
 
 Rules = TypeVar("Rules", bound=msgspec.Struct)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
 from samuel.files.frontmatter import FrontMatter
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.prompts.render import render, shipped, used_names

@@ -14,8 +14,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from samuel.errors import UsageError
-from samuel.nearest import did_you_mean
+from samuel.base.errors import UsageError
+from samuel.base.nearest import did_you_mean
 from samuel.prompts.prompt_context import PromptContext
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.errors import Problem
+from samuel.base.errors import Problem
 from samuel.files.frontmatter import FrontMatter
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.skills.text_files import TextFile

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from samuel import paths
-from samuel.errors import ConfigError, Problem, SamuelError, UsageError
+from samuel.base import paths
+from samuel.base.errors import ConfigError, Problem, SamuelError, UsageError
+from samuel.base.nearest import did_you_mean
+from samuel.base.printable import file_name
 from samuel.files.frontmatter import LARGEST, FrontMatter, parse
 from samuel.files.inside import read_inside
 from samuel.hooks.handler import HandlerStatus, Origin
-from samuel.nearest import did_you_mean
 from samuel.plugins.installed import LOCAL, InstalledPlugin
-from samuel.printable import file_name
 
 MOST = 500  # texts in one directory
 DEEPEST = 6  # levels of directories

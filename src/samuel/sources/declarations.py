@@ -17,9 +17,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from samuel.decoding import convert, msgpack_decoder
+from samuel.base.decoding import convert, msgpack_decoder
+from samuel.base.errors import UnknownEvent
 from samuel.dialects.table import event_and_dialect
-from samuel.errors import UnknownEvent
 from samuel.events.explain import explained
 from samuel.files import file_cache
 from samuel.files.survey import Signature

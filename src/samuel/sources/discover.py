@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from samuel import paths
+from samuel.base import paths
 from samuel.config.model import PluginSettings
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
 from samuel.plugins.installed import InstalledPlugin

@@ -15,10 +15,10 @@ from urllib.parse import unquote, urlparse
 
 from msgspec.structs import replace
 
+from samuel.base.printable import shell_word
 from samuel.config.model import RESERVED_NAMES
 from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome
-from samuel.printable import shell_word
 from samuel.runtimes.python import PythonRuntime
 from samuel.sources.declarations import LOAD_SECONDS, DeclarationCache, FileDeclarations, declared
 from samuel.sources.hook_files import declared_handler

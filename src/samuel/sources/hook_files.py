@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.paths import DISABLED
+from samuel.base.printable import file_name, shell_word
 from samuel.config.duration import parse_duration
 from samuel.config.model import RESERVED_NAMES
 from samuel.events import event_type
@@ -24,8 +26,6 @@ from samuel.hooks.background import background_refusal
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.hooks.mode import HandlerMode, declared_mode
 from samuel.hooks.package import Package
-from samuel.paths import DISABLED
-from samuel.printable import file_name, shell_word
 from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration, is_module
 from samuel.trust.digests import Digests
 from samuel.trust.permit import refusal

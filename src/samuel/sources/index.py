@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.decoding import msgpack_decoder
+from samuel.base.decoding import msgpack_decoder
 from samuel.files import file_cache
 from samuel.files.survey import ITSELF, Signature, TooManyFiles, survey_place
 from samuel.hooks.handler import Handler, HandlerStatus

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from samuel.base.printable import shell_word
 from samuel.config.model import PluginSettings
 from samuel.hooks.guards import with_new_guards
 from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
@@ -22,7 +23,6 @@ from samuel.plugins.environment import interpreter
 from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.lock import LockedHook, LockedPlugin
 from samuel.plugins.model import OCI, PYTHON, SKILL, WASM, Binding
-from samuel.printable import shell_word
 from samuel.runtimes.wasm import MISSING
 from samuel.sources import hook_files
 from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration

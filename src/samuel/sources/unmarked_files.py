@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from samuel import paths
+from samuel.base import paths
 from samuel.sources.hook_files import helper_texts
 
 HINT = "begin its name with `_` if other hooks use it"

@@ -16,12 +16,12 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from samuel import paths
-from samuel.decoding import msgpack_decoder
-from samuel.errors import ConfigError, Problem
+from samuel.base import paths
+from samuel.base.decoding import msgpack_decoder
+from samuel.base.errors import ConfigError, Problem
+from samuel.base.printable import file_name
 from samuel.files import file_cache
 from samuel.files.survey import Signature, signature
-from samuel.printable import file_name
 from samuel.sources.shipped_hook import ShippedHooks
 from samuel.sources.yaml_hook import YamlHook
 from samuel.trust.digests import read_file

@@ -16,10 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from samuel.base.printable import shell_word
 from samuel.dialects import yaml_context
 from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.files.modules import module_file
-from samuel.printable import shell_word
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
 
 PROJECT_VARIABLES = tuple({hook_format.project_variable: None for hook_format in FORMATS.values()})

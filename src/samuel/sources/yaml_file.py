@@ -27,12 +27,14 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
+from samuel.base.decoding import decode_json
+from samuel.base.errors import UnknownEvent
+from samuel.base.nearest import did_you_mean
+from samuel.base.printable import shorten
 from samuel.config import kinds
 from samuel.config.model import RESERVED_NAMES
 from samuel.config.reader import ConfigTable, ProblemReport
-from samuel.decoding import decode_json
 from samuel.dialects.agent_hooks.table import FORMATS
-from samuel.errors import UnknownEvent
 from samuel.events import EventType, PostAbilityCall, event_type
 from samuel.events.compose import Arrange
 from samuel.events.event import Stage
@@ -42,8 +44,6 @@ from samuel.hooks.background import HINT, background_refusal
 from samuel.hooks.handler import Role
 from samuel.hooks.match import FIELDS
 from samuel.hooks.mode import HandlerMode, observation_refusal
-from samuel.nearest import did_you_mean
-from samuel.printable import shorten
 from samuel.sources.shipped_hook import ShippedHook, ShippedHooks
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, SCRIPT, YamlHook
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from samuel.base.printable import shell_word
 from samuel.hooks.handler import Role
 from samuel.hooks.mode import HandlerMode
-from samuel.printable import shell_word
 
 SCRIPT, PYTHON, BUILTIN = "script", "python", "builtin"
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.printable import file_name
 from samuel.hooks.guards import with_new_guards
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
 from samuel.hooks.mode import HandlerMode
-from samuel.printable import file_name
 from samuel.sources.environment import Environment
 from samuel.sources.shipped_hook import ShippedHooks
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile

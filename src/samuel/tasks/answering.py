@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samuel.printable import shell_word
+from samuel.base.printable import shell_word
 from samuel.tasks.question import Question
 
 LAND = "land"

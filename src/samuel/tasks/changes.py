@@ -22,9 +22,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from samuel.errors import SamuelError, UsageError
-from samuel.nearest import did_you_mean
-from samuel.printable import shell_word
+from samuel.base.errors import SamuelError, UsageError
+from samuel.base.nearest import did_you_mean
+from samuel.base.printable import shell_word
 from samuel.tasks.question import Question, new_id
 from samuel.tasks.queue import OPEN
 from samuel.tasks.task import PRIORITIES, Task, Tasks, find

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
-from samuel.errors import Problem
-from samuel.nearest import SpellingHints
+from samuel.base.errors import Problem
+from samuel.base.nearest import SpellingHints
 from samuel.tasks.task import Tasks
 
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.errors import SamuelError, UsageError
-from samuel.printable import file_name
+from samuel.base.errors import SamuelError, UsageError
+from samuel.base.printable import file_name
 from samuel.tasks.formats.base import ImportedTasks, TaskFormat
 from samuel.tasks.formats.handler_format import HandlerFormats
 from samuel.tasks.formats.markdown import COMPANION, no_task_message_of

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from samuel.decoding import decode_json
+from samuel.base.decoding import decode_json
 from samuel.files import atomic
 from samuel.files.inside import is_inside
 from samuel.files.regular import read_regular

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import msgspec
 import toons
 
-from samuel.decoding import convert, decode_json
-from samuel.errors import ConfigError, Problem
+from samuel.base.decoding import convert, decode_json
+from samuel.base.errors import ConfigError, Problem
 from samuel.tasks import graph, prd_problems
 from samuel.tasks.task import COLUMNS, LISTS, QUESTIONS, RARE_COLUMNS, Task, Tasks
 

@@ -12,9 +12,9 @@ from typing import Any, get_type_hints
 import msgspec
 import toons
 
-from samuel.decoding import convert
-from samuel.errors import Problem
-from samuel.nearest import did_you_mean
+from samuel.base.decoding import convert
+from samuel.base.errors import Problem
+from samuel.base.nearest import did_you_mean
 from samuel.tasks.task import LISTS, PRIORITIES, QUESTIONS, STATUSES, VERIFIED, Task
 
 HEADER = re.compile(r"^tasks\[(\d+)\]\{(.+)\}:[ \t\r]*$", re.MULTILINE)

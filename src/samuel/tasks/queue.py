@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samuel.printable import shell_word
+from samuel.base.printable import shell_word
 from samuel.tasks.answering import answer_command
 from samuel.tasks.task import PRIORITIES, Task, Tasks, natural
 

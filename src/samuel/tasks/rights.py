@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
 from samuel.tasks import changes
 from samuel.tasks.seal import DISCOVERY, Seal
 from samuel.tasks.task import Task, Tasks

@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from samuel.decoding import decode_json
+from samuel.base.decoding import decode_json
 from samuel.files import atomic
 from samuel.files.regular import read_regular
 from samuel.process import procfs

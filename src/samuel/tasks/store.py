@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from samuel.errors import ConfigError, Problem, SamuelError
+from samuel.base.errors import ConfigError, Problem, SamuelError
 from samuel.files import atomic
 from samuel.files.aside import keep_aside, put_aside
 from samuel.files.inside import read_inside

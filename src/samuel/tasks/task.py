@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from samuel.errors import UsageError
-from samuel.nearest import did_you_mean
+from samuel.base.errors import UsageError
+from samuel.base.nearest import did_you_mean
 from samuel.tasks.question import Question
 
 TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked", "waiting"]

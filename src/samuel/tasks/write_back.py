@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from samuel import paths
-from samuel.errors import SamuelError
+from samuel.base import paths
+from samuel.base.errors import SamuelError
+from samuel.base.printable import file_name
 from samuel.files import atomic
 from samuel.files.inside import is_inside, make_dirs_inside
 from samuel.files.regular import read_regular
-from samuel.printable import file_name
 from samuel.tasks.origin import NO_PLACE, OriginFile, TaskOrigin, matching_index
 from samuel.tasks.task import Task
 

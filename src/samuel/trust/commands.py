@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from samuel import paths
+from samuel.base import paths
 from samuel.config.model import AgentSettings, Config, FleetSettings, LaneSettings, Methodology
 from samuel.files.survey import TooManyFiles, survey
+from samuel.git.git import Git
+from samuel.git.settings import hooks_beside
 from samuel.process import environment
-from samuel.process.git.git import Git
-from samuel.process.git.settings import hooks_beside
 from samuel.trust.digests import digest_file, digest_text, read_file
 
 MAX_SHOWN_BYTES = 4096  # of each file

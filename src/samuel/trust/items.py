@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.printable import file_name
 from samuel.files.survey import TooManyFiles, survey
-from samuel.printable import file_name
 from samuel.trust.digests import read_file
 from samuel.trust.store import MAX_TEXT_BYTES, Agreement, TrustStore
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from samuel import paths
+from samuel.base import paths
 from samuel.files.survey import TooManyFiles, survey
 
 

@@ -9,11 +9,11 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from samuel.base.printable import file_name
 from samuel.files.survey import Signature, TooManyFiles, file_signature, survey, survey_place
 from samuel.hooks.capability import binding_refusal
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
-from samuel.printable import file_name
 from samuel.trust.digests import Digests, agreed_digest, tree_digest
 from samuel.trust.neighbours import single_file_directories
 from samuel.trust.store import Agreement

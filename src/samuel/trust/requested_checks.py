@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.decoding import decode_json
+from samuel.base.decoding import decode_json
 from samuel.files import atomic
 from samuel.files.regular import read_regular
 

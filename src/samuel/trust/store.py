@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from samuel.decoding import decode_json
-from samuel.errors import ConfigError, Problem, SamuelError
+from samuel.base.decoding import decode_json
+from samuel.base.errors import ConfigError, Problem, SamuelError
+from samuel.base.paths import LIVE
 from samuel.files import atomic
 from samuel.files.lock import held
 from samuel.files.regular import read_regular
-from samuel.paths import LIVE
 from samuel.process.live import enclosing
 from samuel.sha256 import sha256
 

@@ -18,8 +18,8 @@ import pytest
 from samuel.bridges.entries.hook_command import installed_command
 from samuel.bridges.entries.opencode_plugin import plugin_text
 from samuel.emit.call import EmitAnswer
+from samuel.emit.serve import wire
 from samuel.files.parsed_json import MAX_BYTES
-from samuel.serve import wire
 from samuel.version import __version__
 
 NODE = shutil.which("node")

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from samuel.base.errors import SamuelError
 from samuel.bridges.process.process_bridge import ProcessBridge
 from samuel.bridges.process.run_server import ServerAddress
 from samuel.bridges.process.table import PROCESS_BRIDGES, process_bridge
 from samuel.config.loop import HOOK_CLIENTS
 from samuel.dialects.clients.client import POST, PRE
 from samuel.dialects.clients.table import CLIENTS
-from samuel.errors import SamuelError
 
 Commands = dict[str, str]
 

@@ -11,17 +11,16 @@ import pytest
 from rich.console import Console
 
 from samuel.agents.ending import AgentEnding, EndingKind
+from samuel.attempt.baseline import FAILED
 from samuel.cli.run.agent_text import AgentText
 from samuel.cli.run.colours import GREEN, RED, YELLOW, colour_of
 from samuel.cli.run.display import JsonDisplay, PlainDisplay
 from samuel.cli.run.live import LiveDisplay
 from samuel.cli.run.words import clock_time, cost, next_steps, plural
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.loop.attempt_record import RunRecord
-from samuel.loop.checks.baseline import FAILED
-from samuel.loop.history import RunHistory
-from samuel.loop.report.model import build_report
-from samuel.loop.reports import (
+from samuel.history.attempt_record import RunRecord
+from samuel.history.history import RunHistory
+from samuel.history.reports import (
     AgentActivity,
     AgentChanged,
     AgentEnded,
@@ -46,6 +45,7 @@ from samuel.loop.reports import (
     WaitStarted,
     WorkPutAway,
 )
+from samuel.report.model import build_report
 from samuel.tasks.question import Question
 from samuel.tasks.queue import stuck
 from samuel.tasks.task import Task

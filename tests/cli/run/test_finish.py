@@ -11,7 +11,7 @@ from tests.cli.conftest import Samuel
 from tests.cli.run.conftest import CONFIG, GOOD, Workshop
 
 from samuel.cli.run import run_file
-from samuel.loop.run_file import RunFile
+from samuel.history.run_file import RunFile
 from samuel.tasks.task import Task
 
 Git = Callable[..., str]

@@ -13,13 +13,13 @@ import pytest
 
 from samuel.agents.ending import EndingKind
 from samuel.agents.process_files import log_path
+from samuel.base.paths import User
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.loop.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
-from samuel.loop.availability import AgentWait
-from samuel.loop.history import History
-from samuel.loop.run import Run
-from samuel.loop.run_file import RunFile
-from samuel.paths import User
+from samuel.history.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
+from samuel.history.availability import AgentWait
+from samuel.history.history import History
+from samuel.history.run import Run
+from samuel.history.run_file import RunFile
 from samuel.process.live import registered
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task

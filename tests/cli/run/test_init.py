@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from samuel.checks.files import without_tests_warning
 from samuel.files.lock import held
-from samuel.loop.checks.files import without_tests_warning
-from samuel.loop.run import Run
-from samuel.loop.run_file import RunFile
+from samuel.history.run import Run
+from samuel.history.run_file import RunFile
 from samuel.tasks.store import TaskStore
 
 PRD = "# Shop\n\n## Tasks\n- [ ] 1 One\n- [ ] 2 Two\n"

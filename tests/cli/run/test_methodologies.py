@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
+from samuel.base.paths import User
 from samuel.files.lock import held
-from samuel.paths import User
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 

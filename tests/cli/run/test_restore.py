@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from samuel import paths
+from samuel.base import paths
+from samuel.checks.put_back import PutBack
 from samuel.files.lock import held
-from samuel.loop.attempts import Attempts
-from samuel.loop.checks.put_back import PutBack
+from samuel.git.git import Git
+from samuel.git.trees import Trees
+from samuel.history.attempts import Attempts
 from samuel.process import environment
-from samuel.process.git.git import Git
-from samuel.process.git.trees import Trees
 from samuel.tasks.store import TaskStore
 
 

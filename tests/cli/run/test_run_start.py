@@ -9,7 +9,7 @@ import signal
 import pytest
 from msgspec.structs import replace
 
-from samuel.loop.run_file import RunFile
+from samuel.history.run_file import RunFile
 from samuel.tasks.task import Task
 
 from .conftest import CONFIG, GOOD, steady

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from samuel.app import App
-from samuel.loop.agent_session import SessionResult
-from samuel.loop.recipe_session import session
-from samuel.loop.reports import Report
+from samuel.attempt.agent_session import SessionResult
+from samuel.attempt.recipe_session import session
+from samuel.history.reports import Report
 from samuel.skills.find_recipes import find_recipes
 from samuel.skills.recipe import Recipe
 from samuel.skills.text_files import choose

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from samuel.errors import ConfigError, SamuelError, UsageError
+from samuel.base.errors import ConfigError, SamuelError, UsageError
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.plugins.installed import GLOBAL, LOCAL, examine
 from samuel.skills.find_recipes import find_recipes

@@ -9,12 +9,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from samuel.base.errors import SamuelError
 from samuel.bridges.entries.hook_command import TIMEOUT
 from samuel.bridges.entries.layouts import client_home
 from samuel.bridges.process.overlay import as_private, overlay_home
 from samuel.bridges.process.own_settings import own_settings
 from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge, for_every_tool
-from samuel.errors import SamuelError
 from samuel.files import atomic
 
 SETTINGS = "settings.json"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from samuel.base.errors import SamuelError
 from samuel.bridges.entries.layouts import client_home
 from samuel.bridges.entries.toml_hooks import hook_block
 from samuel.bridges.process.overlay import as_private, overlay_home
 from samuel.bridges.process.process_bridge import BridgeRequest, ProcessBridge
 from samuel.config.toml_text import toml_values
-from samuel.errors import SamuelError
 from samuel.files import atomic
 
 CONFIG = "config.toml"

@@ -11,7 +11,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from samuel.process.sandbox import Private
+from samuel.confine.sandbox import Private
 
 
 def overlay_home(own: Path, overlay: Path, replaced: tuple[str, ...]) -> None:

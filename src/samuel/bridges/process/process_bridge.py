@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from samuel.bridges.entries.hook_command import EmitCommand, hook_command, hook_script
 from samuel.bridges.process.own_settings import settings_in
+from samuel.confine.sandbox import Private
 from samuel.files import atomic
-from samuel.process.sandbox import Private
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from samuel import paths
+from samuel.base import paths
 from samuel.cli.lazy import CommandEntry, LazyGroup
 
 if TYPE_CHECKING:
-    from samuel.abilities.registry import Registry
     from samuel.cli.command_context import CommandContext
+    from samuel.routing.abilities.registry import Registry
 
 COMMANDS = {
     "list": CommandEntry("samuel.cli.ability.list:list_", "List the abilities of this project."),
@@ -40,7 +40,7 @@ def ability() -> None:
 
 
 def abilities(here: CommandContext) -> Registry:
-    from samuel.abilities.registry import load  # YAML, which the other groups do without
+    from samuel.routing.abilities.registry import load  # YAML, which the other groups do without
 
     return load(here.root, paths.User.from_environment().cache)
 

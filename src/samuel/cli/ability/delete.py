@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import click
 
-from samuel.abilities.execution.call_store import CallStore
-from samuel.abilities.execution.leftovers import settle_killed
 from samuel.cli.command_context import CommandContext, json_option
+from samuel.routing.abilities.execution.call_store import CallStore
+from samuel.routing.abilities.execution.leftovers import settle_killed
 
 
 @click.command()

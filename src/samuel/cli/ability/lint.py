@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import click
 
-from samuel.abilities.lint import lint as find_problems
 from samuel.cli.ability import abilities
 from samuel.cli.command_context import CommandContext, json_option
+from samuel.routing.abilities.lint import lint as find_problems
 
 
 @click.command()

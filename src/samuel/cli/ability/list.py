@@ -4,14 +4,14 @@ from typing import Any
 
 import click
 
-from samuel.abilities.execution.call import shortened
-from samuel.abilities.execution.call_store import CallStore
-from samuel.abilities.execution.leftovers import settle_killed
-from samuel.abilities.model import Ability
+from samuel.base.errors import SamuelError
 from samuel.cli.ability import abilities, problems
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
-from samuel.errors import SamuelError
+from samuel.routing.abilities.execution.call import shortened
+from samuel.routing.abilities.execution.call_store import CallStore
+from samuel.routing.abilities.execution.leftovers import settle_killed
+from samuel.routing.abilities.model import Ability
 
 COLUMNS = ("id", "level", "kind", "scope", "environments", "summary")
 CALL_COLUMNS = ("call_key", "ability_id", "status", "created", "error")

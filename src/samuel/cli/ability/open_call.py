@@ -11,18 +11,19 @@ from typing import Any, NamedTuple
 import click
 from msgspec import UNSET
 
-from samuel import config, paths
-from samuel.abilities.execution.call_store import CallStore
-from samuel.abilities.execution.execute import AbilityRunner, CallResult, CreatedCall
-from samuel.abilities.model import PromptImplementation
+from samuel import config
 from samuel.app import App, Overrides
 from samuel.app.ability import execution
+from samuel.base import paths
 from samuel.cli.ability import abilities
 from samuel.cli.command_context import CommandContext
 from samuel.cli.firing import fire
 from samuel.cli.json_input import json_input_option
 from samuel.cli.session.options import VARIABLE
 from samuel.config.model import Config
+from samuel.routing.abilities.execution.call_store import CallStore
+from samuel.routing.abilities.execution.execute import AbilityRunner, CallResult, CreatedCall
+from samuel.routing.abilities.model import PromptImplementation
 
 input_option = json_input_option(
     "--input", "input_json", default="{}", help="The input, a JSON object; {} by default."

@@ -7,22 +7,23 @@ from typing import Any
 import click
 import msgspec
 
-from samuel import config, paths
-from samuel.abilities.ranking import Ranker
-from samuel.abilities.registry import Registry, cache_file
-from samuel.abilities.route import AbilityRouting, RouteCandidate, open_index
-from samuel.abilities.route import route as find
-from samuel.abilities.usage import read_usage
+from samuel import config
+from samuel.base import paths
+from samuel.base.decoding import convert
+from samuel.base.errors import UsageError
 from samuel.cli.ability import abilities, problems
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.json_input import read_text
 from samuel.cli.session.options import session_of, session_option
 from samuel.config.model import Config
-from samuel.decoding import convert
-from samuel.errors import UsageError
 from samuel.events.explain import explained
 from samuel.events.session import SuggestedAbility
+from samuel.routing.abilities.ranking import Ranker
+from samuel.routing.abilities.registry import Registry, cache_file
+from samuel.routing.abilities.route import AbilityRouting, RouteCandidate, open_index
+from samuel.routing.abilities.route import route as find
+from samuel.routing.abilities.usage import read_usage
 
 
 @click.command()

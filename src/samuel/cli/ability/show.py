@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import click
 import msgspec
 
-from samuel.abilities.execution.trust import text as agreed_text
-from samuel.abilities.model import Ability
 from samuel.cli.ability import abilities
 from samuel.cli.ability.list import plain
 from samuel.cli.command_context import CommandContext, json_option
+from samuel.routing.abilities.execution.trust import text as agreed_text
+from samuel.routing.abilities.model import Ability
 
 
 @click.command()

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.errors import SamuelError
 from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.lazy import CommandEntry, LazyGroup
-from samuel.errors import SamuelError
 
 if TYPE_CHECKING:
     from samuel.bridges.files import BridgeContext, FileChange

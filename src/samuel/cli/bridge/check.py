@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from samuel.base.clock import SystemClock
+from samuel.base.errors import SamuelError
 from samuel.cli.bridge import bridge_context, known_clients
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.output import OutputTable
-from samuel.clock import SystemClock
-from samuel.errors import SamuelError
 
 if TYPE_CHECKING:
     from samuel.bridges.check import BridgeCheck

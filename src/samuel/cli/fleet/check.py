@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import click
 
+from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.output import OutputTable
 from samuel.config.place_spec import place_specs
-from samuel.errors import UsageError
 
 COLUMNS = ("place", "state", "machine", "version", "clone")
 PLACE = "The place to check: `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places, can be repeated."

@@ -3,13 +3,13 @@ from __future__ import annotations
 import click
 from msgspec import UNSET
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.errors import SamuelError, UsageError
+from samuel.base.nearest import did_you_mean
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import run_file, state_directory
-from samuel.errors import SamuelError, UsageError
-from samuel.loop.fleet.drain import drained, set_drained
-from samuel.nearest import did_you_mean
+from samuel.workspaces.fleet.drain import drained, set_drained
 
 
 @click.command()

@@ -4,11 +4,11 @@ from contextlib import ExitStack
 
 import click
 
+from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.output import OutputTable
 from samuel.config.place_spec import place_specs
-from samuel.errors import UsageError
 from samuel.files.lock import held
 
 COLUMNS = ("place", "refs", "lanes", "left")

@@ -6,12 +6,12 @@ from typing import Any
 import click
 from msgspec import UNSET
 
-from samuel import paths
+from samuel.base import paths
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory
-from samuel.loop.fleet.drain import drained
-from samuel.loop.run import LaneRecord, Run
+from samuel.history.run import LaneRecord, Run
+from samuel.workspaces.fleet.drain import drained
 
 COLUMNS = ("place", "state", "slots", "tasks", "machine", "why")
 NONE = "the last run used no other machines; `samuel run start --place ssh:HOST:SLOTS` does"

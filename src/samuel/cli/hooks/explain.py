@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import click
 
+from samuel.base.printable import safe
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.hooks import chain as chain_text
 from samuel.cli.output import OutputTable
@@ -9,7 +10,6 @@ from samuel.events import event_type
 from samuel.events.compose import Arrange
 from samuel.hooks.handler import Handler
 from samuel.hooks.order import Chain
-from samuel.printable import safe
 from samuel.scaffold.move import instead, move
 
 

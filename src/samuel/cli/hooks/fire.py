@@ -9,10 +9,10 @@ import msgspec
 
 from samuel.app import App
 from samuel.app.embedding import payload
+from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.json_input import json_input_option, read_json_object
 from samuel.dispatch.record import Fired, HandlerCall
-from samuel.errors import UsageError
 from samuel.events import EventType, canonical, event_type
 from samuel.events.schema import sample
 from samuel.hooks.handler import HandlerStatus

@@ -5,7 +5,8 @@ from contextlib import ExitStack
 
 import click
 
-from samuel import config, paths
+from samuel import config
+from samuel.base import paths
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.config.kinds import HOOK_AGENTS
 from samuel.files import atomic

@@ -9,10 +9,10 @@ from typing import Any
 import click
 import msgspec
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.clock import iso
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
-from samuel.clock import iso
 from samuel.dispatch.record import slowness
 from samuel.events import canonical
 from samuel.hooks.handler import Outcome

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
-from samuel import config, paths
+from samuel import config
+from samuel.base import paths
+from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.consent import Consent
 from samuel.cli.inside_a_run import inside_a_run
-from samuel.errors import SamuelError
 from samuel.events import event_type
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, refuse_links

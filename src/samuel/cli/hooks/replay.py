@@ -8,15 +8,15 @@ import click
 
 from samuel.app.replay import REPLAYED, ReplayedEvent
 from samuel.app.replay import replay as replayed
+from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.hooks.log import time_format, utc_time
 from samuel.cli.output import OutputTable
 from samuel.cli.plugin.progress import Progress
-from samuel.errors import UsageError
 from samuel.events import event_type
-from samuel.replay.comparison import EventComparison, HandlerComparison
-from samuel.replay.recorded import recorded_events
-from samuel.replay.verdict import EventVerdict
+from samuel.journal.replay.comparison import EventComparison, HandlerComparison
+from samuel.journal.replay.recorded import recorded_events
+from samuel.journal.replay.verdict import EventVerdict
 
 COLUMNS = ("time", "event", "subject", "handler", "recorded", "today", "reason")
 COMPOSED = "(all)"  # the row of what came of the event

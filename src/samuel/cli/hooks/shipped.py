@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from samuel import paths
+from samuel.base import paths
 from samuel.cli.consent import Consent
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside

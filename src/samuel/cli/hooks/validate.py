@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from samuel.app.tool_names import tool_name_warnings
+from samuel.base.errors import Problem
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.output import OutputTable
-from samuel.errors import Problem
 from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.sources.yaml_cache import YamlHookFile, overlooked
 from samuel.sources.yaml_command import command, missing_program

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from samuel.base.errors import SamuelError
 from samuel.cli.lazy import CommandEntry, LazyGroup
-from samuel.errors import SamuelError
 
 if TYPE_CHECKING:
     from samuel.cli.command_context import CommandContext
-    from samuel.knowledge.model import KnowledgeBase
+    from samuel.routing.knowledge.model import KnowledgeBase
 
 COMMANDS = {
     "route": CommandEntry(
@@ -31,7 +31,11 @@ def knowledge() -> None:
 
 
 def base(here: CommandContext) -> KnowledgeBase:
-    from samuel.knowledge.indexes import PLACES, find_root, read_base  # YAML, which other groups do without
+    from samuel.routing.knowledge.indexes import (  # YAML, which other groups do without
+        PLACES,
+        find_root,
+        read_base,
+    )
 
     root = find_root(here.root)
     if root is None:

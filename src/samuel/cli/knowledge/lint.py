@@ -4,7 +4,7 @@ import click
 
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.knowledge import base
-from samuel.knowledge.lint import lint as find_problems
+from samuel.routing.knowledge.lint import lint as find_problems
 
 
 @click.command()

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import click
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.json_input import json_input_option, read_json, read_text
 from samuel.cli.knowledge import base
 from samuel.cli.session.options import session_of, session_option
-from samuel.errors import UsageError
-from samuel.knowledge.route import KnowledgeRouting
-from samuel.knowledge.route import route as find
+from samuel.routing.knowledge.route import KnowledgeRouting
+from samuel.routing.knowledge.route import route as find
 
 
 @click.command()

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import click
 
+from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.plugin import consent, display
 from samuel.cli.plugin.progress import Progress
-from samuel.errors import SamuelError
 from samuel.hooks.capability import Capabilities
 from samuel.plugins.candidate import PluginCandidate
 from samuel.plugins.grants import granted

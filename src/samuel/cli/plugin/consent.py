@@ -7,15 +7,16 @@ from typing import TypeVar
 
 import click
 
-from samuel import config, paths
+from samuel import config
+from samuel.base import paths
+from samuel.base.clock import SystemClock, iso
+from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext
 from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.cli.plugin import display
 from samuel.cli.plugin.progress import Progress
 from samuel.cli.plugin.selection import named
 from samuel.cli.plugin.texts import unusable
-from samuel.clock import SystemClock, iso
-from samuel.errors import SamuelError
 from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.plugins.fetch import SILENT, FetchProgress
 from samuel.plugins.installed import GLOBAL, LOCAL, InstalledPlugin

@@ -10,16 +10,16 @@ from typing import Any
 
 import msgspec
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.printable import safe
 from samuel.config.keys import toml_key
+from samuel.confine.containers import engine
+from samuel.confine.walls import walls
 from samuel.files.survey import TooManyFiles, survey
 from samuel.plugins.candidate import PluginCandidate
 from samuel.plugins.contents import HOOKS, contents
 from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.model import OCI, PYTHON, SKILL
-from samuel.printable import safe
-from samuel.process.containers import engine
-from samuel.process.walls import walls
 from samuel.trust.digests import digest_file
 
 MOST_CHANGES = 40

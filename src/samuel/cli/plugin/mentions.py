@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from samuel import config, paths
+from samuel import config
+from samuel.base import paths
 from samuel.config.model import EventSettings
 from samuel.plugins.installed import InstalledPlugin
 

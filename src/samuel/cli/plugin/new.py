@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
+from samuel.base.printable import shell_word
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.plugins.model import SKILL
-from samuel.printable import shell_word
 from samuel.scaffold.plugin import NEW_KINDS, directory_name, plugin, write
 
 

@@ -7,8 +7,8 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from samuel.base.printable import safe
 from samuel.cli.output import Output
-from samuel.printable import safe
 
 if TYPE_CHECKING:
     from rich.status import Status

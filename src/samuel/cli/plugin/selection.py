@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from samuel import config, paths
-from samuel.errors import UsageError
-from samuel.nearest import did_you_mean
+from samuel import config
+from samuel.base import paths
+from samuel.base.errors import UsageError
+from samuel.base.nearest import did_you_mean
 from samuel.plugins.installed import GLOBAL, LOCAL, InstalledPlugin
 from samuel.plugins.requirements import answers
 from samuel.plugins.store import Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.plugins.contents import RECIPES, SKILLS
 from samuel.prompts.render import used_names

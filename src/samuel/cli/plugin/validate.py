@@ -8,14 +8,14 @@ from typing import Any
 import click
 import msgspec
 
+from samuel.base.errors import ConfigError, Problem
+from samuel.base.printable import shell_word
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.plugin.texts import unusable
-from samuel.errors import ConfigError, Problem
 from samuel.plugins.contents import HOOKS, RECIPES, SKILLS, Contents, contents, escapes
 from samuel.plugins.functions import missing
 from samuel.plugins.manifest import load
 from samuel.plugins.model import FILE, Manifest
-from samuel.printable import shell_word
 
 
 @click.command()

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from samuel import config, paths
+from samuel import config
+from samuel.base import paths
+from samuel.base.errors import UsageError
+from samuel.base.nearest import did_you_mean
 from samuel.cli.lazy import CommandEntry, LazyGroup
 from samuel.config.model import Config
-from samuel.errors import UsageError
 from samuel.files.inside import refuse_links
-from samuel.loop.run_file import RunFile
-from samuel.loop.state_migration import move_state
-from samuel.nearest import did_you_mean
+from samuel.history.run_file import RunFile
+from samuel.history.state_migration import move_state
 from samuel.process.live import all_enclosing
 from samuel.tasks.origin import OriginFile, origin_directory
 from samuel.tasks.prd_file import NAME as PRD

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from samuel.printable import without_control_sequences
+from samuel.base.printable import without_control_sequences
 
 MOST_HELD = 4096  # characters of a control sequence that has no end yet
 MOST_OF_A_LINE = 500

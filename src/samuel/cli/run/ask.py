@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import click
 
+from samuel.base.clock import SystemClock, iso
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import change_tasks
-from samuel.clock import SystemClock, iso
 from samuel.tasks.changes import same_question
 from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks, find

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from samuel.loop.budgets import AddedBudget
+from samuel.history.budgets import AddedBudget
 
 _AMOUNT = re.compile(r"(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?)\s*(?P<unit>tokens?|usd|\$)", re.IGNORECASE)
 

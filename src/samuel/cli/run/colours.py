@@ -6,7 +6,7 @@ import os
 import sys
 
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.loop.reports import (
+from samuel.history.reports import (
     AgentChanged,
     AgentEnded,
     BaselineChecked,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, assert_never
 
+from samuel.base.printable import safe, shell_word, without_control_sequences
 from samuel.cli.run.agent_text import AgentText
 from samuel.cli.run.colours import colour_of, coloured, terminal_has_colours
 from samuel.cli.run.words import (
@@ -30,8 +31,7 @@ from samuel.cli.run.words import (
     wait_line,
 )
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.loop.report.way_out import way_out
-from samuel.loop.reports import (
+from samuel.history.reports import (
     AgentActivity,
     AgentChanged,
     AgentEnded,
@@ -65,7 +65,7 @@ from samuel.loop.reports import (
     WorkLanded,
     WorkPutAway,
 )
-from samuel.printable import safe, shell_word, without_control_sequences
+from samuel.report.way_out import way_out
 
 FINISHING = "finishing this attempt; press Ctrl-C again to stop now"
 

@@ -4,10 +4,10 @@ import os
 
 import click
 
+from samuel.base.clock import SystemClock, iso
+from samuel.base.printable import file_name
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import change_tasks, origin_file, state_directory
-from samuel.clock import SystemClock, iso
-from samuel.printable import file_name
 from samuel.tasks.task import find
 from samuel.tasks.write_back import write_back
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext
-from samuel.errors import SamuelError
 from samuel.events import TasksRead, names
 from samuel.hooks.handler import HandlerStatus
 from samuel.tasks.formats.handler_format import HandlerFormats, handler_formats

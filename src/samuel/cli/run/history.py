@@ -8,9 +8,9 @@ from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run.selection import MOVED, RunsOfProject
 from samuel.events.endings import IterationOutcome
-from samuel.loop.history import RunHistory, shortest_prefix
-from samuel.loop.report.model import ran_an_agent
-from samuel.loop.report.words import CostSummary, moment, span
+from samuel.history.history import RunHistory, shortest_prefix
+from samuel.report.model import ran_an_agent
+from samuel.report.words import CostSummary, moment, span
 
 COLUMNS = ("run", "began", "took", "ended", "tasks", "cost")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from samuel.cli.run.words import clock_time, elapsed
-from samuel.loop.availability import AgentWait, choose
-from samuel.loop.report.words import line
-from samuel.loop.run import Run
+from samuel.history.availability import AgentWait, choose
+from samuel.history.run import Run
+from samuel.report.words import line
 
 
 def hold_data(run: Run) -> dict[str, Any]:

@@ -4,8 +4,13 @@ from pathlib import Path
 
 import click
 
-from samuel import config, paths
+from samuel import config
 from samuel.agents.table import find
+from samuel.base import paths
+from samuel.base.errors import SamuelError
+from samuel.checks.detect import project_files, quality_checks
+from samuel.checks.files import CheckFiles, disk_reader, without_tests, without_tests_warning
+from samuel.checks.tests_of_tasks import warnings_about_tests
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.consent import Consent, ask_for_each
 from samuel.cli.inside_a_run import inside_a_run
@@ -13,15 +18,11 @@ from samuel.cli.run import origin_file, run_file, state_directory, task_store
 from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
 from samuel.config.edit import Value, has_value, set_value
-from samuel.errors import SamuelError
 from samuel.files import atomic
 from samuel.files.inside import refuse_links
 from samuel.files.lock import held
-from samuel.loop.checks.detect import project_files, quality_checks
-from samuel.loop.checks.files import CheckFiles, disk_reader, without_tests, without_tests_warning
-from samuel.loop.checks.tests_of_tasks import warnings_about_tests
+from samuel.git.git import Git
 from samuel.process import environment
-from samuel.process.git.git import Git
 from samuel.prompts import background
 from samuel.tasks.importing import TaskImport
 from samuel.tasks.origin import Origins, origin_of, without_place

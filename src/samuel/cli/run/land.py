@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import click
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.clock import SystemClock, iso
+from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import change_tasks, run_file, state_directory, task_store
 from samuel.cli.run.start import run_loop
-from samuel.clock import SystemClock, iso
-from samuel.errors import SamuelError
 from samuel.process.live import is_live
 from samuel.tasks.answering import LAND, is_about_landing
 from samuel.tasks.question import Question

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samuel.cli.run.words import check_result, cost, elapsed, first_line, step_words, subject
-from samuel.loop.reports import (
+from samuel.history.reports import (
     AgentActivity,
     AgentEnded,
     CheckEnded,

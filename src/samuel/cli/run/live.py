@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from samuel.base.printable import safe
 from samuel.cli.run.display import FINISHING, PlainDisplay
 from samuel.cli.run.lane_board import LaneBoard
 from samuel.cli.run.words import (
@@ -22,7 +23,7 @@ from samuel.cli.run.words import (
     total,
     wait_line,
 )
-from samuel.loop.reports import (
+from samuel.history.reports import (
     AgentActivity,
     AgentEnded,
     AgentOutputChunk,
@@ -37,7 +38,6 @@ from samuel.loop.reports import (
     StepStarted,
     WaitStarted,
 )
-from samuel.printable import safe
 
 if TYPE_CHECKING:
     from rich.live import Live

@@ -7,35 +7,36 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from samuel import config, paths
+from samuel import config
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App, Overrides
+from samuel.attempt.accept_unguarded import accepting_unguarded
+from samuel.attempt.worktree import ProjectFiles
+from samuel.base import paths
+from samuel.base.errors import SamuelError, UsageError
+from samuel.checks.detect import project_files
+from samuel.checks.files import disk_reader, without_tests, without_tests_warning
 from samuel.cli.command_context import CommandContext
 from samuel.cli.run import configured_methodology, state_directory
 from samuel.cli.run.unguarded import refuse_unguarded
 from samuel.config.model import Config, Pilot
 from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.dispatch.record import Sink
-from samuel.errors import SamuelError, UsageError
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
+from samuel.git.git import GitFailed
+from samuel.git.landing import OLDEST
+from samuel.git.repository_state import under_way
+from samuel.git.transport import remote_of
+from samuel.git.worktrees import version
+from samuel.history.own_branch import current
+from samuel.history.reports import Watch
+from samuel.history.run import Run
+from samuel.history.run_file import RunFile
 from samuel.hooks.handler import Origin
-from samuel.loop.accept_unguarded import accepting_unguarded
-from samuel.loop.checks.detect import project_files
-from samuel.loop.checks.files import disk_reader, without_tests, without_tests_warning
-from samuel.loop.lost_commits import lost_commits, lost_lines
-from samuel.loop.own_branch import current
-from samuel.loop.reports import Watch
-from samuel.loop.run import Run
-from samuel.loop.run_file import RunFile
-from samuel.loop.worktree import ProjectFiles
-from samuel.process.git.git import GitFailed
-from samuel.process.git.landing import OLDEST
-from samuel.process.git.repository_state import under_way
-from samuel.process.git.transport import remote_of
-from samuel.process.git.worktrees import version
 from samuel.tasks.task import Tasks
 from samuel.trust.commands import task_checks, texts
+from samuel.workspaces.lost_commits import lost_commits, lost_lines
 
 
 def make_ready(

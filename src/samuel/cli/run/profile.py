@@ -6,7 +6,7 @@ from samuel.cli.output import OutputTable
 from samuel.dispatch.record import Fired, HandlerCall, slowness
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.loop.reports import StepStarted, Watch
+from samuel.history.reports import StepStarted, Watch
 
 ALL = "(all)"  # stands for all handlers of an event together
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
+from samuel.base.printable import shell_word
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import state_directory, task_store
-from samuel.printable import shell_word
 from samuel.tasks.answering import answer_command, is_about_landing
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, natural

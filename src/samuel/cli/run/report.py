@@ -5,19 +5,19 @@ from pathlib import Path
 
 import click
 
+from samuel.base.errors import SamuelError, UsageError
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run.selection import RunsOfProject
-from samuel.errors import SamuelError, UsageError
 from samuel.files import atomic
-from samuel.loop.history import LAST
-from samuel.loop.report.diffs import with_diffs
-from samuel.loop.report.files import save_report
-from samuel.loop.report.html import to_html
-from samuel.loop.report.markdown import to_markdown
-from samuel.loop.report.model import RunReport, report_json
-from samuel.loop.report.words import plural
+from samuel.git.git import Git
+from samuel.history.history import LAST
 from samuel.process import environment
-from samuel.process.git.git import Git
+from samuel.report.diffs import with_diffs
+from samuel.report.files import save_report
+from samuel.report.html import to_html
+from samuel.report.markdown import to_markdown
+from samuel.report.model import RunReport, report_json
+from samuel.report.words import plural
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.loop.run import Run
+from samuel.history.run import Run
 
 
 def run_fields(run: Run) -> dict[str, Any]:

@@ -6,17 +6,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.errors import SamuelError, UsageError
+from samuel.base.nearest import did_you_mean
 from samuel.cli.command_context import CommandContext
 from samuel.cli.run import state_directory, task_store
-from samuel.errors import SamuelError, UsageError
-from samuel.loop.attempt_record import AttemptRecord
-from samuel.loop.history import LAST, History
-from samuel.loop.own_branch import commit_of
-from samuel.loop.report.model import RunReport, build_report
-from samuel.nearest import did_you_mean
+from samuel.git.git import Git
+from samuel.history.attempt_record import AttemptRecord
+from samuel.history.history import LAST, History
+from samuel.history.own_branch import commit_of
 from samuel.process import environment
-from samuel.process.git.git import Git
+from samuel.report.model import RunReport, build_report
 from samuel.tasks.task import Task, Tasks
 
 MOVED = "the record of this project's runs is under its former path"
@@ -50,7 +50,7 @@ class RunsOfProject(NamedTuple):
         """Where the reports are of runs with their record under the project's former path; "" without such."""
         if self.history.ids():
             return ""
-        from samuel.loop.report.files import DIRECTORY  # with all that writes reports
+        from samuel.report.files import DIRECTORY  # with all that writes reports
 
         reports = self.state / DIRECTORY
         if not reports.is_dir() or not any(reports.iterdir()):

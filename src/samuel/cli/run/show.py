@@ -8,20 +8,23 @@ import click
 import msgspec
 
 from samuel.agents.process_files import LOGS, log_path, written_log
+from samuel.base.errors import SamuelError, UsageError
+from samuel.base.printable import shell_word
 from samuel.bridges.coverage import total_coverage
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run.agent_log import last_words, stream_of
 from samuel.cli.run.history import cost_of, run_data, seconds_of
 from samuel.cli.run.selection import RunsOfProject, Selection
-from samuel.errors import SamuelError, UsageError
-from samuel.loop.attempt_record import AttemptRecord, CheckRecord
-from samuel.loop.history import RunHistory, shortest_prefix
-from samuel.loop.report.diffs import COMMIT, REF, patch, work_of
-from samuel.loop.report.markdown import check_words
-from samuel.loop.report.model import repository_notes
-from samuel.loop.report.way_out import way_out_lines
-from samuel.loop.report.words import (
+from samuel.git.git import Git
+from samuel.history.attempt_record import AttemptRecord, CheckRecord
+from samuel.history.history import RunHistory, shortest_prefix
+from samuel.process import environment
+from samuel.report.diffs import COMMIT, REF, patch, work_of
+from samuel.report.markdown import check_words
+from samuel.report.model import repository_notes
+from samuel.report.way_out import way_out_lines
+from samuel.report.words import (
     CostSummary,
     block,
     details,
@@ -32,9 +35,6 @@ from samuel.loop.report.words import (
     span,
     status_words,
 )
-from samuel.printable import shell_word
-from samuel.process import environment
-from samuel.process.git.git import Git
 
 WHY = 34  # characters of a reason in a table of 80 columns
 

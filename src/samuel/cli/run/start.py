@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from samuel import paths
+from samuel.attempt.stop import Stop
+from samuel.base import paths
+from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.run.budget_option import BudgetType
 from samuel.cli.run.display import JsonDisplay, PlainDisplay
@@ -22,14 +24,12 @@ from samuel.cli.run.words import first_line, plural
 from samuel.cli.signals import END, handled_by
 from samuel.config import load_personal
 from samuel.config.place_spec import MOST_SLOTS, PlaceSpec, place_specs
-from samuel.errors import UsageError
 from samuel.events.endings import ExitReason
-from samuel.loop.budgets import NOTHING_ADDED, AddedBudget
-from samuel.loop.no_task import WITHOUT_TASK
-from samuel.loop.stop import Stop
+from samuel.history.budgets import NOTHING_ADDED, AddedBudget
+from samuel.history.no_task import WITHOUT_TASK
 
 if TYPE_CHECKING:
-    from samuel.loop.loop import Loop
+    from samuel.run.loop import Loop
 
 # Both write the duration of each call to progress.md, so that the numbers outlive the terminal.
 PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] lines to progress.md."

@@ -6,7 +6,10 @@ from typing import Any
 import click
 from msgspec import UNSET
 
-from samuel import paths
+from samuel.base import paths
+from samuel.base.clock import SystemClock
+from samuel.base.errors import SamuelError
+from samuel.base.printable import shell_word
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory, task_store
@@ -14,23 +17,20 @@ from samuel.cli.run.hold_lines import hold_data, hold_lines, waits_for
 from samuel.cli.run.lane_lines import lane_lines, lanes_data
 from samuel.cli.run.run_fields import run_fields
 from samuel.cli.run.words import FINISH
-from samuel.clock import SystemClock
-from samuel.errors import SamuelError
 from samuel.events.endings import ExitReason
-from samuel.loop.history import History, RunHistory
-from samuel.loop.lost_commits import LostCommit, lost_commits, lost_lines
-from samuel.loop.own_branch import OwnBranch, commit_of
-from samuel.loop.report.lost_tests import lost_tests, lost_tests_words
-from samuel.loop.report.model import repository_notes
-from samuel.loop.report.way_out import way_out_lines
-from samuel.loop.report.words import CostSummary, details, headline, line, moment, plural, span, status_words
-from samuel.loop.run import Run, own_branch_of
-from samuel.printable import shell_word
+from samuel.git.git import Git
+from samuel.history.history import History, RunHistory
+from samuel.history.own_branch import OwnBranch, commit_of
+from samuel.history.run import Run, own_branch_of
 from samuel.process import environment
-from samuel.process.git.git import Git
 from samuel.process.live import is_live
+from samuel.report.lost_tests import lost_tests, lost_tests_words
+from samuel.report.model import repository_notes
+from samuel.report.way_out import way_out_lines
+from samuel.report.words import CostSummary, details, headline, line, moment, plural, span, status_words
 from samuel.tasks.answering import answer_command
 from samuel.tasks.task import Task, Tasks
+from samuel.workspaces.lost_commits import LostCommit, lost_commits, lost_lines
 
 COLUMNS = ("status", "tasks")
 MOST_NOTES = 10  # about the repository

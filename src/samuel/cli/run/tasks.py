@@ -7,7 +7,7 @@ import click
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import state_directory, task_store
-from samuel.loop.report.words import headline
+from samuel.report.words import headline
 from samuel.tasks.task import STATUSES, Task
 
 COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why")

@@ -8,14 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from samuel.agents.ending import EndingKind
+from samuel.attempt import baseline
+from samuel.attempt.baseline import cannot_run_text
+from samuel.base.printable import shell_word, shorten
+from samuel.checks.withheld import withheld_hint
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.loop.checks import baseline
-from samuel.loop.checks.baseline import cannot_run_text
-from samuel.loop.checks.withheld import withheld_hint
-from samuel.loop.report.lost_tests import lost_tests_words
-from samuel.loop.report.way_out import way_out_lines
-from samuel.loop.report.words import NOTHING_GREEN
-from samuel.loop.reports import (
+from samuel.history.reports import (
     AgentEnded,
     BaselineChecked,
     CheckEnded,
@@ -27,7 +25,9 @@ from samuel.loop.reports import (
     WaitStarted,
     WorkPutAway,
 )
-from samuel.printable import shell_word, shorten
+from samuel.report.lost_tests import lost_tests_words
+from samuel.report.way_out import way_out_lines
+from samuel.report.words import NOTHING_GREEN
 from samuel.tasks.answering import answer_command
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task

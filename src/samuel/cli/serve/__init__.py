@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
+from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext
 from samuel.cli.lazy import CommandEntry, LazyGroup
-from samuel.errors import SamuelError
 
 COMMANDS = {
     "status": CommandEntry("samuel.cli.serve.status:status", "Show the servers of this project."),
@@ -40,16 +40,16 @@ def serve(ctx: click.Context, path: str, installation: str, for_run: bool) -> in
         return None
     here: CommandContext = ctx.obj
     if for_run:
-        from samuel.serve.for_run import serve_run
+        from samuel.emit.serve.for_run import serve_run
 
         serve_run(here.root, path, installation)
         return 0
     from samuel.app import App  # the engine
+    from samuel.emit.serve.listen import listening
+    from samuel.emit.serve.place import socket_path
+    from samuel.emit.serve.server import Server
+    from samuel.emit.serve.start import prepare_directory, why_not
     from samuel.process.emit_client import installation_of
-    from samuel.serve.listen import listening
-    from samuel.serve.place import socket_path
-    from samuel.serve.server import Server
-    from samuel.serve.start import prepare_directory, why_not
 
     root = here.root
     with App(root, search=False) as app:

@@ -5,13 +5,13 @@ import sys
 import click
 import msgspec
 
+from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
-from samuel.errors import SamuelError
+from samuel.emit.serve import wire
+from samuel.emit.serve.control import ask
+from samuel.emit.serve.start import sockets
 from samuel.process.emit_client import installation_of
-from samuel.serve import wire
-from samuel.serve.control import ask
-from samuel.serve.start import sockets
 
 _MIB = 1024 * 1024
 

@@ -5,10 +5,10 @@ import sys
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
+from samuel.emit.serve import wire
+from samuel.emit.serve.control import ask
+from samuel.emit.serve.start import sockets
 from samuel.process.emit_client import installation_of
-from samuel.serve import wire
-from samuel.serve.control import ask
-from samuel.serve.start import sockets
 
 
 @click.command()

@@ -7,8 +7,8 @@ from typing import get_args
 
 import click
 
+from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext
-from samuel.errors import SamuelError
 from samuel.events.event import Stage
 from samuel.sessions.session import Session
 from samuel.sessions.store import SessionStore

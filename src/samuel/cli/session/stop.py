@@ -3,11 +3,11 @@ from __future__ import annotations
 import click
 from msgspec import UNSET
 
+from samuel.base.printable import file_name
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.session import display
 from samuel.cli.session.options import chosen, id_option
 from samuel.events import SessionStop
-from samuel.printable import file_name
 
 
 @click.command()

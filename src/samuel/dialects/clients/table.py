@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from samuel.base.errors import UsageError
+from samuel.base.nearest import did_you_mean
 from samuel.dialects.clients import (
     agy,
     claude,
@@ -17,8 +19,6 @@ from samuel.dialects.clients import (
     qwen,
 )
 from samuel.dialects.clients.client import Client
-from samuel.errors import UsageError
-from samuel.nearest import did_you_mean
 
 CLIENTS: Mapping[str, Client] = {
     module.CLIENT.name: module.CLIENT

@@ -45,9 +45,9 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from samuel.confine.walls.limits import DEFAULT, ProcessLimits
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
-from samuel.process.walls.limits import DEFAULT, ProcessLimits
 from samuel.runtimes.base import Reply
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
 from samuel.files.atomic import write_at
 from samuel.files.inside import is_inside
 

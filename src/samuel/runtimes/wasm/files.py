@@ -14,11 +14,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.errors import SamuelError, UnsafePath
+from samuel.base.errors import SamuelError, UnsafePath
+from samuel.confine.walls.places import PROTECTED
 from samuel.files.atomic import write_at
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.hooks.capability import READ, WRITE, Capabilities, covers
-from samuel.process.walls.places import PROTECTED
 from samuel.runtimes.wasm.codes import LARGEST, Denied, Failed, NotThere, TooLarge
 
 DATA, PLUGIN = "/data", "/plugin"

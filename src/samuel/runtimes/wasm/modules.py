@@ -10,7 +10,7 @@ from pathlib import Path
 
 from wasmtime import Engine, FuncType, InstancePre, Linker, MemoryType, Module, WasmtimeError
 
-from samuel.errors import SamuelError
+from samuel.base.errors import SamuelError
 from samuel.files.inside import read_inside
 from samuel.files.survey import Signature, signature
 from samuel.runtimes.wasm.cache import CompiledCache

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from samuel.decoding import json_decoder
+from samuel.base.decoding import json_decoder
 from samuel.hooks.capability import NETWORK
 from samuel.runtimes.wasm.codes import LARGEST, BadArgument, Denied, Failed, NoAnswer, TooLarge
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from samuel.decoding import json_decoder
+from samuel.base.decoding import json_decoder
 from samuel.hooks.capability import EXEC
 from samuel.process import interpreter, spawn
 from samuel.process.reason import NotGranted, NotRunnable

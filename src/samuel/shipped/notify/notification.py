@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 from msgspec import UnsetType
 
+from samuel.base.printable import shell_word
 from samuel.events import AfterIteration, AfterLoop
 from samuel.events.endings import IterationOutcome
-from samuel.printable import shell_word
 from samuel.shipped.event_fields import one_line
 
 MAX_TEXT = 2000

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from msgspec import UnsetType
 
+from samuel.base.paths import SYSTEM
 from samuel.events import PostAbilityCall
 from samuel.files import log
-from samuel.paths import SYSTEM
 from samuel.shipped.event_fields import one_line, text_or_empty
 
 NAME = "tool_call.md"

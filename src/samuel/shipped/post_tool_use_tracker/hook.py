@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import UnsetType
 
-from samuel.abilities.usage import count_call
 from samuel.events import PostAbilityCall
+from samuel.routing.abilities.usage import count_call
 from samuel.shipped.event_fields import config_of
 from samuel.shipped.post_tool_use_tracker import call_log
 from samuel.shipped.post_tool_use_tracker.rules import TrackingRules

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from samuel.abilities import registry, route
-from samuel.abilities.execution import check
-from samuel.abilities.execution.check import CallRefused
-from samuel.abilities.model import Ability
-from samuel.abilities.route import RouteCandidate
-from samuel.abilities.usage import read_usage
+from samuel.base.paths import User
 from samuel.events import UserPromptSubmit
-from samuel.paths import User
+from samuel.routing.abilities import registry, route
+from samuel.routing.abilities.execution import check
+from samuel.routing.abilities.execution.check import CallRefused
+from samuel.routing.abilities.model import Ability
+from samuel.routing.abilities.route import RouteCandidate
+from samuel.routing.abilities.usage import read_usage
 from samuel.shipped.event_fields import config_of, environment, extra_field
 from samuel.shipped.skill_activation_prompt.rules import SuggestionRules
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from samuel.errors import Problem
+from samuel.base.errors import Problem
 from samuel.hooks.handler import Handler, Origin
 
 AGREEMENT = "hooks:"  # begins the names under which the hooks in files are trusted

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.decoding import msgpack_decoder
+from samuel.base.decoding import msgpack_decoder
 from samuel.files import file_cache
 from samuel.sources.client_hooks.client_hook import ClientHook
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from samuel.errors import Problem
+from samuel.base.errors import Problem
 from samuel.sources.client_hooks.claude_entries import claude_hooks
 from samuel.sources.client_hooks.client_hook import ClientHook, ClientHookFile
 from samuel.sources.client_hooks.cursor_entries import cursor_hooks

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from samuel.decoding import decode_json
-from samuel.errors import ConfigError, Problem
+from samuel.base.decoding import decode_json
+from samuel.base.errors import ConfigError, Problem
 from samuel.tasks import graph
 from samuel.tasks.formats.base import BY_GRAMMAR, BY_NAME, ImportedTasks, LeftOutItem, Mark, Recognition
 from samuel.tasks.formats.json_places import members, place_of

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
+from samuel.base.nearest import did_you_mean
 from samuel.files import yaml
-from samuel.nearest import did_you_mean
 from samuel.tasks import graph
 from samuel.tasks.formats.base import (
     BY_GRAMMAR,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
 from samuel.tasks import graph
 from samuel.tasks.annotations import heading_priority
 from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition

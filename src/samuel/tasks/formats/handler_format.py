@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from samuel.errors import ConfigError, Problem
-from samuel.nearest import did_you_mean
+from samuel.base.errors import ConfigError, Problem
+from samuel.base.nearest import did_you_mean
 from samuel.tasks import graph
 from samuel.tasks.annotations import priority_fields
 from samuel.tasks.formats.base import ImportedTasks, LeftOutItem, Mark, Recognition

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from samuel.errors import Problem
-from samuel.nearest import did_you_mean
+from samuel.base.errors import Problem
+from samuel.base.nearest import did_you_mean
 
 T = TypeVar("T")
 

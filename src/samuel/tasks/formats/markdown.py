@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeGuard
 
-from samuel.errors import ConfigError, UsageError
+from samuel.base.errors import ConfigError, UsageError
 from samuel.tasks.entries import EntryFinder, TaskEntries, find_boxes, find_entries
 from samuel.tasks.formats.base import POSSIBLE, ImportedTasks, Mark, Recognition
 from samuel.tasks.formats.markdown_tasks import (

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
 from samuel.tasks import graph
 from samuel.tasks.annotations import body, heading_priority, ids_in, priority_fields
 from samuel.tasks.entries import TaskEntries, TaskEntry, row_columns

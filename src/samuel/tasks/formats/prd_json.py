@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.errors import ConfigError, Problem
+from samuel.base.errors import ConfigError, Problem
 from samuel.tasks import graph
 from samuel.tasks.annotations import priority_fields
 from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition

@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from samuel.decoding import decode_json
-from samuel.errors import ConfigError, Problem, UsageError
+from samuel.base.decoding import decode_json
+from samuel.base.errors import ConfigError, Problem, UsageError
+from samuel.base.printable import file_name
 from samuel.files.regular import read_regular
-from samuel.printable import file_name
 from samuel.tasks.commonmark import OutlineLimit
 from samuel.tasks.outline import PrdOutline, read_outline
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from samuel.errors import UsageError
-from samuel.nearest import did_you_mean
+from samuel.base.errors import UsageError
+from samuel.base.nearest import did_you_mean
 from samuel.tasks.formats.base import Recognition, TaskFormat
 from samuel.tasks.formats.beads import Beads
 from samuel.tasks.formats.bmad import Bmad

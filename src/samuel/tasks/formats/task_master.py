@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from samuel.errors import ConfigError, Problem, UsageError
-from samuel.nearest import did_you_mean
+from samuel.base.errors import ConfigError, Problem, UsageError
+from samuel.base.nearest import did_you_mean
 from samuel.tasks import graph
 from samuel.tasks.formats.base import BY_GRAMMAR, BY_NAME, ImportedTasks, LeftOutItem, Mark, Recognition
 from samuel.tasks.formats.json_places import members, place_of

@@ -1,0 +1,16 @@
+"""Guards that agents cannot honour, accepted for one run."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from samuel.agents.table import AGENTS
+from samuel.attempt.tool_hooks import ACCEPT_ALL
+from samuel.config.model import AgentSettings, Config
+
+
+def accepting_unguarded(config: Config) -> Config:
+    """The configuration in which it is accepted for all agents that they cannot honour a guard."""
+    all_settings = {**{name: AgentSettings(name) for name in AGENTS}, **config.agents}
+    agents = {name: dataclasses.replace(settings, unguarded=ACCEPT_ALL) for name, settings in all_settings.items()}
+    return dataclasses.replace(config, agents=agents)

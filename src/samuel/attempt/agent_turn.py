@@ -1,0 +1,154 @@
+"""One turn of an agent: its call is prepared, it works as a session, and what it claimed is taken in."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from samuel.attempt.attempt_facts import AttemptFacts
+from samuel.attempt.claims import claim_by_exit, take_claim, without_own_files
+from samuel.attempt.evidence import WORKERS, Evidence
+from samuel.attempt.run_files import RunFiles
+from samuel.attempt.session import agent_ms, can_call_abilities, invocation_of, missing_prompt, session
+from samuel.attempt.steps import Steps
+from samuel.attempt.stop import IterationEnded
+from samuel.attempt.workplace import Workplace
+from samuel.bridges.coverage import reported_coverage
+from samuel.confine import sandbox as sandboxes
+from samuel.dispatch.record import Fired
+from samuel.events import AgentInvoke, BeforeAgentInvoke, Event
+from samuel.events.endings import IterationOutcome
+from samuel.history.run import Run
+from samuel.process import spawn
+from samuel.tasks.task import Task
+
+
+class AgentTurn:
+    def __init__(
+        self,
+        place: Workplace,
+        steps: Steps,
+        files: RunFiles,
+        run: Run,
+        task: Task | None,
+        facts: AttemptFacts,
+        evidence: Evidence,
+    ) -> None:
+        """`task` is None for a discovery. What becomes known of the turn is put into `facts`."""
+        self._place = place
+        self._steps = steps
+        self._files = files
+        self._run = run
+        self._task = task
+        self._facts = facts
+        self._evidence = evidence
+
+    def prepare(self) -> AgentInvoke:
+        """The call of the agent: handlers may change all of it, but not the run's own variables."""
+        event = BeforeAgentInvoke(
+            agent=self._run.agent,
+            env={**self._place.agent_env(self._run.agent), **self._own_names()},
+            sandbox=self._place.sandbox,
+        )
+        fired = self._fire(event)
+        invocation = invocation_of(fired, self._own_names())
+        if why := missing_prompt(fired, invocation):
+            raise IterationEnded(IterationOutcome.ABORTED, why)
+        return invocation
+
+    def work(self, invocation: AgentInvoke, changed: Callable[[], list[str]]) -> Mapping[str, Any]:
+        """Run the agent with the events around it; gives the answer of agent.invoke.
+
+        `changed` looks at the work tree and gives the files that the agent changed up to now.
+        """
+        return session(
+            invocation.prompt,
+            fire=self._fire,
+            notify=self._notify,
+            invoke=lambda prompt: self._invoke(replace(invocation, prompt=prompt), changed),
+            changed=changed,
+            suggest=lambda results: self._suggestions(results, invocation),
+            agent=invocation.agent,
+        )
+
+    def dry_run(self, invocation: AgentInvoke) -> str:
+        """The prompt that the agent would get, after the events before it."""
+        answer = session(
+            invocation.prompt,
+            fire=self._fire,
+            notify=self._notify,
+            invoke=lambda prompt: {"prompt": prompt},
+            changed=list,
+            suggest=lambda results: self._suggestions(results, invocation),
+            agent=invocation.agent,
+        )
+        return str(answer["prompt"])
+
+    def _suggestions(self, results: Sequence[Fired], invocation: AgentInvoke) -> str:
+        section = self._place.suggest(results, can_call_abilities(invocation))
+        for warning in section.warnings:
+            self._place.warn(warning)
+        return section.text
+
+    def _invoke(self, invocation: AgentInvoke, changed: Callable[[], list[str]]) -> Mapping[str, Any]:
+        with self._evidence.window(self._run, "agent", self._task.id if self._task else ""):
+            self._facts.agent_ran = self._steps.agent_started = True
+            with self._files.repository.open(self._run, WORKERS["agent"], self._files.work_tree):
+                fired = self._steps.ask(self._run, invocation)
+            if fired.stopped:
+                self._facts.agent_ran = bool(fired.calls)
+                raise IterationEnded(IterationOutcome.AGENT_FAILED, fired.reason)
+            answer = fired.result
+            self._facts.agent_ms = agent_ms(fired)
+            self._facts.usage = dict(answer.get("usage") or {})
+            self._facts.coverage = reported_coverage(answer)
+            self._apply_spool()
+            answer = claim_by_exit(
+                answer,
+                self._files.tasks,
+                self._own_names(),
+                lambda: without_own_files(changed(), self._place.own_files(invocation.agent)),
+                self._place.clock.now(),
+            )
+            if refusal := take_claim(answer, self._files.tasks, self._own_names()):
+                self._place.warn(refusal)
+        return answer
+
+    def _apply_spool(self) -> None:
+        """Run the task commands of an agent in a container: it can only record them. The same rules apply."""
+        for arguments in sandboxes.apply_spool(self._place.state / "spool"):
+            done = spawn.run(
+                [sys.executable, "-P", "-m", "samuel", "-C", str(self._place.root), *arguments],
+                cwd=str(self._place.root),
+                env={**self._place.environment, **self._own_names()},
+                timeout=60,
+            )
+            if done.returncode != 0:
+                stderr = done.stderr.decode("utf-8", "replace").strip()
+                self._place.warn(f"`samuel {' '.join(arguments)}` in the container: {stderr}")
+
+    def _own_names(self) -> dict[str, str]:
+        """The variables from which the agent's `samuel` knows its run and its task."""
+        return {
+            "SAMUEL_RUN_ID": self._run.run_id,
+            "SAMUEL_STEP": "agent",
+            "SAMUEL_SESSION_ID": self._run.session_id,
+            "SAMUEL_ITERATION": str(self._run.iteration),
+            "SAMUEL_MODE": self._run.mode,
+            "SAMUEL_TASK_ID": self._task.id if self._task else "",
+            "SAMUEL_ATTEMPT": str(self._task.attempts + 1 if self._task else 1),
+            "SAMUEL_MAX_NEW_TASKS": str(self._place.settings.pilot.max_discovery_tasks),
+            "SAMUEL_PROJECT_ROOT": str(self._place.root),
+            "SAMUEL_METHODOLOGY": self._run.methodology,
+            **({} if self._place.lane is None else {"SAMUEL_LANE": str(self._place.lane)}),
+            **({"SAMUEL_MACHINE": self._place.machine} if self._place.machine else {}),
+        }
+
+    def _fire(self, event: Event) -> Fired:
+        return self._steps.fire(self._run, event)
+
+    def _notify(self, event: Event) -> Fired:
+        return self._steps.notify(self._run, event)

@@ -1,0 +1,77 @@
+"""The checks before the first agent: a project whose checks fail already is not worth an agent's time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from samuel.attempt.evidence import WORKERS, Evidence
+from samuel.attempt.run_files import RunFiles
+from samuel.attempt.steps import Steps
+from samuel.attempt.stop import IterationEnded, RunStopped
+from samuel.attempt.workplace import Workplace
+from samuel.checks.judgement import CheckedWork, checked
+from samuel.checks.repeat import repeated
+from samuel.checks.verdict import cannot_run, failing_commands
+from samuel.checks.withheld import withheld_hint, withheld_variables
+from samuel.events import QualityCheck
+from samuel.history.reports import BaselineChecked
+from samuel.history.run import Run
+
+FAILED = "the checks fail before any agent has worked"
+
+
+class CheckedBaseline(NamedTuple):
+    run: Run
+    """Its `baseline_done` stays false if the checks fail and that is not accepted."""
+    why: str = ""
+    """Why no agent may start."""
+
+
+def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) -> CheckedBaseline:
+    """Run the checks once, on the verified tree. One that cannot run is never accepted: it would check nothing."""
+    commands = list(place.settings.quality_checks)
+    ignored = files.trees.ignored() if files.trees else ()
+    if not commands:
+        files.checks.set_baseline((), ignored)
+        return CheckedBaseline(replace(run, baseline_done=True))
+    # What a failed attempt of the run before left would count against the project, or be accepted as its fault.
+    not_put = files.attempts.start("").problems
+    run = replace(run, tree=files.attempts.state)
+    before, any_handler = replace(run, iteration=0), True
+    place.repeat_check.forget()
+    try:
+        evidence = Evidence(place, files.tasks, steps.state_files)
+        window = files.repository.open(before, WORKERS["check"], files.work_tree)
+        with evidence.window(before, "check"), window:
+            fired = steps.ask(before, QualityCheck(commands=commands))
+            work, any_handler = checked(fired), any(call.would is None for call in fired.calls)
+            work = work._replace(runs=repeated(work.runs, failing_commands, place.repeat_check))
+    except RunStopped:
+        raise
+    except IterationEnded as ended:  # a check changed what it must not
+        work = CheckedWork((), ended.why)
+    files.checks.set_baseline(work.runs, ignored)
+    files.attempts.accept_checks()
+    failing = (*failing_commands(work.runs), *([work.other_failures] if work.other_failures else ()))
+    failing += tuple(f"not as it was verified: {problem}" for problem in not_put)
+    not_run = tuple(run.command for run in work.runs if cannot_run(run))
+    withheld = withheld_variables((run for run in work.runs if not run.passed), place.host, place.environment)
+    accepted = place.settings.baseline == "accept" and not not_run and not not_put
+    if failing or any_handler:  # without a handler nothing was checked: nobody may read that the checks pass
+        place.watch(BaselineChecked(failing, accepted, not_run, withheld if failing else ()))
+    run = replace(run, baseline_done=accepted or not failing, tree=files.attempts.state)
+    return CheckedBaseline(run, "" if run.baseline_done else _why(not_run, withheld))
+
+
+def cannot_run_text(commands: Sequence[str]) -> str:
+    """What is wrong with checks that cannot run."""
+    named = ", ".join(f"`{command}`" for command in commands)
+    return f"{named} cannot run: the program is missing or may not be executed"
+
+
+def _why(not_run: Sequence[str], withheld: Sequence[str]) -> str:
+    why = f"{cannot_run_text(not_run)}; fix `quality_checks` or install it" if not_run else FAILED
+    return "; ".join(text for text in (why, withheld_hint(withheld)) if text)

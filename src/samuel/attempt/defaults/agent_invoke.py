@@ -1,0 +1,83 @@
+"""agent.invoke: run the agent's own program, in its sandbox, to its end or its deadline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from samuel.agents.ending import EndingKind
+from samuel.agents.invoke import Invoked, invoke
+from samuel.agents.stream import PlainStream
+from samuel.agents.table import find
+from samuel.attempt.bridged_agent import BridgedAgent
+from samuel.attempt.workplace import Workplace
+from samuel.base.errors import SamuelError
+from samuel.events import AgentInvoke
+from samuel.history.reports import AgentActivity, AgentOutputChunk
+from samuel.process.emit_client import OFF, SWITCH
+from samuel.trust import commands
+
+
+class RunAgent:
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+
+    def __call__(self, event: AgentInvoke) -> dict[str, Any]:
+        place, seconds = self._place, event.deadline_ms / 1000
+        if not event.prompt.strip():
+            raise SamuelError("the prompt is empty, so no agent was started")
+        # A hook may have changed the agent, and the command line of any agent may have come with the project.
+        if why := place.refusal(commands.of_agent(event.agent, place.agents, place.root)):
+            raise SamuelError(why)
+        agent = find(event.agent, place.agents)
+        if why := place.tool_hooks.refusal(agent, event.sandbox.kind):
+            raise SamuelError(why)
+        readable = agent.stream is PlainStream
+        bridged = BridgedAgent(place, agent, event)
+        with bridged as bridge:
+            done = invoke(
+                agent,
+                prompt=event.prompt,
+                env=event.env,
+                sandbox=event.sandbox,
+                root=place.root,
+                state=place.state,
+                iteration=event.iteration,
+                timeout=seconds,
+                environment=place.host,
+                # No server answers for it: whatever it starts could listen in the server's place.
+                variables={**bridge.env, SWITCH: OFF},
+                on_output=lambda chunk: place.watch(AgentOutputChunk(chunk, readable)),
+                cache=place.cache,
+                session="" if event.session_id is UNSET else event.session_id,
+                run_id="" if event.run_id is UNSET else event.run_id,
+                idle_timeout=place.settings.idle_timeout,
+                over_budget=place.meter.exceeded,
+                on_activity=lambda text, usage: place.watch(AgentActivity(text, usage, readable)),
+                now=place.clock.now,
+                arguments=bridge.arguments,
+                homes=bridge.homes,
+            )
+            coverage = bridged.coverage(done.tool_calls)
+        for note in done.notes:
+            place.warn(note)
+        ended = _why_ended(done, seconds)
+        return {
+            "exit_code": done.exit_code,
+            "stdout": done.stdout_tail,
+            "stderr": f"{done.stderr_tail}\n{ended}".strip(),
+            "stdout_path": done.stdout_path,
+            "usage": done.usage,
+            "ending": msgspec.to_builtins(done.ending),
+            **({"coverage": msgspec.to_builtins(coverage)} if coverage else {}),
+            "claims_by_exit": agent.claim == "exit",
+        }
+
+
+def _why_ended(done: Invoked, seconds: float) -> str:
+    """Why Samuel ended the agent; "" if it ended by itself."""
+    if done.timed_out:
+        return f"killed after {seconds:g}s (agent_timeout)"
+    return done.ending.reason if done.ending.kind in (EndingKind.IDLE, EndingKind.OVER_BUDGET) else ""

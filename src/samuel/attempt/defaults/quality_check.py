@@ -1,0 +1,141 @@
+"""quality.check: run the project's own commands, in order, each within its time, where the agent runs too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from samuel.agents.process_files import log_path
+from samuel.attempt.workplace import Workplace
+from samuel.base.errors import SamuelError
+from samuel.checks.report_files import ReportFiles
+from samuel.checks.verdict import how_failed
+from samuel.confine import sandbox as sandboxes
+from samuel.events import QualityCheck
+from samuel.events.loop import CheckRun
+from samuel.history.reports import CheckEnded, CheckStarted
+from samuel.process import spawn
+from samuel.trust.commands import quality, task_checks
+
+TAIL = 4096
+
+
+class RunCommands:
+    """Runs all commands, also after one failed: the next attempt sees everything that is wrong."""
+
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+        is_container = place.settings.sandbox.kind not in (sandboxes.HOST, "bwrap")
+        self._reports = ReportFiles(place.root, place.state, place.environment, is_container=is_container)
+
+    def __call__(self, event: QualityCheck) -> dict[str, Any]:
+        if event.dry_run:
+            return {"ok": True, "reason": "a dry run runs no commands"}
+        if why := self._refusal(event.commands):
+            raise SamuelError(why)
+        runs, failures = [], []
+        self._place.repeat_check.remember(lambda command: self._repeat(command, event))
+        for number, command in enumerate(event.commands, 1):
+            run, how = self._run(command, number, event)
+            runs.append(msgspec.to_builtins(run))
+            if how:
+                message = f"`{command}` {how}"
+                failure = {"source": "default", "command": command, "message": message}
+                failures.append({**failure, "output_tail": run.output_tail})
+        reason = "; ".join(failure["message"] for failure in failures)
+        return {
+            "ok": not failures,
+            "failures": failures,
+            "checks": runs,
+            **({"reason": reason} if failures else {}),
+        }
+
+    def _refusal(self, commands: list[str]) -> str:
+        """Why a command may not run, or "". Those of samuel.toml and of tasks came with the project; any other was
+        typed by the user who fired the event."""
+        settings = self._place.settings
+        count = len(settings.quality_checks)
+        is_projects = tuple(commands[:count]) == settings.quality_checks
+        if is_projects and (why := self._place.refusal(quality(settings))):
+            return why
+        if not (rest := commands[count:] if is_projects else commands) or not self._place.tasks.exists:
+            return ""
+        tasks = [(task.id, task.checks) for task in self._place.tasks.load() if task.checks]
+        own = {command for _, checks in tasks for command in checks}
+        return self._place.refusal(task_checks(settings.name, tasks)) if own.intersection(rest) else ""
+
+    def _repeat(self, command: str, event: QualityCheck) -> CheckRun | None:
+        if command not in event.commands:
+            return None
+        return self._run(command, event.commands.index(command) + 1, event, repeated=True)[0]
+
+    def _run(
+        self, command: str, number: int, event: QualityCheck, *, repeated: bool = False
+    ) -> tuple[CheckRun, str]:
+        """The run of a command, and how it failed; "" if it passed."""
+        seconds = event.deadline_ms / 1000
+        output = bytearray()
+
+        def keep_tail(chunk: bytes) -> None:
+            output.extend(chunk)
+            del output[:-TAIL]
+
+        argv, place = ["/bin/sh", "-c", command], self._place
+        env = {**place.environment, **_own_names(event), **self._reports.prepare(command, number)}
+        place.watch(CheckStarted(command))
+        began = place.clock.monotonic()
+        with sandboxes.confined(argv, place.settings.sandbox, place.confinement, env) as confined:
+            finished = spawn.run(
+                confined.argv,
+                cwd=event.project_root,
+                env=confined.env,
+                pass_fds=confined.pass_fds,
+                timeout=seconds,
+                output_limit=1 << 62,  # a check may write as much as it likes: only the tail is kept
+                keep=TAIL,
+                on_output=keep_tail,
+            )
+        seconds_taken = place.clock.monotonic() - began
+        tests = self._reports.read(number)
+        failed_tests = "failed" in (tests or {}).values()
+        passed = finished.ended == "exited" and finished.returncode == 0 and not failed_tests
+        self._log(event, command, bytes(output), passed)
+        tail = output.decode("utf-8", "replace")
+        self._place.watch(CheckEnded(command, passed, seconds_taken, tail, repeated))
+        run = CheckRun(
+            command=command,
+            passed=passed,
+            exit_code=finished.returncode if finished.ended == "exited" else None,
+            seconds=round(seconds_taken, 3),
+            output_tail=tail,
+            tests=tests,
+        )
+        how = {
+            "timed_out": f"was killed after {seconds:g}s",
+            "not_started": f"could not be started: {finished.why}",
+        }.get(finished.ended, how_failed(run))
+        return run, "" if passed else how
+
+    def _log(self, event: QualityCheck, command: str, output: bytes, passed: bool) -> None:
+        """Write the output of a check to the logs of its iteration, beside the agent's."""
+        if not event.iteration:
+            return
+        path = log_path(self._place.state, event.run_id or "", event.iteration, "checks")
+        self._place.append(path, f"$ {command}  ({'ok' if passed else 'failed'})\n".encode() + output + b"\n")
+
+
+def _own_names(event: QualityCheck) -> dict[str, str]:
+    """The variables from which a check knows its task, and a `samuel` in it that it may not change tasks."""
+    task = {"SAMUEL_TASK_ID": str(event.task["id"])} if event.task.get("id") else {}
+    if not event.run_id:
+        return task
+    return {
+        **task,
+        "SAMUEL_RUN_ID": event.run_id,
+        "SAMUEL_STEP": "check",
+        "SAMUEL_ITERATION": str(event.iteration),
+        "SAMUEL_MODE": event.mode,
+        "SAMUEL_METHODOLOGY": event.methodology,
+        "SAMUEL_PROJECT_ROOT": event.project_root,
+    }

@@ -1,0 +1,196 @@
+"""What each way of ending an iteration means: for its task, for the work tree, and for what the run counts."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from msgspec.structs import replace
+
+from samuel.agents.ending import EndingKind
+from samuel.attempt.attempt_facts import AttemptFacts
+from samuel.attempt.claims import without_own_files
+from samuel.attempt.iteration_state import failure_line
+from samuel.attempt.questions import new_question
+from samuel.attempt.run_files import RunFiles
+from samuel.attempt.stop import AgentTrouble
+from samuel.attempt.workplace import Workplace
+from samuel.base.clock import iso
+from samuel.events.endings import IterationOutcome
+from samuel.events.loop import CheckRun
+from samuel.git.git import GitFailed
+from samuel.history.availability import wait_after
+from samuel.history.budgets import BudgetHit
+from samuel.history.reports import IterationFailed, QuestionAsked, TaskDecided
+from samuel.history.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, TreeAction
+from samuel.tasks.task import Task
+
+MAX_NAMED = 10  # commits in one warning
+UNCHANGED_CLAIM = (
+    "the task was claimed, but no file changed; if nothing has to be changed, skip the task with a reason, or "
+    "write `Changes: none` below it in the PRD"
+)
+
+
+class Settlements:
+    """The possible settlements of one iteration; `task` is None for a discovery."""
+
+    def __init__(
+        self, place: Workplace, files: RunFiles, run: Run, task: Task | None, facts: AttemptFacts
+    ) -> None:
+        self._place = place
+        self._files = files
+        self._run = run
+        self._task = task
+        self._facts = facts
+
+    def judged(
+        self, tasks_before: tuple[Task, ...], passed_runs: tuple[CheckRun, ...], *, has_changes: bool
+    ) -> Settlement:
+        """The checks passed: completed if the agent claimed it, else not done yet."""
+        tasks = self._files.tasks.load()
+        task = self.current(tasks)
+        if task is None or task.status in ("skipped", "blocked"):  # by the agent, with its reason
+            why = self._decided(task) if task else ""
+            return self._settle(IterationOutcome.INCOMPLETE, failed=False, task=task, why=why, tree="put_away")
+        if task.claimed and not (task.no_change or has_changes):
+            return self.failed(IterationOutcome.STALLED, UNCHANGED_CLAIM)
+        if task.claimed:
+            self._files.checks.set_verified(passed_runs)
+            return self._completed(task)
+        if not self._facts.changed and _without_claims(tasks) == _without_claims(tasks_before):
+            return self.failed(IterationOutcome.STALLED, "the iteration changed no file and no task")
+        why = "the checks passed, but the task was not claimed with `samuel run done`"
+        return self.failed(IterationOutcome.INCOMPLETE, why)
+
+    def _decided(self, task: Task) -> str:
+        """Report that the agent skipped or blocked the task; why it did."""
+        self._facts.decided = task.status
+        self._place.watch(TaskDecided(task.id, task.status, task.last_failure))
+        return task.last_failure
+
+    def _completed(self, task: Task) -> Settlement:
+        row = TaskCells(
+            status="completed",
+            claimed=False,
+            completed_at=iso(self._place.clock.now()),
+            iteration=self._run.iteration,
+            last_failure="",
+            verified=self._facts.verified,
+        )
+        commit = None
+        if self._place.settings.commit:
+            # The tree that the checks passed on: earlier attempts are part of it, and so is what a formatter
+            # among the checks changed. Git may have been told not to see some of it.
+            person = {*self._run.dirty, *self._run.tree.person}
+            changed = {*self._files.project.dirty(), *self._files.attempts.changed_names()}
+            paths = without_own_files(sorted(changed), self._place.own_files(self._run.agent))
+            commit = [path for path in paths if path not in person]
+        return self._settle(
+            IterationOutcome.COMPLETED, failed=False, task=task, row=row, commit=commit, tree="complete"
+        )
+
+    def discovered(self, new_tasks: int) -> Settlement:
+        outcome = IterationOutcome.COMPLETED if new_tasks else IterationOutcome.INCOMPLETE
+        return self._settle(outcome, failed=False, new_tasks=new_tasks, tree="put_away")
+
+    def failed(self, outcome: IterationOutcome, why: str) -> Settlement:
+        self._place.watch(IterationFailed(outcome, why, self._facts.log, self._task.id if self._task else ""))
+        task = self.current(self._files.tasks.load())
+        if task is None or task.status != "in_progress":
+            return self._settle(outcome, failed=True, task=task, why=why, gave_up=True, tree="put_away")
+        self._note_commits()
+        # An iteration that failed before the agent started says nothing about the task.
+        attempts = task.attempts + 1 if self._facts.agent_ran else task.attempts
+        blocked = attempts >= self._place.settings.max_task_attempts
+        row = TaskCells(
+            status="blocked" if blocked else "pending",
+            claimed=False,
+            attempts=attempts,
+            iteration=self._run.iteration,
+            last_failure=f"{outcome}: {why}"[:MAX_FAILURE],
+        )
+        gave_up = blocked or not self._facts.agent_ran
+        tree: TreeAction = "put_away" if blocked else "keep"
+        return self._settle(outcome, failed=True, task=task, row=row, why=why, gave_up=gave_up, tree=tree)
+
+    def _note_commits(self) -> None:
+        """Name the commits that the agent of a failed attempt made itself: they stay on the branch."""
+        before = self._facts.head
+        if before is None or not self._facts.agent_ran:
+            return
+        with suppress(GitFailed):
+            head = self._place.git.head()
+            if head and head != before:
+                since = f"{before}..{head}" if before else head
+                log = self._place.git.run("log", "--format=%h %s", f"--max-count={MAX_NAMED}", since)
+                commits = "; ".join(log.decode("utf-8", "replace").splitlines()) or f"HEAD is {head[:12]} now"
+                self._files.repository.note(
+                    f"this attempt failed, and commits of its agent stay on the branch: {commits}"
+                )
+
+    def parked(self) -> Settlement | None:
+        """The settlement of a task whose agent asked a question; None if it asked none."""
+        task = self.current(self._files.tasks.load())
+        question = new_question(self._task, task) if self._task else None
+        if task is None or question is None:
+            return None
+        self._place.watch(QuestionAsked(task.id, question.text, question.id))
+        return self._settle(IterationOutcome.ASKED, failed=False, task=task, question=question, tree="put_away")
+
+    def troubled(self, trouble: AgentTrouble) -> Settlement:
+        """The agent could not work, or a budget is used up: the task is pending again, with no attempt more."""
+        ending = trouble.ending
+        self._place.watch(IterationFailed(trouble.outcome, trouble.why, self._facts.log))
+        task = self.current(self._files.tasks.load())
+        under_way = task is not None and task.status == "in_progress"  # the agent may have blocked it before
+        row = TaskCells(status="pending", claimed=False) if under_way else UNCHANGED
+        if ending.kind is EndingKind.OVER_BUDGET:
+            hit = self._place.meter.hit(self._facts.usage) or BudgetHit("run", ending.reason)
+            if hit.scope == "task":
+                row = TaskCells(status="blocked", claimed=False, last_failure=f"{trouble.outcome}: {hit.text}")
+            tree: TreeAction = "put_away" if hit.scope == "task" else ""
+            return self._settle(
+                trouble.outcome, failed=False, task=task, row=row, why=trouble.why, budget=hit, tree=tree
+            )
+        now, key = self._place.clock.now(), f"{self._run.run_id}/{self._run.iteration}"
+        wait = wait_after(ending, self._run.waits.get(self._run.agent), now, key)
+        return self._settle(trouble.outcome, failed=False, task=task, row=row, why=trouble.why, wait=wait)
+
+    def current(self, tasks: tuple[Task, ...]) -> Task | None:
+        """The task of this iteration as it is in `tasks`."""
+        task_id = self._task.id if self._task else ""
+        return next((task for task in tasks if task.id == task_id), None)
+
+    def _settle(
+        self,
+        outcome: IterationOutcome,
+        *,
+        failed: bool,
+        task: Task | None = None,
+        row: TaskCells = UNCHANGED,
+        why: str = "",
+        new_tasks: int = 0,
+        **decision: Any,
+    ) -> Settlement:
+        now = self._place.clock.now()
+        self._facts.notes += self._files.repository.take_notes()
+        if not self._facts.agent_ran:  # then nothing changed
+            decision.pop("tree", None)
+        return Settlement(
+            outcome,
+            failed,
+            attempt=self._task.attempts + 1 if self._task else self._run.iteration,
+            last_failure=failure_line(self._task),
+            task_id=task.id if task else "",
+            row=row,
+            usage=self._facts.usage,
+            new_tasks=new_tasks,
+            agent=self._run.agent if self._facts.agent_ran else "",
+            record=self._facts.record(self._run, task, outcome, why, now, new_tasks),
+            **decision,
+        )
+
+
+def _without_claims(tasks: tuple[Task, ...]) -> list[Task]:
+    return [replace(task, claimed=False) for task in tasks]

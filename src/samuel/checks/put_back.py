@@ -1,0 +1,37 @@
+"""Putting files of the attempt under way back for the checks, and its own in their place again.
+
+A file that could not be put is never judged as if it were: each call gives why. Which files are put back is saved
+before they are written, so that a kill does not lose what the attempt has there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from samuel.git.trees import Trees
+from samuel.history.attempts import Attempts
+
+
+class PutBack:
+    """Puts files of one attempt; `save` writes the state of the attempts to disk."""
+
+    def __init__(self, trees: Trees, attempts: Attempts, save: Callable[[], None]) -> None:
+        self._trees = trees
+        self._attempts = attempts
+        self._save = save
+
+    def verified(self, paths: Iterable[str]) -> list[str]:
+        """Make these paths what they are in the verified tree; gives why a path could not be made so."""
+        names = sorted(paths)
+        if not names:
+            return []
+        self._attempts.hold(names)
+        self._save()
+        return self._trees.put(self._attempts.state.verified, names)
+
+    def own(self, tree: str, paths: Iterable[str]) -> list[str]:
+        """Make these paths what they are in the tree of the attempt; gives why a path could not be made so."""
+        problems = self._trees.put(tree, paths)
+        if not problems:  # else the attempt keeps what it had there
+            self._attempts.hold(())
+        return problems

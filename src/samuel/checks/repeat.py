@@ -1,0 +1,64 @@
+"""Running a failed check once more: one that passes then is flaky. It counts as passed, and is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from msgspec.structs import replace
+
+from samuel.checks.verdict import cannot_run
+from samuel.events.loop import CheckRun
+
+Repeat = Callable[[str], CheckRun | None]
+"""Runs a check command once more; None if it is not one of the built-in handler's."""
+
+
+class BuiltInRepeat:
+    """Repeats a command of the last `quality.check` as the built-in handler ran it.
+
+    The handlers of other people are called once for each event: only they know what a second call would do.
+    """
+
+    def __init__(self) -> None:
+        self._run: Callable[[str], CheckRun | None] | None = None
+
+    def remember(self, run: Callable[[str], CheckRun | None]) -> None:
+        self._run = run
+
+    def forget(self) -> None:
+        """Repeat nothing until the built-in handler runs again: it may have been replaced."""
+        self._run = None
+
+    def __call__(self, command: str) -> CheckRun | None:
+        return self._run(command) if self._run else None
+
+
+def never_repeat(command: str) -> CheckRun | None:
+    """The `Repeat` where there is nothing to repeat."""
+    return None
+
+
+def repeated(
+    runs: Sequence[CheckRun], failing: Callable[[Sequence[CheckRun]], Collection[str]], repeat: Repeat
+) -> tuple[CheckRun, ...]:
+    """The runs, in which a check that passes when it is repeated is flaky.
+
+    `failing` gives the commands whose failure counts; no other is repeated, and neither is one that cannot run or
+    that used up its time.
+    """
+    commands = failing(runs)
+    return tuple(
+        _repeated(run, failing, repeat) if run.command in commands and _is_worth_repeating(run) else run
+        for run in runs
+    )
+
+
+def _is_worth_repeating(run: CheckRun) -> bool:
+    return not run.passed and run.exit_code is not None and not cannot_run(run)
+
+
+def _repeated(run: CheckRun, failing: Callable[[Sequence[CheckRun]], Collection[str]], repeat: Repeat) -> CheckRun:
+    again = repeat(run.command)
+    if again is None or failing((again,)):
+        return run
+    return replace(again, flaky=True, output_tail=run.output_tail)

@@ -1,0 +1,274 @@
+"""What the checks say about an attempt: pure functions over the runs of the check commands.
+
+    baseline   before the first agent; None if it did not run
+    verified   the attempt, with those files of the checks that its task does not own as in the last verified tree;
+               None if it changed none of them
+    own        the attempt with all of its own files
+
+A failure that the baseline had as well is accepted: by test where both have a report, else by the whole check.
+What a completed task has put right since then is no longer accepted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from samuel.base.decoding import convert
+from samuel.checks.junit import CaseResults, compare
+from samuel.events.loop import CheckRun
+from samuel.history.attempt_record import MAX_NAMED, CheckRecord, ReportedTests
+
+SOFTENED = "the checks pass only because this attempt changed what they run or read: "
+MAX_TOLD = 10  # tests or files in a text for the next attempt
+# Behind make and `python -m` the exit codes of a missing program are lost.
+_NOT_FOUND = re.compile(
+    r"^\S*make(?:\[\d+\])?: \*\*\* .*\bError 12[67]$|^\S*python[\d.]*: No module named \S+$", re.MULTILINE
+)
+# What pytest, unittest and jest print; behind make their exit code is lost.
+_NO_TESTS = re.compile(r"\bno tests (?:ran|found|collected)\b|\bcollected 0 items\b", re.IGNORECASE)
+
+
+class CheckVerdict(NamedTuple):
+    """Whether the checks passed, and what to tell the next attempt if they did not."""
+
+    passed: bool
+    why: str = ""
+    softened: tuple[str, ...] = ()
+    """The files of the checks without whose changes the checks fail; they are to be put back."""
+    lost_tests: tuple[str, ...] = ()
+    """Tests that ran before and are gone or skipped now, also if everything passed."""
+    known_failures: tuple[str, ...] = ()
+    """Tests and commands that failed before the first agent as well, and are not counted."""
+    records: tuple[CheckRecord, ...] = ()
+    """All runs, those with verified files first."""
+    still_red: tuple[str, ...] = ()
+    """Tests and commands that failed before the attempt, if it turned none of them green."""
+
+
+class _CheckFailure(NamedTuple):
+    command: str
+    why: str
+
+
+def check_runs(result: Mapping[str, Any]) -> tuple[CheckRun, ...]:
+    """The runs in the result of `quality.check`; one with a failed test in its report failed, whatever it says."""
+    runs = convert(list(result.get("checks") or ()), tuple[CheckRun, ...])
+    return tuple(replace(run, passed=False) if run.passed and _failed(run.tests or {}) else run for run in runs)
+
+
+def failing_commands(runs: Iterable[CheckRun]) -> tuple[str, ...]:
+    """The commands that failed: what the baseline says about a project. One without any test yet is not red."""
+    return tuple(run.command for run in runs if not run.passed and not has_no_tests(run))
+
+
+def cannot_run(run: CheckRun | CheckRecord) -> bool:
+    """Whether a check failed because its program is missing or may not be executed: then nothing was checked."""
+    return not run.passed and (run.exit_code in (126, 127) or bool(_NOT_FOUND.search(run.output_tail)))
+
+
+def has_no_tests(run: CheckRun) -> bool:
+    """Whether a check failed only because there is no test: pytest and others end with an exit code of its own."""
+    return not run.passed and (
+        run.tests == {} if run.tests is not None else bool(_NO_TESTS.search(run.output_tail))
+    )
+
+
+def record_of(run: CheckRun, *, verified_files: bool = False, known_failure: bool = False) -> CheckRecord:
+    """A run as it is recorded: of its tests the counts, and the names of those that failed."""
+    tests = None
+    if run.tests is not None:
+        results = list(run.tests.values())
+        failed = tuple(id for id, result in run.tests.items() if result == "failed")
+        tests = ReportedTests(
+            passed=results.count("passed"), failed=failed[:MAX_NAMED], skipped=results.count("skipped")
+        )
+    return CheckRecord(
+        command=run.command,
+        passed=run.passed,
+        exit_code=run.exit_code,
+        seconds=run.seconds,
+        output_tail=run.output_tail,
+        verified_files=verified_files,
+        known_failure=known_failure,
+        tests=tests,
+        flaky=run.flaky,
+    )
+
+
+def counting_failures(
+    runs: Sequence[CheckRun], baseline: Sequence[CheckRun], before: Sequence[CheckRun] | None
+) -> set[str]:
+    """The commands of these runs whose failure counts: those that the baseline did not have, or not any more."""
+    failures, _ = _failures(runs, _by_command(baseline), _by_command(before if before is not None else baseline))
+    return {failure.command for failure in failures}
+
+
+def judge(
+    own: Sequence[CheckRun],
+    *,
+    baseline: Sequence[CheckRun] | None = None,
+    verified: Sequence[CheckRun] | None = None,
+    check_files: Sequence[str] = (),
+    owned_files: Sequence[str] = (),
+    softened_tests: Sequence[str] = (),
+    before: Sequence[CheckRun] | None = None,
+) -> CheckVerdict:
+    """The verdict on an attempt.
+
+    `check_files` are the files of the checks that it changed, `owned_files` those of them that its task names:
+    they do not count as softened. `before` are the runs on the last verified tree, with which tests are compared
+    (the baseline if there are none later); `softened_tests` are lines about tests that were emptied or skipped.
+    """
+    earlier = _by_command(before if before is not None else baseline or ())
+    accepted = _by_command(baseline or ())
+    failures, accepted_names = _failures(own, accepted, earlier)
+    lost = _lost(own, earlier)
+    records = [
+        *(record_of(run, verified_files=True) for run in verified or ()),
+        *(record_of(run, known_failure=run.command in accepted_names and not run.passed) for run in own),
+    ]
+    softened: tuple[str, ...] = ()
+    if all(run.passed or run.command in accepted_names for run in own):  # also a check that passes without a test
+        failures_without, without_changes_names = _failures(verified or (), accepted, earlier)
+        accepted_names = {**accepted_names, **without_changes_names}
+        softened = tuple(path for path in check_files if path not in owned_files) if failures_without else ()
+    why = _softened_text(softened, failures_without, softened_tests) if softened else _described(failures)
+    return CheckVerdict(
+        not failures and not softened,
+        why,
+        softened,
+        tuple(dict.fromkeys((*lost, *softened_tests))),
+        tuple(dict.fromkeys(name for names in accepted_names.values() for name in names)),
+        tuple(records),
+        _still_red(own if verified is None else verified, earlier),
+    )
+
+
+def how_failed(run: CheckRun) -> str:
+    """How a check failed, in words that follow its name."""
+    if run.exit_code is None:
+        return "was killed or could not be started"
+    if run.exit_code == 0 and (failed := _failed(run.tests or {})):
+        return f"ended with exit code 0, but tests of its report failed: {_some(failed)}"
+    return f"ended with exit code {run.exit_code}"
+
+
+def _by_command(runs: Iterable[CheckRun]) -> dict[str, CheckRun]:
+    return {run.command: run for run in runs}
+
+
+def _still_red(runs: Sequence[CheckRun], earlier: Mapping[str, CheckRun]) -> tuple[str, ...]:
+    """What failed before these runs; () if one of it passes now, or a check that did not run before does.
+
+    A test that is skipped or gone has not become green.
+    """
+    red: list[str] = []
+    for run in runs:
+        before = earlier.get(run.command)
+        if before is None:  # a check of the task's own
+            if run.passed:
+                return ()
+        elif not before.passed and not has_no_tests(before):
+            failed = _failed(before.tests or {})
+            tests = run.tests or {}
+            if any(tests.get(id) == "passed" for id in failed) if failed else run.passed:
+                return ()
+            red += failed or (run.command,)
+    return tuple(red)
+
+
+def _failures(
+    runs: Sequence[CheckRun], accepted: Mapping[str, CheckRun], earlier: Mapping[str, CheckRun]
+) -> tuple[list[_CheckFailure], dict[str, tuple[str, ...]]]:
+    """What failed and counts; and by command what failed before the first agent as well."""
+    failures: list[_CheckFailure] = []
+    accepted_names: dict[str, tuple[str, ...]] = {}
+    for run in runs:
+        if run.passed:
+            if why := _nothing_ran(run, earlier.get(run.command) or accepted.get(run.command)):
+                failures.append(_CheckFailure(run.command, why))
+            continue
+        names = _known_failures(run, accepted.get(run.command), earlier.get(run.command))
+        if names:
+            accepted_names[run.command] = names
+        else:
+            failures.append(_CheckFailure(run.command, _why_failed(run, accepted.get(run.command))))
+    return failures, accepted_names
+
+
+def _nothing_ran(run: CheckRun, before: CheckRun | None) -> str:
+    """Why a check that passed does not count: it ran tests before, and none now."""
+    if before is None or not _ran(before.tests):
+        return ""
+    if run.tests is None:
+        return f"`{run.command}` passed, but no test ran: it wrote a test report before, and none now"
+    return "" if _ran(run.tests) else f"`{run.command}` passed, but no test ran"
+
+
+def _ran(tests: CaseResults | None) -> int:
+    return sum(result != "skipped" for result in (tests or {}).values())
+
+
+def _known_failures(run: CheckRun, baseline: CheckRun | None, earlier: CheckRun | None) -> tuple[str, ...]:
+    """What of a failed check failed in the baseline as well, and ever since; () if anything else did."""
+    befores = [before for before in (baseline, earlier) if before is not None]
+    if baseline is None or cannot_run(run) or any(before.passed for before in befores):
+        return ()
+    if has_no_tests(baseline):
+        return (run.command,) if has_no_tests(run) and all(map(has_no_tests, befores)) else ()
+    if baseline.tests is None:
+        return (run.command,)
+    tests = run.tests or {}
+    failed = _failed(tests)
+    # Without a failed test it failed for another reason than before.
+    newly = [
+        id for before in befores if before.tests is not None for id in compare(before.tests, tests).newly_failing
+    ]
+    return failed if failed and not newly else ()
+
+
+def _failed(tests: CaseResults) -> tuple[str, ...]:
+    return tuple(id for id, result in tests.items() if result == "failed")
+
+
+def _why_failed(run: CheckRun, before: CheckRun | None) -> str:
+    new = compare((before.tests if before else None) or {}, run.tests or {}).newly_failing
+    text = f"`{run.command}` {how_failed(run)}"
+    if before is not None and not before.passed and new:
+        text += f"; not failing before: {_some(new)}"
+    return f"{text}\n{run.output_tail}".strip()
+
+
+def _lost(runs: Sequence[CheckRun], earlier: Mapping[str, CheckRun]) -> tuple[str, ...]:
+    """Tests that ran before, and that a check which reports tests now does not run."""
+    lost: list[str] = []
+    for run in runs:
+        before = earlier.get(run.command)
+        if before is not None and before.tests and run.tests is not None:
+            changes = compare(before.tests, run.tests)
+            lost += (*changes.lost, *changes.newly_skipped)
+    return tuple(dict.fromkeys(lost))
+
+
+def _described(failures: Sequence[_CheckFailure]) -> str:
+    return "\n\n".join(failure.why for failure in failures)
+
+
+def _softened_text(softened: Sequence[str], failures: Sequence[_CheckFailure], tests: Sequence[str]) -> str:
+    lines = [
+        SOFTENED + _some([f"`{path}`" for path in softened]),
+        "these files were put back; make the checks pass without changing them",
+        *(f"softened: {line}" for line in tests[:MAX_TOLD]),
+        "with them as they were:",
+        _described(failures),
+    ]
+    return "\n".join(lines)
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = len(names) - MAX_TOLD
+    return ", ".join(names[:MAX_TOLD]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,113 @@
+"""Walls of mounts: bubblewrap. What is not let through is not there at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from samuel.confine import bubblewrap, seccomp
+from samuel.confine.walls.places import OpenedPath, WallPlaces, below, machine, shut
+
+BY_FD = "--ro-bind-fd"
+"""What an older bubblewrap does not have: then places are let through by name."""
+NO_NAMESPACES = ("--unshare-user", "--disable-userns")
+"""Not for root, who would lose the files of everybody else."""
+
+# In a user namespace of its own, the user's other processes do not count. Of dash and others it is -p, of bash -u.
+_COUNTED = 'ulimit -p "$1" 2>/dev/null || ulimit -u "$1" 2>/dev/null\nshift\nexec "$@"'
+
+_TMP = "/tmp"
+
+# To make namespaces, and to give up these very rights.
+_LAUNCHER_RIGHTS = ("--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP")
+
+
+def command(
+    program: str,
+    argv: Sequence[str],
+    doors: Sequence[OpenedPath],
+    inside: WallPlaces,
+    *,
+    network: bool,
+    visible: tuple[str, ...],
+    stays: bool,
+    by_name: bool,
+    no_namespaces: bool = False,
+    filter_fd: int = -1,
+    processes: int = 0,
+    launcher: bool = False,
+) -> list[str]:
+    """`processes` is the most that it may have; it only holds with `no_namespaces`.
+
+    `launcher`: `argv` starts programs later, keeps the rights that this takes, and gives them up for each program.
+    """
+    root, own = os.path.realpath(inside.root), inside.own
+    words = [program, *base(), *(_resolver() if network else ("--unshare-net",))]
+    words += NO_NAMESPACES if no_namespaces else ()
+    words += ("--seccomp", str(filter_fd)) if filter_fd >= 0 and not launcher else ()
+    words += _LAUNCHER_RIGHTS if launcher else ()
+    if not stays:
+        # It means the thread that starts it, not the process: a program that stays would end with that thread.
+        words.append("--die-with-parent")
+    host = _host(root, visible)
+    places: dict[str, tuple[str, ...]] = {root: ("--dir", root), **host}
+    if not any(below(own, place) for place in (*visible, *(door.path for door in doors))):
+        places[own] = ("--symlink", os.path.realpath(own), own)  # if it is the real one, its door takes the place
+    for door in doors:
+        places[door.path] = _through(door, by_name)
+    # Parents first: the nearest word about a path is the last.
+    for path in sorted(places, key=lambda path: path.split("/")):
+        words += places[path]
+    # What is written where nothing was granted must fail, not vanish.
+    for path in ("/", *(("/dev",) if launcher else ()), *(path for path in host if places[path][0] == "--tmpfs")):
+        words += ("--remount-ro", path)
+    counted = ("/bin/sh", "-c", _COUNTED, "sh", str(processes)) if processes and no_namespaces else ()
+    return [*words, "--chdir", root, "--", *counted, *argv]
+
+
+def families(network: bool) -> tuple[int, ...]:
+    """The sockets it may have. In a network namespace of its own they lead nowhere; in the machine's, unix sockets
+    that have no path lead to the user's other programs.
+    """
+    return seccomp.INTERNET if network else (seccomp.AF_UNIX, *seccomp.INTERNET)
+
+
+@cache
+def _host(root: str, visible: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """What is shown of the host, and what is emptied in the midst of that."""
+    readable = [name for path in visible for name in (path, os.path.realpath(path))]
+    emptied = shut(root, (*machine(), *readable, _TMP))
+    needed = (path for path in readable if not _is_readable_already(path, readable, emptied))
+    places: dict[str, tuple[str, ...]] = {path: ("--ro-bind-try", path, path) for path in needed}
+    for path in emptied:
+        places[path] = ("--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", "/dev/null", path)
+    return places
+
+
+def _is_readable_already(path: str, readable: Sequence[str], emptied: Sequence[str]) -> bool:
+    return any(
+        below(path, other) and not any(below(gone, other) and below(path, gone) for gone in emptied)
+        for other in (*machine(), *readable)
+    )
+
+
+@cache
+def base() -> tuple[str, ...]:
+    """What is the same for every plugin: the machine's programs, to read, and namespaces of its own."""
+    words = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", _TMP]
+    for path in machine():
+        words += ("--symlink", os.readlink(path), path) if os.path.islink(path) else ("--ro-bind", path, path)
+    return (*words, *bubblewrap.read_only_proc(), *bubblewrap.UNSHARE, *bubblewrap.drop_capabilities())
+
+
+def _through(door: OpenedPath, by_name: bool) -> tuple[str, ...]:
+    how = "--bind" if door.writable else "--ro-bind"
+    return (how, door.path, door.path) if by_name else (f"{how}-fd", str(door.fd), door.path)
+
+
+def _resolver() -> Iterator[str]:
+    """Where the names of other machines are looked up: often a link into /run."""
+    file = bubblewrap.resolver_file()
+    if not any(below(file, place) for place in machine()):
+        yield from ("--ro-bind-try", file, file)

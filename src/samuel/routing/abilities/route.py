@@ -1,0 +1,293 @@
+"""Find the abilities that a text asks for: high-level ones first, then low-level ones, each by score.
+
+Full-text search decides. Suggestions of hooks, and frequent use or a hook's signal about it, raise the score, each
+within a limit; environment, scope and negative keywords rule abilities out. The same inputs always give the same
+answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from samuel.base.nearest import SpellingHints
+from samuel.base.printable import file_name
+from samuel.events.session import SuggestedAbility
+from samuel.routing.abilities.model import Ability, Level
+from samuel.routing.abilities.ranking import Ranker, Ranking
+from samuel.routing.abilities.registry import Registry
+from samuel.routing.abilities.scope import in_scope
+from samuel.routing.abilities.usage import AbilityUsage
+from samuel.routing.relevance.confidence import FLOOR
+from samuel.routing.relevance.index import POOL, Hit, IndexedText, TextIndex
+from samuel.routing.relevance.words import sentences, words
+
+WEIGHTS = {"name": 1.0, "keywords": 1.0, "when_to_use": 1.0, "summary": 0.8, "scope": 0.7}
+_FIELD_NAMES = {
+    "name": "its name",
+    "when_to_use": "when to use it",
+    "keywords": "its keywords",
+    "scope": "its scope",
+}
+
+SUGGESTED = 0.5
+"""The part of the gap to 1 that a suggestion with full confidence adds to the score."""
+
+USED = 0.1
+"""The same for frequent use: enough to decide between equals, not to win over a clearly better match."""
+
+_OFTEN = 10  # uses that add half of it
+NEVER_USED = AbilityUsage()
+
+NEAR = 0.75
+"""Candidates below this part of the best score are not offered: a high-level ability must fit to come first."""
+
+
+class RouteCandidate(NamedTuple):
+    id: str
+    level: Level
+    score: float
+    """0 to 1."""
+    reasons: tuple[str, ...]
+    """The parts of the score, in words."""
+
+
+class AbilityRouting(NamedTuple):
+    candidates: tuple[RouteCandidate, ...] = ()
+    reported: tuple[str, ...] = ()
+    """Suggestions that could not be followed."""
+    left_out: Mapping[str, str] = {}
+    """Abilities that fit but are ruled out, by id, with the reason."""
+    nothing: str = ""
+    """Why there is no candidate."""
+    nearest: tuple[RouteCandidate, ...] = ()
+    """The best abilities that are not offered, the best first."""
+    ranked_by: str = "words"
+    """`words`, or the name of the agent that chose the candidates."""
+
+
+def open_index(registry: Registry, file: Path | None = None) -> TextIndex:
+    """The index to route with: in memory, or cached in `file` until the registry changes."""
+    if file is None:
+        return TextIndex.build(_documents(registry), WEIGHTS)
+    return TextIndex.cached(file, registry.stamp, lambda: _documents(registry), WEIGHTS)
+
+
+def route(
+    text: str,
+    registry: Registry,
+    index: TextIndex,
+    *,
+    environment: str = "",
+    scope: str = "",
+    suggestions: Sequence[SuggestedAbility] = (),
+    usage: Mapping[str, AbilityUsage] | None = None,
+    limit: int = 5,
+    ranker: Ranker | None = None,
+    most_ranked: int = 40,
+) -> AbilityRouting:
+    """The abilities to offer for a text in an environment and a scope; "" means any.
+
+    `ranker` chooses among the `most_ranked` abilities that fit best by words; if its answer is unusable, the words
+    decide.
+    """
+    suggested, reported = _by_ability(suggestions, registry)
+    refused: dict[str, str] = {}
+
+    def admits(id: str) -> bool:
+        if why := _out_of_place(registry.by_name[id], environment, scope):
+            refused[id] = why
+        return not why
+
+    hits = {hit.id: hit for hit in index.search(text, POOL, floor=0, admits=admits)}
+    for id in suggested:
+        if id not in hits and admits(id):
+            hits[id] = Hit(id, 0.0, {})
+    refused |= _ruled_out(text, [registry.by_name[id] for id in hits])
+    candidates = {
+        id: _candidate(
+            registry.by_name[id], hit, suggested.get(id), (usage or {}).get(id, NEVER_USED), environment
+        )
+        for id, hit in hits.items()
+        if id not in refused
+    }
+    offered = [candidate for id, candidate in candidates.items() if hits[id].score >= FLOOR or id in suggested]
+    best = max((candidate.score for candidate in offered), default=0.0)
+    offered = [candidate for candidate in offered if candidate.score >= NEAR * best or candidate.id in suggested]
+    offered.sort(key=lambda candidate: (candidate.level is not Level.HIGH, -candidate.score, candidate.id))
+    answer = Ranking("words")
+    if ranker is not None and registry.abilities:
+        others = (
+            candidate for candidate in registry.abilities if candidate.id not in hits and admits(candidate.id)
+        )
+        candidates |= {
+            candidate.id: _candidate(candidate, _no_hit(candidate), None, NEVER_USED, environment)
+            for candidate in others
+        }
+        refused |= _ruled_out(text, [registry.by_name[id] for id in candidates])
+        pool = sorted(
+            (candidate for candidate in candidates.values() if candidate.id not in refused), key=_by_score
+        )
+        answer = ranker(text, [registry.by_name[candidate.id] for candidate in pool[:most_ranked]], limit)
+        if answer.problem:
+            reported = (*reported, f"the agent `{answer.by}` gave no ranking, the words decide: {answer.problem}")
+            answer = Ranking("words")
+        else:
+            offered = _chosen(
+                answer, candidates, [candidate for candidate in offered if candidate.id in suggested]
+            )
+    fitting = index.search(text, limit, admits=refused.__contains__) if refused else []
+    left_out = {id: refused[id] for id in (*(hit.id for hit in fitting), *suggested) if id in refused}
+    nothing = "" if offered else _nothing(registry, hits.values(), left_out)
+    if not offered and answer.by != "words":
+        nothing = f"the agent `{answer.by}` found none that fits"
+    near = sorted((candidate for candidate in candidates.values() if candidate.score > 0), key=_by_score)
+    nearest = tuple(
+        candidate
+        for candidate in near
+        if candidate.id not in {offered_candidate.id for offered_candidate in offered[:limit]}
+    )
+    return AbilityRouting(tuple(offered[:limit]), reported, left_out, nothing, nearest[:limit], answer.by)
+
+
+def _chosen(
+    answer: Ranking, candidates: Mapping[str, RouteCandidate], suggested: Iterable[RouteCandidate]
+) -> list[RouteCandidate]:
+    """The candidates in the order of the answer, followed by those that hooks suggest."""
+    ranked = [
+        candidates[id]._replace(reasons=(*candidates[id].reasons, f"number {at} by the agent `{answer.by}`"))
+        for at, id in enumerate(answer.ids, start=1)
+    ]
+    return [*ranked, *(candidate for candidate in suggested if candidate.id not in answer.ids)]
+
+
+def _by_score(candidate: RouteCandidate) -> tuple[float, str]:
+    return -candidate.score, candidate.id
+
+
+def _no_hit(ability: Ability) -> Hit:
+    """For an ability that shares no word with a text: a paraphrase may ask for it all the same."""
+    return Hit(ability.id, 0.0, {})
+
+
+def _documents(registry: Registry) -> Iterable[IndexedText]:
+    for ability in registry.abilities:
+        fields = {
+            "name": "\n".join(ability.names),
+            "keywords": "\n".join(ability.keywords),
+            "when_to_use": ability.when_to_use,
+            "summary": ability.summary,
+            "scope": "\n".join(ability.all_scopes),
+        }
+        yield IndexedText(ability.id, fields)
+
+
+def _by_ability(
+    suggestions: Iterable[SuggestedAbility], registry: Registry
+) -> tuple[dict[str, SuggestedAbility], tuple[str, ...]]:
+    """Suggestions by the id of their ability, the surest of each; and those of abilities that do not exist."""
+    surest: dict[str, SuggestedAbility] = {}
+    reported = []
+    hints = SpellingHints()
+    for suggestion in suggestions:
+        ability = registry.by_name.get(suggestion.id)
+        if ability is None:
+            hint = hints.did_you_mean(suggestion.id, registry.by_name)
+            reported.append(
+                f"a hook suggests `{_line(suggestion.id)}`, which is not in the registry"
+                + (f"; {hint}" if hint else "")
+            )
+        elif ability.id not in surest or _confidence(suggestion) > _confidence(surest[ability.id]):
+            surest[ability.id] = suggestion
+    return surest, tuple(reported)
+
+
+def _out_of_place(ability: Ability, environment: str, scope: str) -> str:
+    """Why an ability is not for this environment and scope; "" if it is."""
+    names = map(str.casefold, ability.environments)
+    if environment and ability.environments and environment.casefold() not in names:
+        return f"it is for {_listed(ability.environments)}, not for `{_line(environment)}`"
+    if scope and not in_scope(ability.all_scopes, scope):
+        return f"it is for {_listed(ability.all_scopes)}, not for `{_line(scope)}`"
+    return ""
+
+
+def _ruled_out(text: str, abilities: Iterable[Ability]) -> dict[str, str]:
+    """The abilities that a text rules out by a negative keyword, by id, with the reason.
+
+    Words are compared without a plural `s`, not by stem: otherwise `products` would match `production`.
+    """
+    text_sentences = [[_singular(word) for word in sentence] for sentence in sentences(text)]
+    reasons = {}
+    for ability in abilities:
+        for phrase in ability.negative_keywords:
+            phrase_words = [_singular(word) for word in words(phrase)]
+            if phrase_words and any(_has(sentence, phrase_words) for sentence in text_sentences):
+                reasons[ability.id] = f"`{phrase}` is one of its negative keywords"
+    return reasons
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("s") if len(word) > 3 else word
+
+
+def _has(sentence: Sequence[str], phrase: Sequence[str]) -> bool:
+    return any(sentence[at : at + len(phrase)] == phrase for at in range(len(sentence) - len(phrase) + 1))
+
+
+def _candidate(
+    ability: Ability, hit: Hit, suggestion: SuggestedAbility | None, usage: AbilityUsage, environment: str
+) -> RouteCandidate:
+    score, reasons = hit.score, []
+    if hit.matched:
+        where = "; ".join(
+            f"{_listed(matched_words)} in {_FIELD_NAMES.get(field, field)}"
+            for field, matched_words in hit.matched.items()
+        )
+        reasons.append(f"{score:.2f} for {where}")
+    if suggestion is not None:
+        sure = _confidence(suggestion)
+        gain = (1 - score) * SUGGESTED * sure
+        why = f": {_line(suggestion.reason)}" if suggestion.reason else ""
+        reasons.append(f"+{gain:.2f} suggested by a hook with confidence {sure:.2f}{why}")
+        score += gain
+    by_count = usage.calls / (usage.calls + _OFTEN)
+    if gain := (1 - score) * USED * max(by_count, usage.weight):
+        why = f"used {usage.calls} time{'s' if usage.calls > 1 else ''}"
+        if usage.weight > by_count:
+            why = f"preferred by a hook with weight {usage.weight:.2f}: {_line(usage.signal) or 'no signal named'}"
+        reasons.append(f"+{gain:.2f} {why}")
+        score += gain
+    if ability.environments and not environment:
+        reasons.append(f"runs in {_listed(ability.environments)} only, and no environment is set")
+    return RouteCandidate(ability.id, ability.level, score, tuple(reasons))
+
+
+def _confidence(suggestion: SuggestedAbility) -> float:
+    confidence = suggestion.confidence
+    return 0.5 if confidence is None or math.isnan(confidence) else min(1.0, max(0.0, confidence))
+
+
+def _nothing(registry: Registry, hits: Iterable[Hit], left_out: Mapping[str, str]) -> str:
+    if not registry.abilities:
+        return "there are no abilities here"
+    if left_out:
+        return "what fits is ruled out: " + "; ".join(f"`{id}`: {why}" for id, why in left_out.items())
+    nearest = max(hits, key=lambda hit: hit.score, default=None)
+    if nearest is None:
+        return "no ability matches"
+    return (
+        f"nothing fits well enough; the nearest is `{nearest.id}` with {nearest.score:.2f} of at least {FLOOR:.2f}"
+    )
+
+
+def _listed(items: Iterable[str]) -> str:
+    return ", ".join(f"`{item}`" for item in items)
+
+
+def _line(text: str) -> str:
+    """The text of a hook as one short, printable line."""
+    line = " ".join(file_name(text).split())
+    return line if len(line) <= 200 else f"{line[:199]}…"

@@ -1,0 +1,105 @@
+"""The threads of a run with lanes, and the messages in which they say what came of their work."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from samuel.events.loop import CheckRun
+from samuel.history.run import AttemptResult
+from samuel.process.tree import end_calls, resume_calls
+from samuel.workspaces.fleet.wire import ReadyLine
+from samuel.workspaces.lanes.merging import PreparedLanding
+
+LAST_WORDS = 10.0  # seconds that threads have to end when their processes are killed
+
+
+class AttemptEnded(NamedTuple):
+    """An attempt in a lane came to a result, or could not go on."""
+
+    task: str
+    result: AttemptResult | None = None
+    runs: tuple[CheckRun, ...] | None = None
+    error: BaseException | None = None
+
+
+class LandingEnded(NamedTuple):
+    """What is ready was merged and checked, as far as it fits."""
+
+    prepared: PreparedLanding | None = None
+    error: BaseException | None = None
+
+
+class BaseChecked(NamedTuple):
+    """The checks ran on the commit that a failed attempt began with."""
+
+    task: str
+    tree: str = ""
+    why: str = ""
+    error: BaseException | None = None
+
+
+class PlaceChecked(NamedTuple):
+    """A place on other machines was asked whether it can work."""
+
+    place: str
+    ready: ReadyLine | None = None
+    error: BaseException | None = None
+
+
+Message = AttemptEnded | LandingEnded | BaseChecked | PlaceChecked
+
+
+class LaneThreads:
+    """Each thread sends one message, and then ends."""
+
+    def __init__(self) -> None:
+        self._messages: queue.Queue[Message] = queue.Queue()
+        self._threads: list[threading.Thread] = []
+        self._outstanding = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a message is still to come."""
+        return self._outstanding > 0
+
+    def begin(
+        self, name: str, function: Callable[[], Message], failed: Callable[[BaseException], Message]
+    ) -> None:
+        """Run the function in a thread. `failed` makes a message of what it raises."""
+
+        def run() -> None:
+            try:
+                message = function()
+            except BaseException as error:  # noqa: BLE001  the coordinator raises it, or ends the run
+                message = failed(error)
+            self._messages.put(message)
+
+        thread = threading.Thread(target=run, name=f"samuel-{name}", daemon=True)
+        self._threads = [other for other in self._threads if other.is_alive()] + [thread]
+        self._outstanding += 1
+        thread.start()
+
+    def receive(self, seconds: float) -> Message | None:
+        """The next message; None if none came within this time."""
+        try:
+            message = self._messages.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        self._outstanding -= 1
+        return message
+
+    def kill(self) -> None:
+        """End now: whatever the threads started is killed until they have ended."""
+        until = time.monotonic() + LAST_WORDS
+        try:
+            while alive := [thread for thread in self._threads if thread.is_alive()]:
+                if time.monotonic() > until:
+                    break
+                end_calls()
+                alive[0].join(0.05)
+        finally:
+            resume_calls()  # the run ends in order, with its hooks
