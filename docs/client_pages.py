@@ -8,16 +8,16 @@ from pathlib import Path
 
 from page import NOTE, table
 
-from samuel.bridges.entries.entry_file import EntryFile
-from samuel.bridges.entries.hook_command import DEADLINE as DEADLINE_SECONDS
-from samuel.bridges.entries.hook_command import ON_PATH, TIMEOUT, hook_command
-from samuel.bridges.entries.json_hooks import JsonHooks
-from samuel.bridges.entries.layouts import LAYOUTS
-from samuel.bridges.entries.registered import registered_events
 from samuel.bridges.files import Level
 from samuel.bridges.trust_steps import STEPS
-from samuel.dialects.clients.client import DENIABLE
-from samuel.dialects.clients.table import CLIENTS
+from samuel.clients.dialect.client import DENIABLE
+from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.hook_command import DEADLINE as DEADLINE_SECONDS
+from samuel.clients.entries.hook_command import ON_PATH, TIMEOUT, hook_command
+from samuel.clients.entries.json_hooks import JsonHooks
+from samuel.clients.entries.layouts import LAYOUTS
+from samuel.clients.entries.registered import registered_events
+from samuel.clients.table import CLIENTS
 from samuel.events.names import SESSION
 
 HOME = Path("~")

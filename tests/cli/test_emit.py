@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from samuel.base.errors import UsageError
 from samuel.bridges import canary as canaries
-from samuel.dialects.yaml_context import event_from_context
+from samuel.clients.hook_formats.yaml_context import event_from_context
 from samuel.events import EVENTS, Event, event_type
 from samuel.trust.repository import trust_key
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from samuel.sources.client_hooks.client_hook import ClientHook, ClientHookFile
-from samuel.sources.client_hooks.entry import hook_command, script_name
+from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
+from samuel.clients.hook_formats.entry import hook_command, script_name
 from samuel.sources.client_hooks.find import files, read_files, texts
 from samuel.sources.client_hooks.places import project_places, user_places
 from samuel.sources.client_hooks.read import read_place

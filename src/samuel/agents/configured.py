@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from samuel.agents.agent import PROMPT, PROMPT_FILE, Agent, Channel, Claim
 from samuel.agents.streams import STREAMS, stream_for
 from samuel.base.errors import UsageError
+from samuel.clients.adapter.agent import PROMPT, PROMPT_FILE, Agent, Channel, Claim
 from samuel.config.loop import HOOK_CLIENTS
 from samuel.config.model import AgentSettings
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from samuel.agents.agy import AgyStream
-from samuel.agents.aider import AiderStream
-from samuel.agents.claude import ClaudeStream
-from samuel.agents.cline import ClineStream
-from samuel.agents.codex import CodexStream
-from samuel.agents.copilot import CopilotStream
-from samuel.agents.gemini import GeminiStream
-from samuel.agents.goose import GooseStream
-from samuel.agents.kimi import KimiStream
-from samuel.agents.mini_swe_agent import MiniStream
-from samuel.agents.opencode import OpencodeStream
-from samuel.agents.pi import PiStream
-from samuel.agents.qwen import QwenStream
-from samuel.agents.stream import PlainStream, StreamFactory
+from samuel.clients.adapter.stream import PlainStream, StreamFactory
+from samuel.clients.agy.adapter import AgyStream
+from samuel.clients.aider.adapter import AiderStream
+from samuel.clients.claude.adapter import ClaudeStream
+from samuel.clients.cline.adapter import ClineStream
+from samuel.clients.codex.adapter import CodexStream
+from samuel.clients.copilot.adapter import CopilotStream
+from samuel.clients.gemini.adapter import GeminiStream
+from samuel.clients.goose.adapter import GooseStream
+from samuel.clients.kimi.adapter import KimiStream
+from samuel.clients.mini_swe_agent.adapter import MiniStream
+from samuel.clients.opencode.adapter import OpencodeStream
+from samuel.clients.pi.adapter import PiStream
+from samuel.clients.qwen.adapter import QwenStream
 
 PLAIN = "plain"
 

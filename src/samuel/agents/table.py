@@ -6,27 +6,25 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from samuel.agents import (
-    agy,
-    aider,
-    claude,
-    cline,
-    codex,
-    copilot,
-    gemini,
-    goose,
-    kimi,
-    kiro,
-    mini_swe_agent,
-    opencode,
-    pi,
-    qwen,
-)
-from samuel.agents.agent import Agent
 from samuel.agents.configured import configured
 from samuel.base.errors import UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.base.paths import SCRIPTED
+from samuel.clients.adapter.agent import Agent
+from samuel.clients.agy import adapter as agy
+from samuel.clients.aider import adapter as aider
+from samuel.clients.claude import adapter as claude
+from samuel.clients.cline import adapter as cline
+from samuel.clients.codex import adapter as codex
+from samuel.clients.copilot import adapter as copilot
+from samuel.clients.gemini import adapter as gemini
+from samuel.clients.goose import adapter as goose
+from samuel.clients.kimi import adapter as kimi
+from samuel.clients.kiro import adapter as kiro
+from samuel.clients.mini_swe_agent import adapter as mini_swe_agent
+from samuel.clients.opencode import adapter as opencode
+from samuel.clients.pi import adapter as pi
+from samuel.clients.qwen import adapter as qwen
 from samuel.config.model import AgentSettings
 
 STEPS = SCRIPTED

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from samuel.base.errors import SamuelError
-from samuel.dialects.agent_hooks.table import FORMATS
+from samuel.clients.hook_formats.formats import FORMATS
 from samuel.dispatch.record import Fired
 from samuel.events import (
     AgentInvoke,

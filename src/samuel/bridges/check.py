@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from samuel.base.errors import ConfigError
 from samuel.bridges import files
-from samuel.bridges.entries.hook_command import ON_PATH, installed_command
-from samuel.bridges.entries.json_text import JsonSyntaxError, parse
-from samuel.bridges.entries.layouts import LAYOUTS
-from samuel.bridges.entries.registered import registered_events
 from samuel.bridges.files import BridgeContext, BridgeEntry, Level
 from samuel.bridges.trust_steps import TrustStep, trust_step
+from samuel.clients.entries.hook_command import ON_PATH, installed_command
+from samuel.clients.entries.json_text import JsonSyntaxError, parse
+from samuel.clients.entries.layouts import LAYOUTS
+from samuel.clients.entries.registered import registered_events
 from samuel.files.regular import read_regular
 
 # These ask about trust before their first session in a directory; the others skip the hooks and say nothing.

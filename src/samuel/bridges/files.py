@@ -12,10 +12,10 @@ from samuel.base.errors import UsageError
 from samuel.base.paths import User
 from samuel.bridges import client_file
 from samuel.bridges.client_file import ClientText
-from samuel.bridges.entries.entry_file import BrokenFile, EntryFile
-from samuel.bridges.entries.hook_command import ON_PATH, EmitCommand, installed_command
-from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.made_directories import forget_directories, made_directories, remember_directories
+from samuel.clients.entries.entry_file import BrokenFile, EntryFile
+from samuel.clients.entries.hook_command import ON_PATH, EmitCommand, installed_command
+from samuel.clients.entries.layouts import LAYOUTS
 from samuel.files.lock import held
 
 Level = Literal["project", "user"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from samuel.agents.agent import Agent
-from samuel.bridges.process.table import PROCESS_BRIDGES
-from samuel.dialects.clients.limits import DENY, LOST
-from samuel.dialects.clients.table import CLIENTS
+from samuel.bridges.process_bridges import PROCESS_BRIDGES
+from samuel.clients.adapter.agent import Agent
+from samuel.clients.dialect.limits import DENY, LOST
+from samuel.clients.table import CLIENTS
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.hooks.guards import holds_everywhere, may_deny
 from samuel.hooks.handler import Handler, Origin

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from samuel.bridges.codex_trust import hook_states
-from samuel.bridges.entries.json_text import JsonSyntaxError, parse
-from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.files import BridgeContext, BridgeEntry, Level
-from samuel.config.toml_text import toml_values
+from samuel.clients.entries.json_text import JsonSyntaxError, parse
+from samuel.clients.entries.layouts import LAYOUTS
 from samuel.files.regular import read_regular
+from samuel.files.toml.values import toml_values
 
 TrustState = Literal["trusted", "untrusted", "unknown", "not needed"]
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from samuel.config import kinds
 from samuel.config.duration import format_duration
-from samuel.config.keys import KeyPath
 from samuel.config.project_file import read_config
 from samuel.config.reader import ConfigTable, DefaultT, ProblemReport, Value, table_values
 from samuel.events import names
+from samuel.files.toml.keys import KeyPath
 
 Schema = dict[str, Any]
 Kind = Callable[[object], object]

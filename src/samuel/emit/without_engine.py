@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from samuel.dialects.clients.client import Client
+    from samuel.clients.dialect.client import Client
 
 BEGIN = "SessionStart"
 TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
@@ -91,7 +91,7 @@ def answer_unmatched(
         return None
     if client is None:
         return str(row["empty"])
-    from samuel.dialects.clients.client import SILENT
+    from samuel.clients.dialect.client import SILENT
 
     return str(client.answer(event, SILENT).stdout)
 
@@ -103,7 +103,7 @@ def _changes_a_session(name: str, in_session: bool, root: str) -> bool:
 
 def client_module(name: str) -> Client:
     """The client with this name, without the table, which imports all of them."""
-    client: Client = __import__(f"samuel.dialects.clients.{name}", fromlist=["CLIENT"]).CLIENT
+    client: Client = __import__(f"samuel.clients.{name}.dialect", fromlist=["CLIENT"]).CLIENT
     return client
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatchcase
 
+from samuel.clients.hook_formats.matcher import CLIENT_COMMAND, CLIENT_TOOL, chooses_command, chooses_tool
 from samuel.files.globs import any_chosen
-from samuel.hooks.client_matcher import chooses_command, chooses_tool
 
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ FIELDS = {
     "stage": "stage",
     "recipe_name": "recipe_name",
 }
-CLIENT_TOOL, CLIENT_COMMAND = "client_tool", "client_command"
 SCOPE = "ability_scope"  # key of `extra`: the scopes that the registry gives the ability
 
 

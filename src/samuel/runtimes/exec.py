@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from samuel.base.clock import Clock
+from samuel.clients.hook_formats.dialects import DIALECTS
+from samuel.clients.hook_formats.formats import FORMATS
+from samuel.clients.hook_formats.hook_format import HookFailed, HookOutput, InvalidAnswer
 from samuel.confine.walls.limits import DEFAULT, ProcessLimits
 from samuel.confine.walls.warm import LauncherGone
-from samuel.dialects.agent_hooks.format import HookFailed, HookOutput, InvalidAnswer
-from samuel.dialects.agent_hooks.table import FORMATS
-from samuel.dialects.table import DIALECTS
 from samuel.events import AgentInvoke, Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.json import InvalidJson

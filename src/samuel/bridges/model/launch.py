@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.bridges.entries.layouts import client_home
 from samuel.bridges.model.script import ToolCall
 from samuel.bridges.model.wire import MODEL
-from samuel.bridges.process import qwen
-from samuel.bridges.process.overlay import overlay_home
-from samuel.bridges.process.own_settings import own_settings
+from samuel.clients.entries.layouts import client_home
+from samuel.clients.qwen import run_bridge as qwen
+from samuel.clients.run_bridge.overlay import overlay_home
+from samuel.clients.run_bridge.own_settings import own_settings
 from samuel.files import atomic
 from samuel.files.json import write
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
-from samuel.sources.client_hooks.client_hook import ClientHook, ClientHookFile
 from samuel.sources.client_hooks.last_trusted import LastTrusted
 from samuel.sources.client_hooks.places import HookPlace, project_places
 from samuel.sources.client_hooks.read import read_place
@@ -140,11 +140,36 @@ def files(root: Path, imports: Sequence[str]) -> dict[str, Path]:
 def _handlers(read: ClientHookFile, origin: Origin) -> list[Handler]:
     handlers = []
     for position, hook in enumerate(read.hooks):
-        handler = hook.handler(origin, read.agreement, read.digest, position)
+        handler = _handler(hook, origin, read.agreement, read.digest, position)
         if hook.left_out:
             handler = replace(handler, status=HandlerStatus.DISABLED, reason=f"not imported: {hook.left_out}")
         handlers.append(handler)
     return handlers
+
+
+def _handler(hook: ClientHook, origin: Origin, agreement: str, digest: str, position: int) -> Handler:
+    program, *arguments = hook.words or ("sh",)
+    return Handler(
+        name=hook.name,
+        event=hook.event,
+        origin=origin,
+        runtime="exec",
+        owner=hook.name,
+        path=program,
+        arguments=tuple(arguments),
+        env=hook.env,
+        file=agreement,
+        runs=hook.runs,
+        digest=digest,
+        dialect=hook.client,
+        client_event=hook.client_event,
+        # A plugin that the project names may not be enabled in its agent: better called twice than never.
+        left_to="" if hook.env else hook.client,
+        timeout=hook.timeout,
+        blocking=hook.blocking,
+        match=hook.match,
+        declared=position,
+    )
 
 
 def _listed(read: ClientHookFile, origin: Origin, status: HandlerStatus, why: str) -> Handler:

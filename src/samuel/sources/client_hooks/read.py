@@ -15,10 +15,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from samuel.base.errors import Problem
-from samuel.sources.client_hooks.claude_entries import claude_hooks
-from samuel.sources.client_hooks.client_hook import ClientHook, ClientHookFile
-from samuel.sources.client_hooks.cursor_entries import cursor_hooks
-from samuel.sources.client_hooks.entry import Entry, EntryProblem
+from samuel.clients.claude.hook_entries import claude_hooks
+from samuel.clients.cursor.hook_entries import cursor_hooks
+from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
+from samuel.clients.hook_formats.entry import Entry, EntryProblem
 from samuel.sources.client_hooks.places import HookPlace
 from samuel.trust.digests import digest_text, read_file
 

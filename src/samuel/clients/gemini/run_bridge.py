@@ -1,0 +1,54 @@
+"""Gemini CLI: hooks from a home directory of its own.
+
+It reads the file that GEMINI_CLI_SYSTEM_SETTINGS_PATH names only if root owns it and every directory above it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from samuel.base.errors import SamuelError
+from samuel.clients.entries.hook_command import TIMEOUT
+from samuel.clients.entries.layouts import client_home
+from samuel.clients.run_bridge.overlay import as_private, overlay_home
+from samuel.clients.run_bridge.own_settings import own_settings
+from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge, for_every_tool
+from samuel.files import atomic
+
+SETTINGS = "settings.json"
+
+
+def bridge(request: BridgeRequest) -> ProcessBridge:
+    _refuse_switches(request.root)
+    own = client_home("gemini", request.host)
+    overlay = request.home / ".gemini"
+    overlay_home(own, overlay, (SETTINGS,))
+    settings = json.dumps(_settings(request, own / SETTINGS), indent=2)
+    # The client writes to this file itself, so what it is in the end proves nothing.
+    atomic.write_bytes(overlay / SETTINGS, settings.encode(), 0o600, durable=False)
+    return ProcessBridge(env={"GEMINI_CLI_HOME": str(request.home)}, homes=(as_private(overlay),))
+
+
+def _refuse_switches(root: Path) -> None:
+    """Raise SamuelError if the project's settings, which rank above a user's, switch hooks off."""
+    switches = own_settings(root / ".gemini" / SETTINGS).get("hooksConfig")
+    if isinstance(switches, dict) and (switches.get("enabled") is False or switches.get("disabled")):
+        raise SamuelError(
+            f"`.gemini/{SETTINGS}` switches hooks off, so no guard would hold for gemini",
+            "remove `hooksConfig` from it",
+        )
+
+
+def _settings(request: BridgeRequest, own: Path) -> dict[str, Any]:
+    settings = own_settings(own)
+    hooks = settings.get("hooks")
+    hooks = dict(hooks) if isinstance(hooks, dict) else {}
+    for event in request.events:
+        others = hooks.get(event)
+        entry = for_every_tool(request.line(event), TIMEOUT * 1000)
+        hooks[event] = [*(others if isinstance(others, list) else ()), entry]
+    switches = settings.get("hooksConfig")
+    switches = dict(switches) if isinstance(switches, dict) else {}
+    return {**settings, "hooks": hooks, "hooksConfig": {**switches, "enabled": True, "disabled": []}}

@@ -1,0 +1,20 @@
+"""opencode: a plugin that settings in a variable name."""
+
+from __future__ import annotations
+
+from samuel.clients.opencode.plugin import plugin_text
+from samuel.clients.run_bridge.own_settings import settings_in
+from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge
+from samuel.files.json import write
+
+VARIABLE = "OPENCODE_CONFIG_CONTENT"
+
+
+def bridge(request: BridgeRequest) -> ProcessBridge:
+    text = plugin_text(request.command, request.events, asks_project_server=False)
+    plugin = request.put(request.directory / "samuel.js", text.encode())
+    settings = settings_in(request.host.get(VARIABLE) or "{}")
+    others = settings.get("plugin")
+    plugins = [*(others if isinstance(others, list) else ()), plugin.as_uri()]
+    content = write({**settings, "plugin": plugins}).decode()
+    return ProcessBridge(env={VARIABLE: content})
