@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from samuel.base.errors import UsageError
-from samuel.bridges import canary as canaries
 from samuel.clients.hook_formats.yaml_context import event_from_context
 from samuel.events import EVENTS, Event, event_type
+from samuel.proving import canary as canaries
 from samuel.trust.repository import trust_key
 
 REAL = (sys.executable, "-m", "samuel")

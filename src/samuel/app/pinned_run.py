@@ -60,7 +60,7 @@ def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bo
 
     import json  # both only for a run
 
-    from samuel.bridges.canary import is_canary
+    from samuel.proving.canary import is_canary
 
     def is_unagreed(handler: Handler) -> bool:
         return trusts_everything or handler.origin in NEEDS_NO_TRUST

@@ -209,7 +209,7 @@ class App:
         """The temporary guard of a proof that a client's tool calls reach Samuel, if one is under way."""
         if not os.path.lexists(self.user.state / paths.CANARIES):
             return []
-        from samuel.bridges import canary
+        from samuel.proving import canary
 
         return canary.guards(self.user.state, self.clock.now())
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.bridges.model.script import ToolCall
-from samuel.bridges.model.wire import MODEL
 from samuel.clients.entries.layouts import client_home
 from samuel.clients.qwen import run_bridge as qwen
 from samuel.clients.run_bridge.overlay import overlay_home
 from samuel.clients.run_bridge.own_settings import own_settings
 from samuel.files import atomic
 from samuel.files.json import write
+from samuel.proving.model.script import ToolCall
+from samuel.proving.model.wire import MODEL
 
 KEY = "samuel-canary-key"  # the scripted model asks for none, but clients refuse to start without
 DESCRIPTION = "Run a command of the script."

@@ -11,13 +11,13 @@ from types import TracebackType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from samuel.bridges.model.anthropic import ANTHROPIC
-from samuel.bridges.model.chat import CHAT
-from samuel.bridges.model.gemini import GEMINI
-from samuel.bridges.model.responses import RESPONSES
-from samuel.bridges.model.script import DONE, Step, ToolCall, ToolResult, call_id, step_after
-from samuel.bridges.model.wire import MODEL, WireFormat
 from samuel.files.json import InvalidJson, parse, write
+from samuel.proving.model.anthropic import ANTHROPIC
+from samuel.proving.model.chat import CHAT
+from samuel.proving.model.gemini import GEMINI
+from samuel.proving.model.responses import RESPONSES
+from samuel.proving.model.script import DONE, Step, ToolCall, ToolResult, call_id, step_after
+from samuel.proving.model.wire import MODEL, WireFormat
 
 FORMATS: tuple[WireFormat, ...] = (ANTHROPIC, RESPONSES, CHAT, GEMINI)
 LARGEST_REQUEST = 64 * 1024 * 1024

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from samuel.bridges import proofs
-from samuel.bridges.canary import ALLOWED, DENIED
-from samuel.bridges.model.script import DONE, ToolCall, ToolResult
-from samuel.bridges.model.server import ModelRequest
-from samuel.bridges.proof import Observation, conclude
 from samuel.bridges.proofs import Proof, Verdict
+from samuel.proving.canary import ALLOWED, DENIED
+from samuel.proving.model.script import DONE, ToolCall, ToolResult
+from samuel.proving.model.server import ModelRequest
+from samuel.proving.proof import Observation, conclude
 
 CALLED = (ModelRequest("chat", ("bash",), (), ToolCall("bash", {})),)
 NO_TOOL = (ModelRequest("chat", (), (), DONE),)

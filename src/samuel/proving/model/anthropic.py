@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from samuel.bridges.model.script import Step, ToolCall, ToolResult
-from samuel.bridges.model.wire import (
+from samuel.proving.model.script import Step, ToolCall, ToolResult
+from samuel.proving.model.wire import (
     INPUT_TOKENS,
     OUTPUT_TOKENS,
     Frame,

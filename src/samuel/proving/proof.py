@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from samuel.agents.check import version_line, version_number
 from samuel.base.paths import User
-from samuel.bridges import canary as canaries
-from samuel.bridges.canary import ALLOWED, DENIED, Canary
-from samuel.bridges.model.launch import SCRIPTED_CLIENTS, ScriptedClient
-from samuel.bridges.model.script import FinalText, ToolCall, ToolResult
-from samuel.bridges.model.server import ModelRequest, ModelServer
 from samuel.bridges.proofs import Proof, Verdict, remember
 from samuel.process import environment, spawn
+from samuel.proving import canary as canaries
+from samuel.proving.canary import ALLOWED, DENIED, Canary
+from samuel.proving.model.launch import SCRIPTED_CLIENTS, ScriptedClient
+from samuel.proving.model.script import FinalText, ToolCall, ToolResult
+from samuel.proving.model.server import ModelRequest, ModelServer
 
 TIMEOUT = 300.0
 _PROMPT = "Run the two commands of the script, then stop."

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from samuel.bridges.model.launch import PROMPT, SCRIPTED_CLIENTS
 from samuel.bridges.process_bridges import PROCESS_BRIDGES
+from samuel.proving.model.launch import PROMPT, SCRIPTED_CLIENTS
 
 URL = "http://127.0.0.1:1"
 BYPASSES = ("bypass", "trust", "skip-permissions", "allow_all")

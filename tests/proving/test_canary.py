@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from samuel.base.paths import CANARIES
-from samuel.bridges import canary as canaries
-from samuel.bridges.canary import ALLOWED, DENIED, LONGEST_PROOF
+from samuel.proving import canary as canaries
+from samuel.proving.canary import ALLOWED, DENIED, LONGEST_PROOF
 from samuel.testing import SamuelProject
 
 

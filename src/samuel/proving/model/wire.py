@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from samuel.bridges.model.script import Step, ToolResult
 from samuel.files.json import write
+from samuel.proving.model.script import Step, ToolResult
 
 MODEL = "samuel-canary"
 """The name of the model, where a client has no opinion of its own."""

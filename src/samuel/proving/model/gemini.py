@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from samuel.bridges.model.script import Step, ToolCall, ToolResult
-from samuel.bridges.model.wire import INPUT_TOKENS, OUTPUT_TOKENS, Frame, WireFormat, records
 from samuel.files.json import write
+from samuel.proving.model.script import Step, ToolCall, ToolResult
+from samuel.proving.model.wire import INPUT_TOKENS, OUTPUT_TOKENS, Frame, WireFormat, records
 
 
 def _tools(body: Mapping[str, Any]) -> tuple[str, ...]:
