@@ -25,7 +25,7 @@ from measure import Row, Times, at_most, beside, times
 from tests.live.conftest import CLIENTS, LiveProject
 from tests.live.trust import trust_hooks
 
-from samuel.clients.entries.layouts import LAYOUTS
+from samuel.clients.table import LAYOUTS
 from samuel.proving.model.launch import SCRIPTED_CLIENTS
 from samuel.proving.model.script import FinalText, Step
 from samuel.proving.model.server import ModelServer

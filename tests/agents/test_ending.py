@@ -8,8 +8,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from tests.clients.streams import PLAIN, STREAMS
 
-from samuel.agents.streams import PLAIN, STREAMS
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.clients.adapter.reset_time import reset_time
 from samuel.clients.adapter.trouble import ExitFacts, ending_of, prose_ending

@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 import pytest
 
 from samuel.agents.check import missing_in
-from samuel.agents.table import AGENTS
 from samuel.clients.adapter.agent import Agent, AgentHome
+from samuel.clients.table import AGENTS
 from samuel.confine import sandbox as sandboxes
 from samuel.version import __version__
 

@@ -9,11 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from samuel.clients.hook_formats.formats import FORMATS
 from samuel.clients.hook_formats.hook_format import HookFailed, HookOutput, InvalidAnswer
 from samuel.clients.hook_formats.yaml_context import event_from_context
-from samuel.clients.table import CLIENTS
-from samuel.config.kinds import HOOK_AGENTS
+from samuel.clients.table import CLIENTS, HOOK_FORMATS
 from samuel.events import event_type
 from samuel.events.catalogue import BY_NAME
 
@@ -24,44 +22,42 @@ MCP = {**SHELL, "ability_id": "mcp:db/query", "tool_input": {"sql": "select 1"}}
 
 
 def reads(agent: str, client_event: str, payload: dict[str, Any]) -> dict[str, Any]:
-    return FORMATS[agent].translate_payload(client_event, payload)
+    return HOOK_FORMATS[agent].translate_payload(client_event, payload)
 
 
 def means(
     agent: str, client_event: str, answer: object = "", code: int = 0, stderr: str = "", **fields: Any
 ) -> Any:
     stdout = answer if isinstance(answer, str) else json.dumps(answer)
-    return FORMATS[agent].translate_output(client_event, {**SHELL, **fields}, HookOutput(code, stdout, stderr))
+    return HOOK_FORMATS[agent].translate_output(
+        client_event, {**SHELL, **fields}, HookOutput(code, stdout, stderr)
+    )
 
 
 def specific(**fields: Any) -> dict[str, Any]:
     return {"hookSpecificOutput": fields}
 
 
-def test_every_format_can_be_named_in_import_hooks() -> None:
-    assert tuple(FORMATS) == HOOK_AGENTS
-
-
-@pytest.mark.parametrize("agent", FORMATS)
+@pytest.mark.parametrize("agent", HOOK_FORMATS)
 def test_every_event_is_one_of_samuels(agent: str) -> None:
-    assert set(FORMATS[agent].events.values()) <= set(BY_NAME)
+    assert set(HOOK_FORMATS[agent].events.values()) <= set(BY_NAME)
 
 
-@pytest.mark.parametrize("agent", [agent for agent in FORMATS if agent in CLIENTS])
+@pytest.mark.parametrize("agent", [agent for agent in HOOK_FORMATS if agent in CLIENTS])
 def test_tool_names_and_events_agree_with_the_dialect_of_the_same_agent(agent: str) -> None:
     client = CLIENTS[agent]
-    for client_event, event in FORMATS[agent].events.items():
+    for client_event, event in HOOK_FORMATS[agent].events.items():
         assert client.events.get(client_event, event) == event
-    for common, names in FORMATS[agent].tool_names.items():
+    for common, names in HOOK_FORMATS[agent].tool_names.items():
         common_names = {client.tools[name].name for name in names if name in client.tools}
         assert common in common_names or not common_names
 
 
-@pytest.mark.parametrize("agent", FORMATS)
+@pytest.mark.parametrize("agent", HOOK_FORMATS)
 def test_reference_page_names_every_event_and_tool(agent: str) -> None:
     page = (Path(__file__).parents[2] / "docs/reference/hook-sources.md").read_text()
-    names = [name for tools in FORMATS[agent].tool_names.values() for name in tools]
-    assert [name for name in (agent, *FORMATS[agent].events, *names) if f"`{name}`" not in page] == []
+    names = [name for tools in HOOK_FORMATS[agent].tool_names.values() for name in tools]
+    assert [name for name in (agent, *HOOK_FORMATS[agent].events, *names) if f"`{name}`" not in page] == []
 
 
 class TestClaudePayload:
@@ -127,7 +123,7 @@ RESPONSE = {"stdout": "", "stderr": "", "interrupted": False}
 def test_hook_reads_the_payload_that_its_agent_would_have_sent(sent: dict[str, Any]) -> None:
     client_event = sent["hook_event_name"]
     context = CLIENTS["claude"].translate(client_event, sent)
-    event = event_from_context(event_type(FORMATS["claude"].events[client_event]), context)
+    event = event_from_context(event_type(HOOK_FORMATS["claude"].events[client_event]), context)
     read = reads("claude", client_event, msgspec.to_builtins(event))
     # Samuel does not keep where the transcript is, nor the mode of permissions.
     differing = {key for key in read.keys() | sent.keys() if read.get(key) != sent.get(key)}
@@ -193,11 +189,11 @@ class TestClaudeAnswer:
         with pytest.raises(InvalidAnswer):
             means("claude", "PreToolUse", answer)
 
-    @pytest.mark.parametrize("agent", FORMATS)
+    @pytest.mark.parametrize("agent", HOOK_FORMATS)
     @pytest.mark.parametrize("code", [1, 127, -9])
     def test_any_other_exit_code_is_a_fault_and_no_verdict(self, agent, code) -> None:
         with pytest.raises(HookFailed):
-            means(agent, next(iter(FORMATS[agent].events)), code=code, stderr="no")
+            means(agent, next(iter(HOOK_FORMATS[agent].events)), code=code, stderr="no")
 
 
 class TestCursor:

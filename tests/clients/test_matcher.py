@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from samuel.clients.hook_formats.formats import FORMATS
 from samuel.clients.hook_formats.matcher import CLIENT_COMMAND, CLIENT_TOOL, LONGEST, matches, problem
+from samuel.clients.table import HOOK_FORMATS
 from samuel.hooks.match import holds, words
 
 
 def chosen(matcher: str, ability_id: str, agent: str = "claude") -> bool:
-    names = {ability: list(tools) for ability, tools in FORMATS[agent].tool_names.items()}
-    rule = {"matcher": matcher, "names": names, "mcp": FORMATS[agent].mcp_name}
+    names = {ability: list(tools) for ability, tools in HOOK_FORMATS[agent].tool_names.items()}
+    rule = {"matcher": matcher, "names": names, "mcp": HOOK_FORMATS[agent].mcp_name}
     return holds({CLIENT_TOOL: rule}, {"ability_id": ability_id}.get)
 
 

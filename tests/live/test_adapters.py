@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.length import FULL
 
-from samuel.agents.table import AGENTS
+from samuel.clients.table import AGENTS
 from samuel.proving.model.launch import KEY, SCRIPTED_CLIENTS
 from samuel.proving.model.script import FinalText, Step, ToolCall
 from samuel.proving.model.server import ModelServer

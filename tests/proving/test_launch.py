@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.bridges.process_bridges import PROCESS_BRIDGES
+from samuel.clients.table import RUN_BRIDGES
 from samuel.proving.model.launch import PROMPT, SCRIPTED_CLIENTS
 
 URL = "http://127.0.0.1:1"
@@ -15,7 +15,7 @@ BYPASSES = ("bypass", "trust", "skip-permissions", "allow_all")
 
 
 def test_every_client_that_can_be_looped_with_hooks_can_be_proved() -> None:
-    assert set(SCRIPTED_CLIENTS) == set(PROCESS_BRIDGES)
+    assert set(SCRIPTED_CLIENTS) == set(RUN_BRIDGES)
 
 
 @pytest.mark.parametrize("name", SCRIPTED_CLIENTS)

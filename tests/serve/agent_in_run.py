@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.app import App
 from samuel.attempt.bridged_agent import BridgedAgent
 from samuel.clients.entries.hook_command import EmitCommand, hook_command

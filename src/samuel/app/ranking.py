@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samuel.agents.check import missing_in
+from samuel.agents.find_agent import find
 from samuel.agents.invoke import invoke
-from samuel.agents.table import find
 from samuel.base.errors import SamuelError
 from samuel.clients.adapter.agent import TOOLS, Agent
 from samuel.events import Sandbox

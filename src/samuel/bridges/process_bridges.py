@@ -1,36 +1,17 @@
-"""How each client gets hooks for one process. A client that is not here gets none."""
+"""The hooks of one process of a client, for an agent of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from samuel.bridges.launcher import launcher_script
 from samuel.bridges.run_server import ServerAddress
-from samuel.clients.claude import run_bridge as claude
-from samuel.clients.cline import run_bridge as cline
-from samuel.clients.codex import run_bridge as codex
-from samuel.clients.copilot import run_bridge as copilot
 from samuel.clients.dialect.client import POST, PRE
 from samuel.clients.entries.hook_command import EmitCommand
-from samuel.clients.gemini import run_bridge as gemini
-from samuel.clients.kimi import run_bridge as kimi
-from samuel.clients.opencode import run_bridge as opencode
-from samuel.clients.qwen import run_bridge as qwen
 from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge
-from samuel.clients.table import CLIENTS
+from samuel.clients.table import CLIENTS, RUN_BRIDGES
 from samuel.process.emit_client import NATIVE_CLIENT
-
-PROCESS_BRIDGES: Mapping[str, Callable[[BridgeRequest], ProcessBridge]] = {
-    "claude": claude.bridge,
-    "codex": codex.bridge,
-    "gemini": gemini.bridge,
-    "qwen": qwen.bridge,
-    "copilot": copilot.bridge,
-    "opencode": opencode.bridge,
-    "kimi": kimi.bridge,
-    "cline": cline.bridge,
-}
 
 
 def process_bridge(
@@ -54,5 +35,5 @@ def process_bridge(
     native_events = [native for native, event in CLIENTS[client].events.items() if event in events]
     request = BridgeRequest(client, root, directory, home, command, host, native_events)
     request.put(launcher, launcher_script(root, variables), 0o700)
-    bridge = PROCESS_BRIDGES[client](request)
+    bridge = RUN_BRIDGES[client](request)
     return bridge._replace(files=request.files)

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from samuel.bridges.check import check
 from samuel.bridges.files import BridgeContext
 from samuel.bridges.proofs import Proof, latest_proofs
-from samuel.clients.entries.layouts import LAYOUTS
-from samuel.clients.table import CLIENTS
+from samuel.clients.table import CLIENTS, LAYOUTS
 
 
 class BridgeState(NamedTuple):

@@ -1,27 +1,87 @@
-"""The table of clients."""
+"""The agents that Samuel knows: a line each, with the parts that its directory has.
+
+A part is imported when it is first asked for: `samuel emit --as CLIENT` needs one dialect and nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 
 from samuel.base.errors import UsageError
 from samuel.base.nearest import did_you_mean
-from samuel.clients.agy import dialect as agy
-from samuel.clients.claude import dialect as claude
-from samuel.clients.cline import dialect as cline
-from samuel.clients.codex import dialect as codex
-from samuel.clients.copilot import dialect as copilot
-from samuel.clients.cursor import dialect as cursor
-from samuel.clients.dialect.client import Client
-from samuel.clients.gemini import dialect as gemini
-from samuel.clients.kimi import dialect as kimi
-from samuel.clients.opencode import dialect as opencode
-from samuel.clients.qwen import dialect as qwen
 
-CLIENTS: Mapping[str, Client] = {
-    module.CLIENT.name: module.CLIENT
-    for module in (claude, codex, gemini, qwen, copilot, opencode, kimi, cline, cursor, agy)
+TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
+if TYPE_CHECKING:
+    from typing import Any
+
+    from samuel.clients.adapter.agent import Agent
+    from samuel.clients.dialect.client import Client
+    from samuel.clients.entries.layout import ClientLayout
+    from samuel.clients.hook_formats.hook_format import HookFormat
+    from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge
+
+# The parts of an agent, and the name in each part's module that is asked for.
+ADAPTER = ("adapter", "AGENT")
+DIALECT = ("dialect", "CLIENT")
+ENTRIES = ("entries", "LAYOUT")
+RUN_BRIDGE = ("run_bridge", "bridge")
+HOOK_FORMAT = ("hook_format", "FORMAT")
+
+# In the order of lists. A directory has the agent's name, with `_` for `-`.
+PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "claude": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT),
+    "codex": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT),
+    "gemini": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
+    "copilot": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
+    "kiro": (ADAPTER,),
+    "qwen": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
+    "opencode": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
+    "kimi": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
+    "cline": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
+    "pi": (ADAPTER,),
+    "aider": (ADAPTER,),
+    "mini-swe-agent": (ADAPTER,),
+    "cursor": (DIALECT, ENTRIES, HOOK_FORMAT),
+    "agy": (ADAPTER, DIALECT, ENTRIES),
+    "goose": (ADAPTER,),
+    "scripted": (ADAPTER,),
 }
+
+
+class AgentParts(Mapping[str, "Any"]):
+    """One part of the agents that have it, by the agent's name."""
+
+    def __init__(self, part: tuple[str, str]) -> None:
+        self._module, self._attribute = part
+        self._names = tuple(name for name, parts in PARTS.items() if part in parts)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        module = import_module(f"samuel.clients.{name.replace('-', '_')}.{self._module}")
+        return getattr(module, self._attribute)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+AGENTS: Mapping[str, Agent] = AgentParts(ADAPTER)
+"""How each is run unattended."""
+CLIENTS: Mapping[str, Client] = AgentParts(DIALECT)
+"""What the hooks of each send, and how they want to be answered."""
+LAYOUTS: Mapping[str, ClientLayout] = AgentParts(ENTRIES)
+"""Where each has its hooks, and how they look there."""
+RUN_BRIDGES: Mapping[str, Callable[[BridgeRequest], ProcessBridge]] = AgentParts(RUN_BRIDGE)
+"""How each gets hooks for one process."""
+HOOK_FORMATS: Mapping[str, HookFormat] = AgentParts(HOOK_FORMAT)
+"""The format of hooks that were written for each."""
 
 
 def client(name: str) -> Client:

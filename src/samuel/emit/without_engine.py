@@ -102,7 +102,7 @@ def _changes_a_session(name: str, in_session: bool, root: str) -> bool:
 
 
 def client_module(name: str) -> Client:
-    """The client with this name, without the table, which imports all of them."""
+    """The dialect of the client with this name, without the table, which needs more than all of this."""
     client: Client = __import__(f"samuel.clients.{name}.dialect", fromlist=["CLIENT"]).CLIENT
     return client
 

@@ -14,12 +14,12 @@ from typing import Any
 
 from samuel.base.printable import shell_word
 from samuel.clients.hook_formats import yaml_context
-from samuel.clients.hook_formats.formats import FORMATS
+from samuel.clients.table import HOOK_FORMATS
 from samuel.files.command_files import expanded, named_files
 from samuel.files.modules import module_file
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
 
-PROJECT_VARIABLES = tuple({hook_format.project_variable: None for hook_format in FORMATS.values()})
+PROJECT_VARIABLES = tuple({hook_format.project_variable: None for hook_format in HOOK_FORMATS.values()})
 
 
 def command(hook: YamlHook, root: Path) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from samuel.agents.table import AGENTS
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.clients.adapter.stream import AgentStream
 from samuel.clients.adapter.trouble import ExitFacts, ending_of
+from samuel.clients.table import AGENTS
 
 RECORDED = Path(__file__).parent / "recorded"
 CACHED = {"input_tokens": 60, "output_tokens": 30, "cached_tokens": 20}

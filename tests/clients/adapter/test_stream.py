@@ -6,14 +6,15 @@ import json
 from typing import Any
 
 import pytest
+from tests.clients.streams import STREAMS
 
 from samuel.agents.configured import configured
-from samuel.agents.streams import STREAMS
-from samuel.agents.table import AGENTS, find
+from samuel.agents.find_agent import find
 from samuel.base.errors import UsageError
 from samuel.clients.adapter.agent import Agent
 from samuel.clients.adapter.stream import LineSplitter, PlainStream, ReadableLog
 from samuel.clients.adapter.tool_words import command_words, tool_words
+from samuel.clients.table import AGENTS
 from samuel.config import loop as config_loop
 from samuel.config.model import AgentSettings
 

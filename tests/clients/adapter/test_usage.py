@@ -1,4 +1,4 @@
-"""Tokens and cost from real outputs: the versions in `CHECKED`, run against a model server of ours.
+"""Tokens and cost from real outputs: of the versions that were checked, run against a model server of ours.
 
 Those of opencode, cline, pi and qwen are as these programs' own sources and documents have them.
 """
@@ -6,8 +6,8 @@ Those of opencode, cline, pi and qwen are as these programs' own sources and doc
 from __future__ import annotations
 
 import pytest
+from tests.clients.streams import PLAIN, STREAMS
 
-from samuel.agents.streams import PLAIN, STREAMS
 from samuel.clients.adapter.stream import AgentUsage
 
 CLAUDE = b"""{"type":"system","subtype":"init","cwd":"/p","model":"claude-opus-4-8"}

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import pytest
 
 from samuel.clients.dialect.client import DENIABLE
-from samuel.clients.entries.denials import denial
 from samuel.clients.entries.hook_command import (
     DEADLINE,
     ON_PATH,
@@ -25,13 +24,13 @@ from samuel.clients.entries.hook_command import (
     hook_script,
     installed_command,
 )
-from samuel.clients.entries.layouts import LAYOUTS
 from samuel.clients.entries.own_file import OwnFile
-from samuel.clients.entries.registered import registered_events
-from samuel.clients.table import CLIENTS
+from samuel.clients.table import CLIENTS, LAYOUTS
 from samuel.process.emit_client import NATIVE_CLIENT
 
-CASES = [(client, event) for client in CLIENTS for event in registered_events(client) if client != "opencode"]
+CASES = [
+    (client, event) for client in CLIENTS for event in CLIENTS[client].registered_events if client != "opencode"
+]
 DENIABLE_CASES = [(client, event) for client, event in CASES if CLIENTS[client].events[event] in DENIABLE]
 FAULTS = {
     "exit 1": "exit 1",
@@ -247,10 +246,10 @@ def test_answer_of_samuel_reaches_the_client(code, out, tmp_path):
 @pytest.mark.parametrize("fault", [None, "exit 1"])
 def test_denial_that_cannot_be_written_is_exit_code_2(fault, tmp_path):
     for client, event in DENIABLE_CASES:
-        denied = json.dumps(denial(client, event, "samuel") or {})
+        denied = json.dumps(LAYOUTS[client].command.denial(event, "samuel"))
         put_samuel(tmp_path, fault or f"echo why >&2; printf %s {shlex.quote(denied)}; exit 0")
         answer = ask(f"{command_of(client, event, ON_PATH)} > /dev/full", tmp_path)
-        if fault or denial(client, event, "samuel"):
+        if fault or LAYOUTS[client].command.denial(event, "samuel"):
             assert answer.code == 2, (client, event, answer)
 
 

@@ -12,8 +12,7 @@ from samuel.clients.entries.entry_file import EntryFormat
 from samuel.clients.entries.hook_command import ON_PATH, EmitCommand
 from samuel.clients.entries.json_hooks import JsonHooks
 from samuel.clients.entries.json_text import parse
-from samuel.clients.entries.layouts import LAYOUTS
-from samuel.clients.entries.registered import registered_events
+from samuel.clients.table import CLIENTS, LAYOUTS
 
 ELSEWHERE = EmitCommand(('/home/a "b" $c/samuel-emit',))
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", "\n\t", "\r\n    ", "  \n\n "])
@@ -52,7 +51,7 @@ OTHERS = st.recursive(
 @st.composite
 def settings_of(draw: st.DrawFn, client: str, key: str, comments: bool) -> str:
     """A file with other people's settings and hooks."""
-    events = st.sampled_from([*registered_events(client), "Other"])
+    events = st.sampled_from([*CLIENTS[client].registered_events, "Other"])
     command = st.fixed_dictionaries({"command": st.sampled_from(["lint", "sh -c 'samuel emit PreAbilityCall'"])})
     entry = st.one_of(
         st.fixed_dictionaries({"matcher": st.just("Bash"), "hooks": st.lists(command, max_size=2)}), command

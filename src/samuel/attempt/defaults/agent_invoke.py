@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from samuel.agents.find_agent import find
 from samuel.agents.invoke import Invoked, invoke
-from samuel.agents.table import find
 from samuel.attempt.bridged_agent import BridgedAgent
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError

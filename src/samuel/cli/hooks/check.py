@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from samuel.agents.table import AGENTS, find
+from samuel.agents.find_agent import find
 from samuel.app import App
 from samuel.app.tool_names import tool_name_warnings
 from samuel.cli.command_context import CommandContext, env_option, json_option
@@ -10,7 +10,7 @@ from samuel.cli.output import OutputTable
 from samuel.clients.dialect.client import Client
 from samuel.clients.dialect.limits import LOST
 from samuel.clients.dialect.support import Support, support
-from samuel.clients.table import CLIENTS
+from samuel.clients.table import AGENTS, CLIENTS
 from samuel.clients.table import client as client_named
 from samuel.events import EVENTS
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from samuel import config
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.base import paths
 from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError

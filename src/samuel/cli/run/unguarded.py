@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.bridges.guards import LostGuard, no_bridge

@@ -20,8 +20,8 @@ from samuel.clients.hook_formats.entry import (
     seconds,
     tool_match,
 )
-from samuel.clients.hook_formats.formats import FORMATS
 from samuel.clients.hook_formats.matcher import matches, problem
+from samuel.clients.table import HOOK_FORMATS
 from samuel.events import names
 
 TOOL_EVENTS = (names.PRE_ABILITY_CALL, names.POST_ABILITY_CALL)
@@ -52,7 +52,7 @@ def _entry(
     *,
     of_user: bool,
 ) -> Entry:
-    hook_format = FORMATS[client]
+    hook_format = HOOK_FORMATS[client]
     event = hook_format.events.get(client_event, "")
     kind = entry.get("type", "command")
     if kind != "command":
@@ -103,7 +103,7 @@ def _match(client: str, client_event: str, event: str, matcher: str) -> dict[str
     if event not in TOOL_EVENTS:
         return {}
     status = STATUS.get(client_event) if client == "claude" else None
-    return {**tool_match(FORMATS[client], matcher), **({"status": status} if status else {})}
+    return {**tool_match(HOOK_FORMATS[client], matcher), **({"status": status} if status else {})}
 
 
 def _not_ours(client_event: str, event: str) -> str:

@@ -90,7 +90,7 @@ def _event_fields(client_event: str, payload: Payload, fields: Mapping[str, Any]
 def _tool_call(payload: Payload, fields: Mapping[str, Any]) -> dict[str, Any]:
     ability_id = str(payload.get("ability_id", ""))
     return {
-        "tool_name": native_tool_name(CLAUDE, ability_id),
+        "tool_name": native_tool_name(FORMAT, ability_id),
         "tool_input": native_input(ability_id, payload.get("tool_input", {})),
         "tool_use_id": text(fields.get("call_id")) or payload.get("event_id", ""),
     }
@@ -163,7 +163,7 @@ def _word(words: Mapping[str, str], value: object) -> str:
     return words[value]
 
 
-CLAUDE = HookFormat(
+FORMAT = HookFormat(
     client="claude",
     events=EVENTS,
     translate_payload=translate_payload,
@@ -171,8 +171,4 @@ CLAUDE = HookFormat(
     tool_names=TOOL_NAMES,
     mcp_name="mcp__{server}__{tool}",
     project_variable="CLAUDE_PROJECT_DIR",
-)
-# Codex reports every call that ended as PostToolUse, and has no event for a failure.
-CODEX = CLAUDE._replace(
-    client="codex", events={event: EVENTS[event] for event in EVENTS if event != "PostToolUseFailure"}
 )

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from samuel.clients.entries.layouts import client_home
 from samuel.clients.run_bridge.overlay import as_private, overlay_home
 from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge
+from samuel.clients.table import LAYOUTS
 
 HOME = "CLINE_DIR"
 
 
 def bridge(request: BridgeRequest) -> ProcessBridge:
-    own = client_home("cline", request.host)
+    own = LAYOUTS["cline"].home_of(request.host)
     overlay_home(own, request.home, ("hooks",))
     hooks = request.home / "hooks"
     hooks.mkdir(mode=0o700)

@@ -174,4 +174,13 @@ CLIENT = Client(
     tools=TOOLS,
     limits=LIMITS,
     documented=True,
+    # Told through `preToolUse` and `postToolUse`, too.
+    repeated=(
+        "beforeShellExecution",
+        "beforeMCPExecution",
+        "beforeReadFile",
+        "afterShellExecution",
+        "afterMCPExecution",
+        "afterFileEdit",
+    ),
 )

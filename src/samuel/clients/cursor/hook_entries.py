@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from samuel.clients.cursor.hook_format import CURSOR, MCP_EVENTS, SHELL_EVENTS
+from samuel.clients.cursor.hook_format import FORMAT, MCP_EVENTS, SHELL_EVENTS
 from samuel.clients.hook_formats.client_hook import ClientHook
 from samuel.clients.hook_formats.entry import (
     Entry,
@@ -37,7 +37,7 @@ def cursor_hooks(hooks: Mapping[str, list[Any]], base: Path, directory: str, *, 
 def _entry(
     client_event: str, entry: Mapping[str, Any], where: str, base: Path, directory: str, *, of_user: bool
 ) -> Entry:
-    event, matcher = CURSOR.events.get(client_event, ""), matcher_text(entry, where)
+    event, matcher = FORMAT.events.get(client_event, ""), matcher_text(entry, where)
     kind = entry.get("type", "command")
     if kind != "command":
         why = f"its type is `{kind}`, and Samuel runs commands only"
@@ -46,7 +46,7 @@ def _entry(
         )
         return Entry(hook, "")
     line = command_text(entry, where)
-    directories = {} if of_user else {CURSOR.project_variable: str(base)}
+    directories = {} if of_user else {FORMAT.project_variable: str(base)}
     started = f"cd {quote(directory)} || exit 1\n{line}" if directory else line
     command = hook_command(started, [], "sh", directories, base)
     hook = ClientHook(
@@ -79,7 +79,7 @@ def _match(client_event: str, matcher: str) -> dict[str, Any]:
         on_command = {CLIENT_COMMAND: {"matcher": matcher}} if matcher not in ALL else {}
         return {"ability_id": ["shell", "Shell"], **on_command}
     if client_event in MCP_EVENTS:
-        return {"ability_id": ["mcp:*"], **tool_match(CURSOR, matcher)}
+        return {"ability_id": ["mcp:*"], **tool_match(FORMAT, matcher)}
     if client_event == "afterFileEdit":
         return {"ability_id": ["edit", "write"], **status}
-    return {**tool_match(CURSOR, matcher), **status} if client_event in TOOL_EVENTS else {}
+    return {**tool_match(FORMAT, matcher), **status} if client_event in TOOL_EVENTS else {}

@@ -104,7 +104,7 @@ def _event_fields(client_event: str, payload: Payload, fields: Mapping[str, Any]
 def _tool_call(payload: Payload, fields: Mapping[str, Any]) -> dict[str, Any]:
     ability_id = str(payload.get("ability_id", ""))
     return {
-        "tool_name": native_tool_name(CURSOR, ability_id),
+        "tool_name": native_tool_name(FORMAT, ability_id),
         "tool_input": native_input(ability_id, payload.get("tool_input", {})),
         "tool_use_id": text(fields.get("call_id")) or payload.get("event_id", ""),
     }
@@ -172,7 +172,7 @@ def _denied(event: str, reason: str) -> Result:
     return {"messages_to_user": [reason]}
 
 
-CURSOR = HookFormat(
+FORMAT = HookFormat(
     client="cursor",
     events=EVENTS,
     translate_payload=translate_payload,

@@ -60,6 +60,7 @@ class Client:
         event_of: Callable[[str, Mapping[str, Any]], str] | None = None,
         output: Callable[[str, Any], Any] | None = None,
         documented: bool = False,
+        repeated: tuple[str, ...] = (),
     ) -> None:
         """`events`: the client's event -> Samuel's.
 
@@ -67,7 +68,8 @@ class Client:
         where it cannot be read and `{}` where there is nothing to fire. `answer`: the client's event and Samuel's
         reply -> the answer. `groups`: names under which the client tells several events; `event_of`: which of them
         a payload is about. `output`: the client's tool and a rewritten output -> the output in the client's shape.
-        `documented`: written from the client's documentation, never run with it here.
+        `documented`: written from the client's documentation, never run with it here. `repeated`: events that the
+        client tells through others, too, so that a call would be judged twice.
         """
         self.name = name
         self.title = title
@@ -80,6 +82,8 @@ class Client:
         self.event_of = event_of or _same_event
         self.output = output or _same_output
         self.documented = documented
+        self.registered_events = tuple(event for event in events if event not in repeated)
+        """Those that `bridge add` writes entries for."""
 
     def __repr__(self) -> str:
         return f"Client({self.name!r})"

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.clients.dialect.client import DENIABLE
-from samuel.clients.entries.denials import denial
-from samuel.clients.table import CLIENTS
+from samuel.clients.table import CLIENTS, LAYOUTS
 from samuel.process.emit_client import DEADLINE_OPTION, NATIVE_CLIENT, installation_of
 
 TIMEOUT = 120
@@ -33,22 +32,6 @@ _ABSENT = (
     "samuel-emit is not on PATH, failed or took too long, so this is denied. Install Samuel, or run: samuel doctor"
 )
 _MOVED = "samuel-emit was moved, failed or took too long, so this is denied"
-
-# Where these clients say what project they are in: their working directory follows the agent's `cd`.
-_PROJECT_VARIABLES = {
-    "claude": "CLAUDE_PROJECT_DIR",
-    "gemini": "GEMINI_PROJECT_DIR",
-    "qwen": "QWEN_PROJECT_DIR",
-    "cursor": "CURSOR_PROJECT_DIR",
-}
-
-# The directory that these clients put first on the PATH of one session. With it, hooks would see other variables
-# in each session, and no server of an earlier session could answer.
-_SESSION_DIRECTORIES = {"codex": "*/codex-arg0*"}
-
-# On exit code 2 these clients deny, whatever part of an answer samuel wrote before it failed. Gemini CLI does not:
-# it reads JSON on stdout whatever the exit code, and JSON without a decision is an allow.
-_EXIT_CODE_DENIES = ("claude", "codex", "qwen", "kimi")
 
 # By its path: where PATH has no `sh`, the client's own shell would end with 127, and the client goes on.
 _SHELL = "/bin/sh"
@@ -105,9 +88,10 @@ def installed_command() -> EmitCommand:
 def hook_script(command: EmitCommand, client: str, event: str) -> str:
     """The shell script for one event of a client."""
     line = command.line(client, event)
-    variable = _PROJECT_VARIABLES.get(client)
+    facts = LAYOUTS[client].command
+    variable = facts.project_variable
     enter = f'cd "${{{variable}:-.}}" && ' if variable and not command.of_run else ""
-    if (directory := _SESSION_DIRECTORIES.get(client)) and not command.of_run:
+    if (directory := facts.session_directory) and not command.of_run:
         enter = f"case ${{PATH%%:*}} in {directory}) PATH=${{PATH#*:}};; esac; {enter}"
     if CLIENTS[client].events[event] not in DENIABLE:
         return f"command -v {_quoted(command.words[0])} >/dev/null 2>&1 || exit 0; {enter}exec {line}"
@@ -115,12 +99,13 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
     reason = _ABSENT if command.on_path else _MOVED
     if not (command.on_path or command.of_run):
         reason += f". Run: samuel bridge add --user {client}"
-    if client in _EXIT_CODE_DENIES:
+    if facts.exit_code_denies:
         denial_script = f"[ $? = 2 ] || echo {_quoted(reason)} >&2; exit 2"
         return f"{_DENY_ON_EXIT}{enter}{line} || {{ {denial_script}; }}{_EXIT_AS_USUAL}"
+    deny = _deny(facts.denial(event, reason), reason)
     return (
         f"{_DENY_ON_EXIT}{enter}answer=$({line}) && code=0 || code=$?{_EXIT_AS_USUAL}; "
-        f'case $code in 0|2) printf %s "$answer" || exit 2; exit $code;; esac; {_deny(client, event, reason)}'
+        f'case $code in 0|2) printf %s "$answer" || exit 2; exit $code;; esac; {deny}'
     )
 
 
@@ -148,8 +133,8 @@ def _script(command: str) -> str:
     return words[2] if len(words) == 3 and words[0] in (_SHELL, "sh") and words[1] == "-c" else ""
 
 
-def _deny(client: str, event: str, reason: str) -> str:
-    if answer := denial(client, event, reason):
+def _deny(answer: dict[str, object], reason: str) -> str:
+    if answer:
         return f"echo {_quoted(json.dumps(answer))} || exit 2; exit 0"
     return f"echo {_quoted(reason)} >&2; exit 2"
 

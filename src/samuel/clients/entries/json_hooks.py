@@ -10,7 +10,7 @@ from samuel.clients.entries import json_edit
 from samuel.clients.entries.entry_file import BrokenFile
 from samuel.clients.entries.hook_command import EmitCommand, event_of, hook_command
 from samuel.clients.entries.json_text import JsonNode, JsonSyntaxError, JsonText, parse
-from samuel.clients.entries.registered import registered_events
+from samuel.clients.table import CLIENTS
 
 COMMANDS = ("command", "bash")  # the keys that clients give a command line in
 
@@ -33,7 +33,7 @@ class JsonHooks:
     def added(self, text: str | None, command: EmitCommand) -> str:
         entries = [
             (event, self.entry(event, hook_command(command, self.client, event)))
-            for event in registered_events(self.client)
+            for event in CLIENTS[self.client].registered_events
         ]
         if text is None:
             hooks = {event: [entry] for event, entry in entries}
@@ -129,7 +129,7 @@ class JsonHooks:
         _require(parsed, parsed.root, "object", "the file")
         if hooks := parsed.root.member(self.key):
             _require(parsed, hooks.node, "object", f"`{self.key}`")
-            for event in registered_events(self.client):
+            for event in CLIENTS[self.client].registered_events:
                 if member := hooks.node.member(event):
                     _require(parsed, member.node, "array", f"`{self.key}.{event}`")
         return parsed

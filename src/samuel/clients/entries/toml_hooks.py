@@ -11,7 +11,7 @@ from typing import Any
 
 from samuel.clients.entries.entry_file import BrokenFile
 from samuel.clients.entries.hook_command import TIMEOUT, EmitCommand, event_of, hook_command
-from samuel.clients.entries.registered import registered_events
+from samuel.clients.table import CLIENTS
 from samuel.files.toml.syntax import syntax_problem
 from samuel.files.toml.values import TOO_DEEP, TomlTooDeep, toml_values
 
@@ -30,7 +30,7 @@ class TomlHooks:
     def added(self, text: str | None, command: EmitCommand) -> str:
         new_blocks = [
             hook_block(event, hook_command(command, self.client, event))
-            for event in registered_events(self.client)
+            for event in CLIENTS[self.client].registered_events
         ]
         values = [tomllib.loads(block)["hooks"][0] for block in new_blocks]
         if text is None:

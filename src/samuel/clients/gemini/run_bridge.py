@@ -11,10 +11,10 @@ from typing import Any
 
 from samuel.base.errors import SamuelError
 from samuel.clients.entries.hook_command import TIMEOUT
-from samuel.clients.entries.layouts import client_home
+from samuel.clients.entries.settings_file import read_settings
 from samuel.clients.run_bridge.overlay import as_private, overlay_home
-from samuel.clients.run_bridge.own_settings import own_settings
 from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge, for_every_tool
+from samuel.clients.table import LAYOUTS
 from samuel.files import atomic
 
 SETTINGS = "settings.json"
@@ -22,7 +22,7 @@ SETTINGS = "settings.json"
 
 def bridge(request: BridgeRequest) -> ProcessBridge:
     _refuse_switches(request.root)
-    own = client_home("gemini", request.host)
+    own = LAYOUTS["gemini"].home_of(request.host)
     overlay = request.home / ".gemini"
     overlay_home(own, overlay, (SETTINGS,))
     settings = json.dumps(_settings(request, own / SETTINGS), indent=2)
@@ -33,7 +33,7 @@ def bridge(request: BridgeRequest) -> ProcessBridge:
 
 def _refuse_switches(root: Path) -> None:
     """Raise SamuelError if the project's settings, which rank above a user's, switch hooks off."""
-    switches = own_settings(root / ".gemini" / SETTINGS).get("hooksConfig")
+    switches = read_settings(root / ".gemini" / SETTINGS).get("hooksConfig")
     if isinstance(switches, dict) and (switches.get("enabled") is False or switches.get("disabled")):
         raise SamuelError(
             f"`.gemini/{SETTINGS}` switches hooks off, so no guard would hold for gemini",
@@ -42,7 +42,7 @@ def _refuse_switches(root: Path) -> None:
 
 
 def _settings(request: BridgeRequest, own: Path) -> dict[str, Any]:
-    settings = own_settings(own)
+    settings = read_settings(own)
     hooks = settings.get("hooks")
     hooks = dict(hooks) if isinstance(hooks, dict) else {}
     for event in request.events:

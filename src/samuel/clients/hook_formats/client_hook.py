@@ -15,7 +15,7 @@ class ClientHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One hook of an agent, for one event."""
 
     name: str  # `claude/guard`
-    client: str  # the agent, a key of FORMATS
+    client: str  # the agent, a key of HOOK_FORMATS
     client_event: str  # the agent's name of the event
     event: str = ""  # Samuel's name of it; "" if Samuel has no such event
     command: str = ""  # for people and for `hooks import`

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from samuel.base.errors import SamuelError
-from samuel.clients.entries.layouts import client_home
 from samuel.clients.entries.toml_hooks import hook_block
 from samuel.clients.run_bridge.overlay import as_private, overlay_home
 from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge
+from samuel.clients.table import LAYOUTS
 from samuel.files import atomic
 from samuel.files.toml.values import toml_values
 
@@ -15,7 +15,7 @@ HOME = "KIMI_CODE_HOME"
 
 
 def bridge(request: BridgeRequest) -> ProcessBridge:
-    own = client_home("kimi", request.host)
+    own = LAYOUTS["kimi"].home_of(request.host)
     overlay_home(own, request.home, (CONFIG,))
     try:
         config = (own / CONFIG).read_text("utf-8")

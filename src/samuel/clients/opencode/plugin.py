@@ -12,10 +12,8 @@ from string import Template
 
 from samuel.clients.dialect.client import DENIABLE
 from samuel.clients.entries.hook_command import TIMEOUT, EmitCommand
-from samuel.clients.table import CLIENTS
+from samuel.clients.opencode.dialect import CLIENT
 from samuel.process.emit_client import NATIVE_CLIENT
-
-CLIENT = "opencode"
 
 _PLUGIN = Template("""\
 import { spawn } from "node:child_process"
@@ -199,7 +197,7 @@ export const Samuel = async ({ directory }) => ({
 
 def plugin_text(
     command: EmitCommand,
-    events: Sequence[str] = tuple(CLIENTS[CLIENT].events),
+    events: Sequence[str] = tuple(CLIENT.events),
     *,
     asks_project_server: bool = True,
 ) -> str:
@@ -210,7 +208,7 @@ def plugin_text(
     return _PLUGIN.substitute(
         command=json.dumps(list(command.words)),
         events=json.dumps(list(events)),
-        deniable=json.dumps([event for event in events if CLIENTS[CLIENT].events[event] in DENIABLE]),
+        deniable=json.dumps([event for event in events if CLIENT.events[event] in DENIABLE]),
         timeout=TIMEOUT * 1000,
         missing=missing,
         asks_server=json.dumps(asks_project_server and Path(command.words[-1]).name == NATIVE_CLIENT),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from samuel.clients.entries.settings_file import settings_in
 from samuel.clients.opencode.plugin import plugin_text
-from samuel.clients.run_bridge.own_settings import settings_in
 from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge
 from samuel.files.json import write
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from samuel.clients.entries.hook_command import TIMEOUT
-from samuel.clients.run_bridge.own_settings import own_settings
+from samuel.clients.entries.settings_file import read_settings
 from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge, for_every_tool
 from samuel.files.json import write
 
@@ -17,7 +17,7 @@ _SYSTEM = "/etc/qwen-code/settings.json"
 
 def system_settings(host: Mapping[str, str]) -> dict[str, Any]:
     """The settings of the whole system, from the file that the user's environment names."""
-    return own_settings(Path(host.get(VARIABLE) or _SYSTEM))
+    return read_settings(Path(host.get(VARIABLE) or _SYSTEM))
 
 
 def bridge(request: BridgeRequest) -> ProcessBridge:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from samuel.clients.entries.hook_command import EmitCommand, hook_command, hook_script
-from samuel.clients.run_bridge.own_settings import settings_in
+from samuel.clients.entries.settings_file import settings_in
 from samuel.confine.sandbox import Private
 from samuel.files import atomic
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.clients.entries.layouts import client_home
+from samuel.clients.entries.settings_file import read_settings
 from samuel.clients.qwen import run_bridge as qwen
 from samuel.clients.run_bridge.overlay import overlay_home
-from samuel.clients.run_bridge.own_settings import own_settings
+from samuel.clients.table import LAYOUTS
 from samuel.files import atomic
 from samuel.files.json import write
 from samuel.proving.model.script import ToolCall
@@ -105,14 +105,14 @@ def _codex(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
 
 def _gemini(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
     # The user's own home by links, but for the settings: a file of system settings is read only if root owns it.
-    home, own = directory / "gemini", client_home("gemini", host)
+    home, own = directory / "gemini", LAYOUTS["gemini"].home_of(host)
     overlay_home(own, home / ".gemini", ("settings.json",))
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
         **_NO_REPORTS,
     }
-    _settings_file(home / ".gemini", "settings.json", _merged(own_settings(own / "settings.json"), settings))
+    _settings_file(home / ".gemini", "settings.json", _merged(read_settings(own / "settings.json"), settings))
     return ClientLaunch(
         ("gemini", "-p", PROMPT, "--approval-mode", "yolo", "-o", "json", "-m", "gemini-2.5-flash"),
         {
