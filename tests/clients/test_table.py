@@ -15,6 +15,7 @@ from samuel.clients.table import (
     CLIENTS,
     DIALECT,
     ENTRIES,
+    HOOK_ENTRY,
     HOOK_FORMAT,
     HOOK_FORMATS,
     LAYOUTS,
@@ -30,7 +31,7 @@ SHARED = {"adapter", "dialect", "entries", "hook_formats", "run_bridge"}
 @pytest.mark.parametrize("name", PARTS)
 def test_the_table_lists_the_parts_that_the_directory_of_an_agent_has(name: str) -> None:
     modules = {file.stem for file in (DIRECTORY / name.replace("-", "_")).glob("*.py")}
-    parts = (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT)
+    parts = (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT, HOOK_ENTRY)
     assert {part for part in parts if part[0] in modules} == set(PARTS[name])
 
 

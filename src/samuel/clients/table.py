@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from samuel.clients.dialect.client import Client
     from samuel.clients.entries.layout import ClientLayout
     from samuel.clients.hook_formats.hook_format import HookFormat
+    from samuel.clients.hook_formats.imported_file import ReadEntries
     from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge
 
 # The parts of an agent, and the name in each part's module that is asked for.
@@ -27,11 +28,12 @@ DIALECT = ("dialect", "CLIENT")
 ENTRIES = ("entries", "LAYOUT")
 RUN_BRIDGE = ("run_bridge", "bridge")
 HOOK_FORMAT = ("hook_format", "FORMAT")
+HOOK_ENTRY = ("hook_entries", "read_entries")
 
 # In the order of lists. A directory has the agent's name, with `_` for `-`.
 PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "claude": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT),
-    "codex": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT),
+    "claude": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT, HOOK_ENTRY),
+    "codex": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT, HOOK_ENTRY),
     "gemini": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
     "copilot": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
     "kiro": (ADAPTER,),
@@ -42,7 +44,7 @@ PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "pi": (ADAPTER,),
     "aider": (ADAPTER,),
     "mini-swe-agent": (ADAPTER,),
-    "cursor": (DIALECT, ENTRIES, HOOK_FORMAT),
+    "cursor": (DIALECT, ENTRIES, HOOK_FORMAT, HOOK_ENTRY),
     "agy": (ADAPTER, DIALECT, ENTRIES),
     "goose": (ADAPTER,),
     "scripted": (ADAPTER,),
@@ -82,6 +84,8 @@ RUN_BRIDGES: Mapping[str, Callable[[BridgeRequest], ProcessBridge]] = AgentParts
 """How each gets hooks for one process."""
 HOOK_FORMATS: Mapping[str, HookFormat] = AgentParts(HOOK_FORMAT)
 """The format of hooks that were written for each."""
+HOOK_ENTRIES: Mapping[str, ReadEntries] = AgentParts(HOOK_ENTRY)
+"""The readers of files with such hooks."""
 
 
 def client(name: str) -> Client:

@@ -14,7 +14,7 @@ from samuel.files.inside import make_dirs_inside, refuse_links
 from samuel.scaffold.hook import WrittenHook
 from samuel.scaffold.imported_hook import NotConvertible, imported_hook
 from samuel.sources.client_hooks.find import read_files
-from samuel.sources.client_hooks.places import project_places
+from samuel.sources.client_hooks.imported_files import project_files
 
 
 @click.command("import")
@@ -38,7 +38,7 @@ def import_(here: CommandContext, agents: tuple[str, ...], dry_run: bool) -> int
     new_files: list[WrittenHook] = []
     skipped: list[dict[str, str]] = []
     sources: list[str] = []
-    for read in read_files(project_places(root, agents or tuple(HOOK_FORMATS))):
+    for read in read_files(project_files(root, agents or tuple(HOOK_FORMATS))):
         skipped += [{"name": read.file, "why": str(problem)} for problem in read.problems]
         for hook in read.hooks:
             try:

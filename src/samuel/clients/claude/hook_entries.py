@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from samuel.clients.claude.hook_format import REASON, SOURCE
@@ -20,6 +19,8 @@ from samuel.clients.hook_formats.entry import (
     seconds,
     tool_match,
 )
+from samuel.clients.hook_formats.hook_format import HookFormat
+from samuel.clients.hook_formats.imported_file import ImportedFile
 from samuel.clients.hook_formats.matcher import matches, problem
 from samuel.clients.table import HOOK_FORMATS
 from samuel.events import names
@@ -30,29 +31,17 @@ STATUS = {"PostToolUse": ["success"], "PostToolUseFailure": ["failure"]}
 SHELLS = {"": "sh", "bash": "bash"}
 
 
-def claude_hooks(
-    client: str, hooks: Mapping[str, list[Any]], base: Path, plugin: str, *, of_user: bool
-) -> Iterator[Entry]:
-    """The entries in the order of the file. `base` is the project, or the home directory of the user's own."""
+def read_entries(file: ImportedFile, hooks: Mapping[str, list[Any]]) -> Iterator[Entry]:
+    """The entries in the order of the file."""
     for event, groups in hooks.items():
         for where, group in objects(groups, f"hooks.{event}"):
             matcher = matcher_text(group, where)
             for place, entry in objects(group.get("hooks"), f"{where}.hooks"):
-                yield _entry(client, event, matcher, entry, place, base, plugin, of_user=of_user)
+                yield _entry(file, event, matcher, entry, place)
 
 
-def _entry(
-    client: str,
-    client_event: str,
-    matcher: str,
-    entry: Mapping[str, Any],
-    where: str,
-    base: Path,
-    plugin: str,
-    *,
-    of_user: bool,
-) -> Entry:
-    hook_format = HOOK_FORMATS[client]
+def _entry(file: ImportedFile, client_event: str, matcher: str, entry: Mapping[str, Any], where: str) -> Entry:
+    client, hook_format = file.client, HOOK_FORMATS[file.client]
     event = hook_format.events.get(client_event, "")
     kind = entry.get("type", "command")
     if kind != "command":
@@ -62,11 +51,11 @@ def _entry(
         )
         return Entry(hook, "")
     line, arguments = command_text(entry, where), _arguments(entry, where)
-    variables = {"CLAUDE_PLUGIN_ROOT": plugin, "PLUGIN_ROOT": plugin} if plugin else {}
+    variables = {"CLAUDE_PLUGIN_ROOT": file.plugin, "PLUGIN_ROOT": file.plugin} if file.plugin else {}
     # The project's directory is known when a hook of the user is called, and not before.
-    directories = variables if of_user else {**variables, hook_format.project_variable: str(base)}
+    directories = variables if file.of_user else {**variables, hook_format.project_variable: str(file.base)}
     shell = SHELLS.get(str(entry.get("shell", "")), "")
-    command = hook_command(line, arguments, shell or "sh", directories, base)
+    command = hook_command(line, arguments, shell or "sh", directories, file.base)
     hook = ClientHook(
         name="",
         client=client,
@@ -74,11 +63,11 @@ def _entry(
         event=event,
         command=command.text,
         words=command.words,
-        program="" if of_user else command.program,
-        runs=() if of_user else command.runs,
+        program="" if file.of_user else command.program,
+        runs=() if file.of_user else command.runs,
         env=variables,
         matcher=matcher,
-        match=_match(client, client_event, event, matcher),
+        match=_match(hook_format, client_event, event, matcher),
         timeout=seconds(entry.get("timeout"), where),
         left_out=first_reason(
             _not_ours(client_event, event),
@@ -99,11 +88,12 @@ def _arguments(entry: Mapping[str, Any], where: str) -> list[str]:
     return arguments
 
 
-def _match(client: str, client_event: str, event: str, matcher: str) -> dict[str, Any]:
+def _match(hook_format: HookFormat, client_event: str, event: str, matcher: str) -> dict[str, Any]:
     if event not in TOOL_EVENTS:
         return {}
-    status = STATUS.get(client_event) if client == "claude" else None
-    return {**tool_match(HOOK_FORMATS[client], matcher), **({"status": status} if status else {})}
+    # Without an event for failures, PostToolUse is about them as well.
+    status = STATUS.get(client_event) if "PostToolUseFailure" in hook_format.events else None
+    return {**tool_match(hook_format, matcher), **({"status": status} if status else {})}
 
 
 def _not_ours(client_event: str, event: str) -> str:

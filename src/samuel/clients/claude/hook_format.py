@@ -171,4 +171,6 @@ FORMAT = HookFormat(
     tool_names=TOOL_NAMES,
     mcp_name="mcp__{server}__{tool}",
     project_variable="CLAUDE_PROJECT_DIR",
+    project_files=(".claude/settings.json", ".claude/settings.local.json"),
+    user_file=".claude/settings.json",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -20,6 +19,7 @@ from samuel.clients.hook_formats.entry import (
     seconds,
     tool_match,
 )
+from samuel.clients.hook_formats.imported_file import ImportedFile
 from samuel.clients.hook_formats.matcher import ALL, CLIENT_COMMAND, problem
 
 STATUS = {"postToolUse": ["success"], "postToolUseFailure": ["failure"], "afterFileEdit": ["success"]}
@@ -27,16 +27,14 @@ TOOL_EVENTS = ("preToolUse", "postToolUse", "postToolUseFailure")
 NO_CONTENT = "Cursor gives it the content of the file, which the calls of other agents do not have"
 
 
-def cursor_hooks(hooks: Mapping[str, list[Any]], base: Path, directory: str, *, of_user: bool) -> Iterator[Entry]:
-    """The entries in the order of the file. They are run in `directory`; "" is the project's."""
+def read_entries(file: ImportedFile, hooks: Mapping[str, list[Any]]) -> Iterator[Entry]:
+    """The entries in the order of the file."""
     for client_event, entries in hooks.items():
         for where, entry in objects(entries, f"hooks.{client_event}"):
-            yield _entry(client_event, entry, where, base, directory, of_user=of_user)
+            yield _entry(file, client_event, entry, where)
 
 
-def _entry(
-    client_event: str, entry: Mapping[str, Any], where: str, base: Path, directory: str, *, of_user: bool
-) -> Entry:
+def _entry(file: ImportedFile, client_event: str, entry: Mapping[str, Any], where: str) -> Entry:
     event, matcher = FORMAT.events.get(client_event, ""), matcher_text(entry, where)
     kind = entry.get("type", "command")
     if kind != "command":
@@ -46,9 +44,10 @@ def _entry(
         )
         return Entry(hook, "")
     line = command_text(entry, where)
-    directories = {} if of_user else {FORMAT.project_variable: str(base)}
-    started = f"cd {quote(directory)} || exit 1\n{line}" if directory else line
-    command = hook_command(started, [], "sh", directories, base)
+    directories = {} if file.of_user else {FORMAT.project_variable: str(file.base)}
+    # Cursor runs the user's hooks in ~/.cursor, those of a project in its root.
+    started = f"cd {quote(str(file.path.parent))} || exit 1\n{line}" if file.of_user else line
+    command = hook_command(started, [], "sh", directories, file.base)
     hook = ClientHook(
         name="",
         client="cursor",
@@ -56,8 +55,8 @@ def _entry(
         event=event,
         command=line,
         words=command.words,
-        program="" if of_user else command.program,
-        runs=() if of_user else command.runs,
+        program="" if file.of_user else command.program,
+        runs=() if file.of_user else command.runs,
         matcher=matcher,
         match=_match(client_event, matcher),
         timeout=seconds(entry.get("timeout"), where),

@@ -180,4 +180,6 @@ FORMAT = HookFormat(
     tool_names=TOOL_NAMES,
     mcp_name="MCP:{tool}",
     project_variable="CURSOR_PROJECT_DIR",
+    project_files=(".cursor/hooks.json",),
+    user_file=".cursor/hooks.json",
 )

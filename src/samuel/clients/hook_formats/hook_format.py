@@ -37,6 +37,8 @@ class HookFormat(NamedTuple):
     tool_names: Mapping[str, tuple[str, ...]]  # Samuel's name of a tool -> the agent's names, the usual one first
     mcp_name: str  # the agent's name of an MCP tool, with `{server}` and `{tool}`
     project_variable: str  # the environment variable with the project's directory
+    project_files: tuple[str, ...]  # where a project has hooks for the agent
+    user_file: str  # the same in a home directory
 
 
 def left_to_client(further_fields: object, client: str) -> bool:
