@@ -13,7 +13,7 @@ from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
 from samuel.clients.hook_formats.entry import hook_command, script_name
 from samuel.sources.client_hooks.find import files, read_files, texts
 from samuel.sources.client_hooks.imported_files import project_files, user_files
-from samuel.sources.client_hooks.read import read_place
+from samuel.sources.client_hooks.read import read_file
 
 RUN = {"type": "command", "command": "./check.sh"}
 
@@ -22,7 +22,7 @@ def read(root: Path, hooks: object, agent: str = "claude", **settings: Any) -> C
     (place, *_) = project_files(root, [agent])
     place.path.parent.mkdir(exist_ok=True)
     place.path.write_text(json.dumps({"hooks": hooks, **settings}))
-    return read_place(place, Counter())
+    return read_file(place, Counter())
 
 
 def one_hook(root: Path, event: str, matcher: str = "", agent: str = "claude", **entry: Any) -> ClientHook:
@@ -120,7 +120,7 @@ class TestRead:
     def test_hooks_of_the_user_run_where_cursor_runs_them(self, tmp_path) -> None:
         (tmp_path / ".cursor").mkdir()
         (tmp_path / ".cursor/hooks.json").write_text('{"hooks": {"stop": [{"command": "./hooks/a.sh"}]}}')
-        (read_file,) = read_files(user_files(tmp_path, ["cursor"]), of_user=True)
+        (read_file,) = read_files(user_files(tmp_path, ["cursor"]))
         (hook,) = read_file.hooks
         assert hook.words[2].startswith(f"cd {tmp_path}/.cursor || exit 1\n")
         assert hook.name == "cursor-user/a"
@@ -155,7 +155,7 @@ class TestRead:
         (place, *_) = project_files(tmp_path, ["claude"])
         place.path.parent.mkdir()
         place.path.write_bytes(content)
-        assert read_place(place, Counter()).problems
+        assert read_file(place, Counter()).problems
 
 
 class TestPlugins:

@@ -16,11 +16,10 @@ from samuel.agents.variables import assemble
 from samuel.attempt.workplace import Workplace
 from samuel.bridges.coverage import Coverage, judged_calls, reconcile
 from samuel.bridges.guards import STAND_IN, no_bridge
-from samuel.bridges.process_bridges import process_bridge
+from samuel.bridges.process_bridge import ProcessBridge, process_bridge
 from samuel.bridges.run_server import RunServer
 from samuel.clients.adapter.agent import Agent
 from samuel.clients.adapter.stream import ObservedCall
-from samuel.clients.run_bridge.process_bridge import ProcessBridge
 from samuel.confine.sandbox import HOST
 from samuel.events import AgentInvoke
 from samuel.files.inside import make_dirs_inside

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from samuel.clients.entries.layout import ClientLayout
     from samuel.clients.hook_formats.hook_format import HookFormat
     from samuel.clients.hook_formats.imported_file import ReadEntries
-    from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge
+    from samuel.clients.run_bridge.bridge_plan import BridgePlan, BridgeRequest
 
 # The parts of an agent, and the name in each part's module that is asked for.
 ADAPTER = ("adapter", "AGENT")
@@ -80,7 +80,7 @@ CLIENTS: Mapping[str, Client] = AgentParts(DIALECT)
 """What the hooks of each send, and how they want to be answered."""
 LAYOUTS: Mapping[str, ClientLayout] = AgentParts(ENTRIES)
 """Where each has its hooks, and how they look there."""
-RUN_BRIDGES: Mapping[str, Callable[[BridgeRequest], ProcessBridge]] = AgentParts(RUN_BRIDGE)
+RUN_BRIDGES: Mapping[str, Callable[[BridgeRequest], BridgePlan]] = AgentParts(RUN_BRIDGE)
 """How each gets hooks for one process."""
 HOOK_FORMATS: Mapping[str, HookFormat] = AgentParts(HOOK_FORMAT)
 """The format of hooks that were written for each."""

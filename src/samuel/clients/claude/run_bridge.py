@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from samuel.clients.entries.hook_command import TIMEOUT
-from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge, for_every_tool
+from samuel.clients.run_bridge.bridge_plan import BridgePlan, BridgeRequest, for_every_tool
 from samuel.files.json import write
 
 
-def bridge(request: BridgeRequest) -> ProcessBridge:
+def bridge(request: BridgeRequest) -> BridgePlan:
     hooks = {event: [for_every_tool(request.line(event), TIMEOUT)] for event in request.events}
     # The settings of a project could turn all hooks off; those of the command line stand above them.
     settings = {"hooks": hooks, "disableAllHooks": False}
-    return ProcessBridge(("--settings", write(settings).decode()))
+    return BridgePlan(("--settings", write(settings).decode()))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.toml_hooks import toml_string
-from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge
+from samuel.clients.run_bridge.bridge_plan import BridgePlan, BridgeRequest
 
 
-def bridge(request: BridgeRequest) -> ProcessBridge:
+def bridge(request: BridgeRequest) -> BridgePlan:
     words = ["--dangerously-bypass-hook-trust", "-c", "features.hooks=true"]
     for event in request.events:
         hook = f'{{type="command",command={toml_string(request.line(event))},timeout={TIMEOUT}}}'
         words += ("-c", f'hooks.{event}=[{{matcher="*",hooks=[{hook}]}}]')
-    return ProcessBridge(tuple(words))
+    return BridgePlan(tuple(words))

@@ -12,23 +12,18 @@ from typing import Any
 from samuel.base.errors import SamuelError
 from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.settings_file import read_settings
-from samuel.clients.run_bridge.overlay import as_private, overlay_home
-from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge, for_every_tool
+from samuel.clients.run_bridge.bridge_plan import BridgePlan, BridgeRequest, HomeOverlay, for_every_tool
 from samuel.clients.table import LAYOUTS
-from samuel.files import atomic
 
 SETTINGS = "settings.json"
 
 
-def bridge(request: BridgeRequest) -> ProcessBridge:
+def bridge(request: BridgeRequest) -> BridgePlan:
     _refuse_switches(request.root)
     own = LAYOUTS["gemini"].home_of(request.host)
-    overlay = request.home / ".gemini"
-    overlay_home(own, overlay, (SETTINGS,))
     settings = json.dumps(_settings(request, own / SETTINGS), indent=2)
-    # The client writes to this file itself, so what it is in the end proves nothing.
-    atomic.write_bytes(overlay / SETTINGS, settings.encode(), 0o600, durable=False)
-    return ProcessBridge(env={"GEMINI_CLI_HOME": str(request.home)}, homes=(as_private(overlay),))
+    home = HomeOverlay(own, request.home / ".gemini", (SETTINGS,), {SETTINGS: settings.encode()})
+    return BridgePlan(env={"GEMINI_CLI_HOME": str(request.home)}, home=home)
 
 
 def _refuse_switches(root: Path) -> None:

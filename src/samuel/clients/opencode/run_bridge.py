@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from samuel.clients.entries.settings_file import settings_in
 from samuel.clients.opencode.plugin import plugin_text
-from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge
+from samuel.clients.run_bridge.bridge_plan import BridgeFile, BridgePlan, BridgeRequest
 from samuel.files.json import write
 
 VARIABLE = "OPENCODE_CONFIG_CONTENT"
 
 
-def bridge(request: BridgeRequest) -> ProcessBridge:
+def bridge(request: BridgeRequest) -> BridgePlan:
     text = plugin_text(request.command, request.events, asks_project_server=False)
-    plugin = request.put(request.directory / "samuel.js", text.encode())
+    plugin = BridgeFile(request.directory / "samuel.js", text.encode())
     settings = settings_in(request.host.get(VARIABLE) or "{}")
     others = settings.get("plugin")
-    plugins = [*(others if isinstance(others, list) else ()), plugin.as_uri()]
+    plugins = [*(others if isinstance(others, list) else ()), plugin.path.as_uri()]
     content = write({**settings, "plugin": plugins}).decode()
-    return ProcessBridge(env={VARIABLE: content})
+    return BridgePlan(env={VARIABLE: content}, files=(plugin,))

@@ -8,7 +8,7 @@ from typing import Any
 
 from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.settings_file import read_settings
-from samuel.clients.run_bridge.process_bridge import BridgeRequest, ProcessBridge, for_every_tool
+from samuel.clients.run_bridge.bridge_plan import BridgeFile, BridgePlan, BridgeRequest, for_every_tool
 from samuel.files.json import write
 
 VARIABLE = "QWEN_CODE_SYSTEM_SETTINGS_PATH"
@@ -20,10 +20,10 @@ def system_settings(host: Mapping[str, str]) -> dict[str, Any]:
     return read_settings(Path(host.get(VARIABLE) or _SYSTEM))
 
 
-def bridge(request: BridgeRequest) -> ProcessBridge:
+def bridge(request: BridgeRequest) -> BridgePlan:
     hooks = {event: [for_every_tool(request.line(event), TIMEOUT * 1000)] for event in request.events}
     settings = {**system_settings(request.host), "disableAllHooks": False}
     own = settings.get("hooks")
     merged = {**(own if isinstance(own, dict) else {}), **hooks}
-    file = request.put(request.directory / "qwen.json", write({**settings, "hooks": merged}))
-    return ProcessBridge(env={VARIABLE: str(file)})
+    file = BridgeFile(request.directory / "qwen.json", write({**settings, "hooks": merged}))
+    return BridgePlan(env={VARIABLE: str(file.path)}, files=(file,))

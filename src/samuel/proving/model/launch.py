@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from samuel.bridges.overlay import overlay_home
 from samuel.clients.entries.settings_file import read_settings
 from samuel.clients.qwen import run_bridge as qwen
-from samuel.clients.run_bridge.overlay import overlay_home
 from samuel.clients.table import LAYOUTS
 from samuel.files import atomic
 from samuel.files.json import write

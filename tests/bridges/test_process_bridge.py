@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from samuel.base.errors import SamuelError
-from samuel.bridges.process_bridges import process_bridge
+from samuel.bridges.process_bridge import ProcessBridge, process_bridge
 from samuel.bridges.run_server import ServerAddress
 from samuel.clients.dialect.client import POST, PRE
-from samuel.clients.run_bridge.process_bridge import ProcessBridge
 from samuel.clients.table import CLIENTS, RUN_BRIDGES
 
 Commands = dict[str, str]

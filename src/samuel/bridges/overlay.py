@@ -11,7 +11,9 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from samuel.clients.run_bridge.bridge_plan import HomeOverlay
 from samuel.confine.sandbox import Private
+from samuel.files import atomic
 
 
 def overlay_home(own: Path, overlay: Path, replaced: tuple[str, ...]) -> None:
@@ -24,7 +26,14 @@ def overlay_home(own: Path, overlay: Path, replaced: tuple[str, ...]) -> None:
                 (overlay / name).symlink_to(own / name)
 
 
-def as_private(overlay: Path, directories: tuple[str, ...] = ()) -> Private:
-    """The overlay in a sandbox: its files and these directories can be read, and what is written there is lost."""
-    files = sorted(entry.name for entry in overlay.iterdir() if entry.is_file())
-    return Private(str(overlay), (*files, *directories))
+def make_home(home: HomeOverlay) -> Private:
+    """Make the home directory. In a sandbox its files and some directories can be read."""
+    overlay_home(home.own, home.path, home.replaced)
+    for name in home.links:
+        link = home.path / name
+        link.parent.mkdir(mode=0o700, exist_ok=True)
+        link.symlink_to(home.own / name)
+    for name, data in home.files.items():
+        atomic.write_bytes(home.path / name, data, 0o600, durable=False)
+    files = sorted(entry.name for entry in home.path.iterdir() if entry.is_file())
+    return Private(str(home.path), (*files, *home.directories))
