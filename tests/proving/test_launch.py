@@ -14,8 +14,8 @@ URL = "http://127.0.0.1:1"
 BYPASSES = ("bypass", "trust", "skip-permissions", "allow_all")
 
 
-def test_every_client_that_can_be_looped_with_hooks_can_be_proved() -> None:
-    assert set(SCRIPTED_CLIENTS) == set(RUN_BRIDGES)
+def test_every_client_that_can_be_proved_can_be_looped_with_hooks() -> None:
+    assert set(SCRIPTED_CLIENTS) <= set(RUN_BRIDGES)
 
 
 @pytest.mark.parametrize("name", SCRIPTED_CLIENTS)
