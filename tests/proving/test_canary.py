@@ -8,14 +8,22 @@ from typing import Any
 
 import pytest
 
+from samuel.app import App, Overrides
 from samuel.base.paths import CANARIES
+from samuel.emit.proof_guard import proof_guards
 from samuel.proving import canary as canaries
 from samuel.proving.canary import ALLOWED, DENIED, LONGEST_PROOF
 from samuel.testing import SamuelProject
 
 
+def opened(project: SamuelProject) -> App:
+    """The project as `samuel emit` opens it."""
+    return project.open(overrides=Overrides(user_guards=proof_guards(project.user)))
+
+
 def fire(project: SamuelProject, tool_input: Any) -> tuple[bool, str]:
-    fired = project.fire("PreAbilityCall", ability_id="shell", tool_input=tool_input)
+    with opened(project) as app:
+        fired = app.fire("PreAbilityCall", ability_id="shell", tool_input=tool_input)
     return fired.stopped, fired.reason
 
 
@@ -63,9 +71,9 @@ def test_what_a_killed_proof_left_is_removed(samuel_project: SamuelProject) -> N
 
 
 def test_a_proof_does_not_change_what_a_run_pinned(samuel_project: SamuelProject) -> None:
-    with samuel_project.open() as app:
+    with opened(samuel_project) as app:
         before = app.tool_hooks_pin
     with canaries.released(samuel_project.user.state) as canary:
-        with samuel_project.open() as app:
+        with opened(samuel_project) as app:
             assert app.tool_hooks_pin == before
         assert fire(samuel_project, {"command": canary.denied})[0]

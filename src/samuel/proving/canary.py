@@ -1,7 +1,7 @@
 """Canaries: commands by which a proof learns whether a client's tool calls reach Samuel.
 
-While a proof is under way, a temporary guard is in the chain of PreAbilityCall wherever this user runs Samuel. It
-denies exactly the commands with the proof's own random mark, and notes every call with such a mark that it was
+While a proof is under way, a temporary guard is in the chain of PreAbilityCall of each `samuel emit` of the user.
+It denies exactly the commands with the proof's own random mark, and notes every call with such a mark that it was
 asked about. It is a guard of the user, so that no samuel.toml can leave it out. The marks are in the user's state
 directory.
 """
@@ -90,11 +90,6 @@ def guards(state: Path, now: float) -> list[Handler]:
             function=_CanaryGuard(canaries),
         )
     ]
-
-
-def is_canary(handler: Handler) -> bool:
-    """Whether this is the temporary guard, and not a hook that has only its name."""
-    return isinstance(handler.function, _CanaryGuard)
 
 
 def _is_current(canary: Canary, now: float) -> bool:
