@@ -12,8 +12,8 @@ from samuel.clients.dialect.client import DENIABLE
 from samuel.clients.entries.entry_file import EntryFile
 from samuel.clients.entries.hook_command import DEADLINE as DEADLINE_SECONDS
 from samuel.clients.entries.hook_command import ON_PATH, TIMEOUT, hook_command
+from samuel.clients.entries.hook_trust import Level
 from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.trust import Level
 from samuel.clients.table import CLIENTS, LAYOUTS
 from samuel.events.names import SESSION
 

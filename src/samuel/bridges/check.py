@@ -11,8 +11,8 @@ from samuel.bridges import files
 from samuel.bridges.files import BridgeContext
 from samuel.bridges.trust_steps import TrustStep, trust_step
 from samuel.clients.entries.hook_command import ON_PATH, installed_command
+from samuel.clients.entries.hook_trust import BridgeEntry, Level
 from samuel.clients.entries.settings_file import read_settings
-from samuel.clients.entries.trust import BridgeEntry, Level
 from samuel.clients.table import CLIENTS, LAYOUTS
 
 LEVELS: tuple[Level, ...] = ("project", "user")

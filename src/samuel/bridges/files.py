@@ -15,7 +15,7 @@ from samuel.bridges.client_file import ClientText
 from samuel.bridges.made_directories import forget_directories, made_directories, remember_directories
 from samuel.clients.entries.entry_file import BrokenFile, EntryFile
 from samuel.clients.entries.hook_command import ON_PATH, EmitCommand, installed_command
-from samuel.clients.entries.trust import BridgeEntry, Level
+from samuel.clients.entries.hook_trust import BridgeEntry, Level
 from samuel.clients.table import LAYOUTS
 from samuel.files.lock import held
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from samuel.bridges.files import BridgeContext
-from samuel.clients.entries.trust import Ask, BridgeEntry, Level, TrustQuestion
+from samuel.clients.entries.hook_trust import Ask, BridgeEntry, Level, TrustQuestion
 from samuel.clients.table import LAYOUTS
 from samuel.process import environment
 from samuel.process.conversation import Conversation

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion
 from samuel.clients.entries.json_hooks import JsonHooks
 from samuel.clients.entries.layout import ClientLayout, CommandFacts, OffSwitch, grouped_entry, home_directory
 from samuel.clients.entries.settings_file import read_settings, table_in
-from samuel.clients.entries.trust import TrustFacts, TrustQuestion
 
 HOOKS = JsonHooks("claude", grouped_entry, byte_order_mark=True)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from samuel.clients.codex.trust import is_trusted
 from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.hook_trust import TrustFacts
 from samuel.clients.entries.json_hooks import JsonHooks
 from samuel.clients.entries.layout import ClientLayout, CommandFacts, grouped_entry, home_directory
-from samuel.clients.entries.trust import TrustFacts
 
 HOOKS = JsonHooks("codex", grouped_entry)
 SKIPS = "codex skips hooks that nobody reviewed, and says nothing"

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from samuel.clients.entries.hook_trust import Ask, TrustQuestion
 from samuel.clients.entries.settings_file import table_in
-from samuel.clients.entries.trust import Ask, TrustQuestion
 from samuel.files.regular import read_regular
 from samuel.files.toml.values import toml_values
 

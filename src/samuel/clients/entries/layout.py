@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from samuel.clients.entries.entry_file import EntryFile
 from samuel.clients.entries.hook_command import TIMEOUT
-from samuel.clients.entries.trust import TrustFacts
+from samuel.clients.entries.hook_trust import TrustFacts
 
 Environment = Mapping[str, str]
 Denial = Callable[[str, str], dict[str, object]]

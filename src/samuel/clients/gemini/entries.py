@@ -6,9 +6,9 @@ It reads JSON on stdout whatever the exit code, and JSON without a decision is a
 from __future__ import annotations
 
 from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion, folder_is_trusted
 from samuel.clients.entries.json_hooks import JsonHooks
 from samuel.clients.entries.layout import ClientLayout, CommandFacts, OffSwitch, grouped_entry_ms, home_directory
-from samuel.clients.entries.trust import TrustFacts, TrustQuestion, folder_is_trusted
 
 HOOKS = JsonHooks("gemini", grouped_entry_ms, comments=True)
 TRUST_VARIABLE = "GEMINI_CLI_TRUST_WORKSPACE"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion, folder_is_trusted
 from samuel.clients.entries.json_hooks import JsonHooks
 from samuel.clients.entries.layout import ClientLayout, CommandFacts, OffSwitch, grouped_entry_ms, home_directory
-from samuel.clients.entries.trust import TrustFacts, TrustQuestion, folder_is_trusted
 
 HOOKS = JsonHooks("qwen", grouped_entry_ms, comments=True)
 
