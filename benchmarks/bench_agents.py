@@ -25,11 +25,11 @@ from measure import Row, Times, beside, times
 from tests.live.conftest import CLIENTS, LiveProject
 from tests.live.trust import trust_hooks
 
-from samuel.bridges.entries.layouts import LAYOUTS
-from samuel.bridges.model.launch import SCRIPTED_CLIENTS
-from samuel.bridges.model.script import FinalText, Step
-from samuel.bridges.model.server import ModelServer
-from samuel.bridges.model.wire import WireFormat
+from samuel.clients.table import LAYOUTS
+from samuel.proving.model.launch import SCRIPTED_CLIENTS
+from samuel.proving.model.script import FinalText, Step
+from samuel.proving.model.server import ModelServer
+from samuel.proving.model.wire import WireFormat
 
 AGENTS = ("claude", "codex")
 CALLS = 25  # in one session

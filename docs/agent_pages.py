@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from page import NOTE, table
 
-from samuel.dialects.clients.client import POST, PRE, PROMPT, STOP, Client
-from samuel.dialects.clients.limits import ASK, DENY, FOLLOW_UP, OUTPUT, REWRITE
-from samuel.dialects.clients.table import CLIENTS
-from samuel.dialects.clients.tools import COMMON_NAMES
+from samuel.clients.dialect.client import POST, PRE, PROMPT, STOP, Client
+from samuel.clients.dialect.limits import ASK, DENY, FOLLOW_UP, OUTPUT, REWRITE
+from samuel.clients.dialect.tools import COMMON_NAMES
+from samuel.clients.table import CLIENTS
 
 HEAD = """\
 # Agents' own hooks

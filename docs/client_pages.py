@@ -8,16 +8,13 @@ from pathlib import Path
 
 from page import NOTE, table
 
-from samuel.bridges.entries.entry_file import EntryFile
-from samuel.bridges.entries.hook_command import DEADLINE as DEADLINE_SECONDS
-from samuel.bridges.entries.hook_command import ON_PATH, TIMEOUT, hook_command
-from samuel.bridges.entries.json_hooks import JsonHooks
-from samuel.bridges.entries.layouts import LAYOUTS
-from samuel.bridges.entries.registered import registered_events
-from samuel.bridges.files import Level
-from samuel.bridges.trust_steps import STEPS
-from samuel.dialects.clients.client import DENIABLE
-from samuel.dialects.clients.table import CLIENTS
+from samuel.clients.dialect.client import DENIABLE
+from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.hook_command import DEADLINE as DEADLINE_SECONDS
+from samuel.clients.entries.hook_command import ON_PATH, TIMEOUT, hook_command
+from samuel.clients.entries.hook_trust import Level
+from samuel.clients.entries.json_hooks import JsonHooks
+from samuel.clients.table import CLIENTS, LAYOUTS
 from samuel.events.names import SESSION
 
 HOME = Path("~")
@@ -98,14 +95,15 @@ def _path_text(files: tuple[EntryFile, ...], base: str) -> str:
 
 def _trust(name: str) -> str:
     whose = {"project": "For the project's file", "user": "For your own file"}
-    lines = [f"- {whose[level]}: {STEPS[name, level]}.\n" for level in LEVELS if (name, level) in STEPS]
+    steps = LAYOUTS[name].trust.steps
+    lines = [f"- {whose[level]}: {steps[level]}.\n" for level in LEVELS if level in steps]
     return "".join(lines) or f"{CLIENTS[name].title} asks for nothing: it runs the hooks that it finds.\n"
 
 
 def _events(name: str) -> str:
     client = CLIENTS[name]
     rows = []
-    for event in registered_events(name):
+    for event in CLIENTS[name].registered_events:
         ours = client.events[event]
         anchor = ours.lower()
         rows.append((f"`{event}`", f"[`{ours}`](../events.md#{anchor})", "yes" if ours in DENIABLE else "no"))

@@ -37,7 +37,7 @@ from samuel.routing.abilities.lint import lint as lint_abilities
 from samuel.routing.knowledge.indexes import find_root, read_base
 from samuel.routing.knowledge.lint import lint as lint_knowledge
 from samuel.sources.client_hooks.find import read_files
-from samuel.sources.client_hooks.places import present, project_places
+from samuel.sources.client_hooks.imported_files import present, project_files
 from samuel.sources.environment import HOW
 from samuel.sources.unmarked_files import unmarked_files
 from samuel.version import __version__
@@ -193,7 +193,7 @@ def _hooks(app: App) -> Iterator[Finding]:
 def _client_hooks(app: App) -> Iterator[Finding]:
     """Hooks for other agents that the project has and does not import."""
     idle = [agent for agent in present(app.paths.root) if agent not in app.config.import_hooks]
-    places = project_places(app.paths.root, idle)
+    places = project_files(app.paths.root, idle)
     if files := [read.file for read in read_files(places) if read.hooks or read.problems]:
         listed = ", ".join(f'"{agent}"' for agent in idle)
         hint = f"`import_hooks = [{listed}]` in samuel.toml runs them for every agent, once you trust them"

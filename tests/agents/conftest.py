@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from samuel.agents.agent import Agent
 from samuel.agents.invoke import Invoked, invoke
+from samuel.clients.adapter.agent import Agent
 
 RECORDER = """#!{python} -IS
 import json, os, sys

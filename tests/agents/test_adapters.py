@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from samuel.agents.table import AGENTS, CHECKED
+from samuel.clients.table import AGENTS
 
 GOLDEN = Path(__file__).parent / "golden"
+NOT_CHECKED = "as documented, not checked"
 REAL = [agent for agent in AGENTS.values() if agent.version]
 
 
@@ -46,23 +47,10 @@ class TestAnAdapter:
         assert agent.version[0] == agent.command[0]
 
 
-def test_the_table_names_the_version_of_every_client_that_can_be_installed_here() -> None:
-    assert {name: bool(CHECKED[name][:1].isdigit()) for name in CHECKED} == {
-        "claude": True,
-        "codex": True,
-        "gemini": True,
-        "copilot": True,
-        "kiro": False,
-        "qwen": True,
-        "opencode": True,
-        "kimi": True,
-        "cline": True,
-        "pi": True,
-        "aider": True,
-        "mini-swe-agent": True,
-        "agy": False,
-        "goose": False,
-    }
+def test_an_adapter_was_checked_with_a_version_wherever_its_program_is_in_a_registry() -> None:
+    registries = ("npm install", "pip install", "pipx install", "uv tool install", "python -m pip install")
+    for agent in REAL:
+        assert bool(agent.checked[:1].isdigit()) == agent.install.startswith(registries), agent.install
 
 
 def without_places(text: str, desk: Any) -> str:
@@ -75,7 +63,15 @@ def compare(name: str, record: dict[str, Any]) -> None:
     del record["env"]["SAMUEL_CALL"]  # a fresh mark at each start
     record["env"].pop("LC_CTYPE", None)  # Python's own, where there is no C.UTF-8
     golden = GOLDEN / f"{name}.json"
-    text = json.dumps({"checked": CHECKED[name], **record}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    text = (
+        json.dumps(
+            {"checked": AGENTS[name].checked or NOT_CHECKED, **record},
+            indent=2,
+            sort_keys=True,
+            ensure_ascii=False,
+        )
+        + "\n"
+    )
     if os.environ.get("SAMUEL_UPDATE_GOLDENS"):
         golden.write_text(text)
     assert golden.read_text() == text

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from samuel.agents.agy import user_message
-from samuel.agents.ending import AgentEnding, EndingKind
-from samuel.agents.stream import AgentStream
-from samuel.agents.table import AGENTS
-from samuel.agents.trouble import ExitFacts, ending_of
+from samuel.clients.adapter.ending import AgentEnding, EndingKind
+from samuel.clients.adapter.stream import AgentStream
+from samuel.clients.adapter.trouble import ExitFacts, ending_of
+from samuel.clients.agy.adapter import user_message
+from samuel.clients.table import AGENTS
 
 RETRY = "Please retry if you think this is a transient or recoverable error."
 

@@ -8,12 +8,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from tests.clients.streams import PLAIN, STREAMS
 
-from samuel.agents.ending import AgentEnding, EndingKind
-from samuel.agents.gemini import AGENT as GEMINI
-from samuel.agents.reset_time import reset_time
-from samuel.agents.streams import PLAIN, STREAMS
-from samuel.agents.trouble import ExitFacts, ending_of, prose_ending
+from samuel.clients.adapter.ending import AgentEnding, EndingKind
+from samuel.clients.adapter.reset_time import reset_time
+from samuel.clients.adapter.trouble import ExitFacts, ending_of, prose_ending
+from samuel.clients.gemini.adapter import AGENT as GEMINI
 from samuel.events.loop import EndingName
 
 NOW = datetime(2026, 2, 18, 3, 0, tzinfo=ZoneInfo("UTC")).timestamp()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.agents.agent import Agent
 from samuel.agents.installed import installed_agents
-from samuel.agents.table import AGENTS
+from samuel.clients.adapter.agent import Agent
+from samuel.clients.table import AGENTS
 
 
 def agent(name: str) -> Agent:

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from samuel.agents import claude
-from samuel.agents.agent import Agent
-from samuel.agents.ending import EndingKind
 from samuel.agents.process_files import log_path
+from samuel.clients.adapter.agent import Agent
+from samuel.clients.adapter.ending import EndingKind
+from samuel.clients.claude import adapter as claude
 from samuel.process.reason import NotRunnable
 from samuel.version import __version__
 

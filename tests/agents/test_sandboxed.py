@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from samuel.agents.agent import Agent, AgentHome
 from samuel.agents.check import missing_in
-from samuel.agents.table import AGENTS
+from samuel.clients.adapter.agent import Agent, AgentHome
+from samuel.clients.table import AGENTS
 from samuel.confine import sandbox as sandboxes
 from samuel.version import __version__
 
@@ -76,7 +76,7 @@ def test_when_samuel_is_killed_the_agent_is_too(desk: Any) -> None:
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from samuel.agents.agent import Agent
+from samuel.clients.adapter.agent import Agent
 from samuel.agents.invoke import invoke
 body = "setsid sh -c 'while :; do sleep 0.1; done' & echo up; wait"
 invoke(Agent("a", ("/bin/sh", "-c", body)), prompt="", env={{}}, root=Path({str(desk.root)!r}), iteration=1,

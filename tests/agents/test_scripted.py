@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from samuel.agents.agent import Agent
-from samuel.agents.table import scripted
+from samuel.clients.adapter.agent import Agent
+from samuel.clients.scripted.adapter import scripted
 
 
 @pytest.fixture

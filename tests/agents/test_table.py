@@ -9,8 +9,9 @@ import pytest
 
 from samuel.agents.check import missing, missing_in, version
 from samuel.agents.configured import configured
-from samuel.agents.table import AGENTS, find
+from samuel.agents.find_agent import find
 from samuel.base.errors import UsageError
+from samuel.clients.table import AGENTS
 from samuel.config.model import AgentSettings
 from samuel.confine.sandbox import Workspace
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from samuel.agents.agent import TOOLS
-from samuel.agents.table import AGENTS
+from samuel.clients.adapter.agent import TOOLS
+from samuel.clients.table import AGENTS
 
 REPORT = ["--output-format", "stream-json", "--verbose"]
 

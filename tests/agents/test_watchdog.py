@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from samuel.agents.claude import ClaudeStream
-from samuel.agents.copilot import AGENT as COPILOT
-from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.agents.process_files import launcher
 from samuel.agents.watchdog import newest_change
+from samuel.clients.adapter.ending import AgentEnding, EndingKind
+from samuel.clients.claude.adapter import ClaudeStream
+from samuel.clients.copilot.adapter import AGENT as COPILOT
 from samuel.confine import sandbox as sandboxes
 
 IDLE = 1.5

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from samuel.bridges import files
-from samuel.bridges.codex_trust import hook_states
-from samuel.bridges.trust_steps import trust_step
+from samuel.bridges.trust_steps import conversing, trust_step
+from samuel.clients.codex.trust import hook_states
 
 PROGRAM = """#!{python}
 import json, sys
@@ -59,8 +59,10 @@ def test_codex_is_asked_which_hooks_it_trusts(context, codex, trust, state):
 
 @pytest.mark.parametrize("answer", ['{"id": %d, "error": {"code": -32601}}', "%d no JSON"])
 def test_codex_that_does_not_know_the_question_says_nothing(context, codex, answer):
-    assert hook_states(codex(answer), context.root, context.environment) is None
+    with conversing(context, (codex(answer), "app-server"), ()) as ask:
+        assert hook_states(ask, context.root) is None
 
 
 def test_program_that_cannot_be_started_says_nothing(context):
-    assert hook_states("/does/not/exist", context.root, {}) is None
+    with conversing(context, ("/does/not/exist", "app-server"), ()) as ask:
+        assert hook_states(ask, context.root) is None

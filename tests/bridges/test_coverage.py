@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from samuel.agents.claude import ClaudeStream
-from samuel.agents.codex import CodexStream
-from samuel.agents.stream import JsonStream, ObservedCall
 from samuel.bridges.coverage import Coverage, JudgedCall, reconcile, total_coverage, uncovered
+from samuel.clients.adapter.stream import JsonStream, ObservedCall
+from samuel.clients.claude.adapter import ClaudeStream
+from samuel.clients.codex.adapter import CodexStream
 from samuel.files.json import write
 
 

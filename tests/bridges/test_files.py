@@ -10,8 +10,8 @@ import pytest
 
 from samuel.base.errors import ConfigError, SamuelError, UsageError
 from samuel.bridges import files
-from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.files import BridgeContext
+from samuel.clients.table import LAYOUTS
 
 WITH_PROJECT = [client for client, layout in LAYOUTS.items() if layout.project]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from samuel.agents.agent import Agent
-from samuel.agents.table import AGENTS
 from samuel.bridges.guards import LostGuard, lost_guards
+from samuel.clients.adapter.agent import Agent
+from samuel.clients.table import AGENTS
 from samuel.events.catalogue import BY_NAME
 from samuel.hooks.handler import Handler, Origin, Role
 from samuel.hooks.mode import HandlerMode

@@ -7,9 +7,9 @@ import os
 
 import pytest
 
-from samuel.agents.table import AGENTS
 from samuel.base import paths
 from samuel.bridges.proofs import Proof, remember
+from samuel.clients.table import AGENTS
 
 
 @pytest.fixture

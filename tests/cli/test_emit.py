@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from samuel.base.errors import UsageError
-from samuel.bridges import canary as canaries
-from samuel.dialects.yaml_context import event_from_context
+from samuel.clients.hook_formats.yaml_context import event_from_context
 from samuel.events import EVENTS, Event, event_type
+from samuel.proving import canary as canaries
 from samuel.trust.repository import trust_key
 
 REAL = (sys.executable, "-m", "samuel")
@@ -411,7 +411,12 @@ def test_emit_imports_neither_the_loop_nor_the_sources(samuel, project: Path) ->
         "sqlite3",
         "samuel.run.loop",
     )
-    assert not names & {*unwanted, "samuel.attempt.workplace", "samuel.agents.table", "samuel.plugins.manifest"}
+    assert not names & {
+        *unwanted,
+        "samuel.attempt.workplace",
+        "samuel.agents.find_agent",
+        "samuel.plugins.manifest",
+    }
 
 
 class Quick(NamedTuple):

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.dialects.client_reading import Reading, capture, captured, client_events, read
+from tests.clients.client_reading import Reading, capture, captured, client_events, read
 
-from samuel.dialects.clients.client import DENIABLE, PRE, PROMPT, ClientAnswer
-from samuel.dialects.clients.table import CLIENTS
+from samuel.clients.dialect.client import DENIABLE, PRE, PROMPT, ClientAnswer
+from samuel.clients.table import CLIENTS
 from samuel.emit.call import EmitArguments
 from samuel.emit.without_engine import answer_without_engine
 
@@ -307,5 +307,5 @@ def test_the_fast_answer_imports_no_engine(emit: Emit, hook) -> None:
         check=True,
     )
     modules = {line.split("|")[-1].strip() for line in done.stderr.splitlines() if "|" in line}
-    assert "samuel.dialects.clients.tools" in modules  # what a module imported by its name imports itself
-    assert not modules & {"msgspec", "click", "samuel.events", "samuel.dialects.clients.codex"}
+    assert "samuel.clients.dialect.tools" in modules  # what a module imported by its name imports itself
+    assert not modules & {"msgspec", "click", "samuel.events", "samuel.clients.codex.dialect"}

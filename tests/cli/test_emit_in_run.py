@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.dialects.client_reading import capture, read
+from tests.clients.client_reading import capture, read
 
-from samuel.dialects.clients.client import ClientAnswer
+from samuel.clients.dialect.client import ClientAnswer
 
 
 def test_a_call_of_a_run_is_denied_where_its_project_is_no_longer_found(

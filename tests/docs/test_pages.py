@@ -13,8 +13,8 @@ from typing import NoReturn
 import pytest
 from msgspec.structs import fields
 
-from samuel.agents.table import AGENTS, CHECKED
 from samuel.base.paths import PLUGIN_DIRS
+from samuel.clients.table import AGENTS
 from samuel.config import Personal, model
 from samuel.confine.walls import walls
 from samuel.confine.walls.places import PROTECTED
@@ -183,5 +183,5 @@ def test_every_shipped_hook_has_a_page_that_enables_it(name: str) -> None:
 def test_the_table_of_agents_has_the_versions_they_were_checked_with() -> None:
     page = (DOCS / "how-to/use-your-agent.md").read_text()
     for name, agent in AGENTS.items():
-        version = re.escape(CHECKED.get(name, "ships with Samuel"))
+        version = re.escape(agent.checked or "ships with Samuel")
         assert re.search(rf"^\| `{name}` \| [^|]+ \| {agent.prompt} \| {version} \| ", page, re.MULTILINE), name

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.base.errors import UsageError
-from samuel.dialects.yaml_context import event_from_context
+from samuel.clients.hook_formats.yaml_context import event_from_context
 from samuel.emit.filter_cache import row_of
 from samuel.emit.without_engine import parsed, unmatched
 from samuel.events import event_type

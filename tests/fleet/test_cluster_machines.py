@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 from samuel.config.place_spec import place_spec
 from samuel.history.run import MachineState
-from samuel.places.place import ClusterMachine, PlaceBroken, PlaceCommand, PlaceConnection
+from samuel.places.cluster import ClusterMachine
+from samuel.places.place import PlaceBroken, PlaceCommand, PlaceConnection
 from samuel.workspaces.fleet.machine import FAR_FUTURE, LEFT_OUT_FOR, FleetMachine
 from samuel.workspaces.fleet.refusal import MachineRefused
 
@@ -26,9 +27,6 @@ class Cluster:
 
     def start(self, command: PlaceCommand) -> PlaceConnection:
         raise NotImplementedError
-
-    def resources(self) -> Mapping[str, float] | None:
-        return None
 
     def machines(self) -> Sequence[ClusterMachine]:
         return self.members

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests.length import FULL
 
-from samuel.agents.table import AGENTS
-from samuel.bridges.model.launch import KEY, SCRIPTED_CLIENTS
-from samuel.bridges.model.script import FinalText, Step, ToolCall
-from samuel.bridges.model.server import ModelServer
-from samuel.bridges.model.wire import MODEL
+from samuel.clients.table import AGENTS
+from samuel.proving.model.launch import KEY, SCRIPTED_CLIENTS
+from samuel.proving.model.script import FinalText, Step, ToolCall
+from samuel.proving.model.server import ModelServer
+from samuel.proving.model.wire import MODEL
 
 from .conftest import CLIENTS, LiveProject
 

@@ -7,8 +7,8 @@ from tests.live.conftest import LiveProject
 from tests.live.guarded_project import fired, guard_project
 from tests.live.trust import trust_hooks
 
-from samuel.dialects.clients.limits import HONOURED, REWRITE, Limit
-from samuel.dialects.clients.table import CLIENTS
+from samuel.clients.dialect.limits import HONOURED, REWRITE, Limit
+from samuel.clients.table import CLIENTS
 
 USER_ONLY = ("kimi",)  # they have no hooks of a project
 ENDS_ON_DENIAL = ("cline",)  # a denial ends the run, so the model is never told

@@ -7,9 +7,8 @@ from tests.length import at_length
 from tests.live.conftest import LiveProject
 from tests.live.guarded_project import fired, guard_project
 
-from samuel.agents.table import AGENTS
-from samuel.dialects.clients.limits import HONOURED, LOST, REWRITE, Limit
-from samuel.dialects.clients.table import CLIENTS
+from samuel.clients.dialect.limits import HONOURED, LOST, REWRITE, Limit
+from samuel.clients.table import AGENTS, CLIENTS
 
 SETTINGS = """
 [methodology.ralph]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.agents.ending import AgentEnding, EndingKind
+from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.history.availability import AgentChoice, AgentWait, choose, wait_after
 
 NOW = 1_750_000_000.0

@@ -15,9 +15,9 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.base.printable_json import safe_json
 from samuel.checks.verdict import SOFTENED
+from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
 from samuel.history.history import History, RunHistory

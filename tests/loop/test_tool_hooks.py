@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from samuel import hook
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.app import Overrides
 from samuel.attempt.accept_unguarded import accepting_unguarded
 from samuel.base.errors import SamuelError

@@ -26,6 +26,7 @@ from pathlib import Path
 import pytest
 from tests.length import at_length
 
+from samuel.places.cluster import ClusterChoice
 from samuel.places.place import Place, PlaceBroken, PlaceCommand, PlaceConnection, PlaceLost
 from samuel.process import procfs
 
@@ -140,7 +141,7 @@ class PlaceContract:
 
 
 def command(*arguments: str, request: bytes = b"{}\n") -> PlaceCommand:
-    return PlaceCommand(arguments, request, {"agent": 1.0})
+    return PlaceCommand(arguments, request, ClusterChoice({"agent": 1.0}))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.length import FULL
@@ -21,6 +22,7 @@ from tests.places.contract import PlaceContract
 from tests.places.ray_cluster import RayCluster, own_network, unavailable, wait_until
 from tests.places.test_ray_guard import Marked, family, marked
 
+from samuel.places.cluster import ClusterChoice
 from samuel.places.place import Place, PlaceBroken, PlaceCommand, PlaceConnection, PlaceLost
 from samuel.places.ray import RayPlace
 from samuel.places.ray_messages import RayLimits
@@ -69,7 +71,12 @@ def place(cluster: RayCluster) -> Iterator[RayPlace]:
 
 
 def command(script: str, *resources: str, request: bytes = b"{}\n") -> PlaceCommand:
-    return PlaceCommand((script,), request, {"agent": 1, **dict.fromkeys(resources, 1)})
+    return PlaceCommand((script,), request, ClusterChoice({"agent": 1, **dict.fromkeys(resources, 1)}))
+
+
+def on(command: PlaceCommand, **machines: Any) -> PlaceCommand:
+    """The command, for some machines of the cluster only."""
+    return command._replace(choice=command.choice._replace(**machines))
 
 
 def waiting(sleep: str) -> str:
@@ -259,10 +266,11 @@ def test_killed_coordinator_leaves_nothing(cluster: RayCluster, marked: Marked) 
 
 _COORDINATOR = """
 import sys
+from samuel.places.cluster import ClusterChoice
 from samuel.places.place import PlaceCommand
 from samuel.places.ray import RayPlace
 place = RayPlace(sys.argv[1], program=("sh", "-c"))
-for line in place.start(PlaceCommand((sys.argv[2],), b"{}\\n", {"agent": 1})).lines():
+for line in place.start(PlaceCommand((sys.argv[2],), b"{}\\n", ClusterChoice({"agent": 1}))).lines():
     print(line)
 """
 
@@ -355,15 +363,15 @@ def test_machine_with_the_subreaper_option_alone_is_no_place(
 def test_command_goes_to_the_machine_that_it_names_and_to_none_that_it_avoids(place: RayPlace) -> None:
     ids = {machine.name: machine.id for machine in place.machines()}
     for name, id in ids.items():
-        connection = place.start(command("echo $HOME")._replace(machine=id))
+        connection = place.start(on(command("echo $HOME"), machine=id))
         assert [line.decode().rpartition("-")[2] for line in connection.lines()] == [name]
         assert connection.machine == id
     away = (ids["127.0.0.3"], ids["127.0.0.5"])
-    readers = [Reader(place.start(command("echo $HOME")._replace(avoided=away))) for _ in range(8)]
+    readers = [Reader(place.start(on(command("echo $HOME"), avoided=away))) for _ in range(8)]
     assert [reader.end() for reader in readers] == [None] * 8
     assert {line.decode().rpartition("-")[2] for reader in readers for line in reader.lines} == {"127.0.0.4"}
     with pytest.raises(PlaceLost, match="no machine of the Ray cluster offers `agent`"):
-        place.start(command("echo never")._replace(avoided=tuple(ids.values())))
+        place.start(on(command("echo never"), avoided=tuple(ids.values())))
 
 
 def test_killed_machine_is_lost_and_leaves_nothing(place: RayPlace, cluster: RayCluster, marked: Marked) -> None:

@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 from tests.places.test_ray_guard import Marked, family, marked
 
 from samuel.places import ray_resources, ray_task
+from samuel.places.cluster import ClusterChoice
 from samuel.places.place import PlaceBroken, PlaceCommand
 from samuel.places.ray import RayPlace
 from samuel.places.ray_connect import _explained
@@ -72,7 +73,7 @@ def refusal(address: str) -> str:
     try:
         assert place.slots == 0
         with pytest.raises(PlaceBroken):
-            place.start(PlaceCommand(("attempt",), b"{}\n", {"agent": 1}))
+            place.start(PlaceCommand(("attempt",), b"{}\n", ClusterChoice({"agent": 1})))
         return place.problem()
     finally:
         place.close()

@@ -11,10 +11,10 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.app import App
 from samuel.attempt.bridged_agent import BridgedAgent
-from samuel.bridges.entries.hook_command import EmitCommand, hook_command
+from samuel.clients.entries.hook_command import EmitCommand, hook_command
 from samuel.emit.serve.status import ServerStatus
 from samuel.events import AgentInvoke
 from samuel.process.emit_client import SERVER_OPTION

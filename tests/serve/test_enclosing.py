@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.dialects.client_reading import capture, client_events
+from tests.clients.client_reading import capture, client_events
 
-from samuel.bridges.entries.hook_command import ON_PATH, hook_script
-from samuel.dialects.clients.client import PRE
+from samuel.clients.dialect.client import PRE
+from samuel.clients.entries.hook_command import ON_PATH, hook_script
 
 from .served_project import ALLOWED, DENIED, GUARD, NATIVE, THIN, Answer, ServedProject
 

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.dialects.client_reading import CAPTURES
+from tests.clients.client_reading import CAPTURES
 from tests.length import FULL, at_length
 
 from samuel.emit.call import STDERR, STDOUT, EmitAnswer

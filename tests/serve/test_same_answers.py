@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.dialects.client_reading import CAPTURES, captured
+from tests.clients.client_reading import CAPTURES, captured
 from tests.length import at_length
 
 from samuel.base.paths import Project

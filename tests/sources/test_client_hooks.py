@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from samuel.sources.client_hooks.client_hook import ClientHook, ClientHookFile
-from samuel.sources.client_hooks.entry import hook_command, script_name
+from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
+from samuel.clients.hook_formats.entry import hook_command, script_name
 from samuel.sources.client_hooks.find import files, read_files, texts
-from samuel.sources.client_hooks.places import project_places, user_places
-from samuel.sources.client_hooks.read import read_place
+from samuel.sources.client_hooks.imported_files import project_files, user_files
+from samuel.sources.client_hooks.read import read_file
 
 RUN = {"type": "command", "command": "./check.sh"}
 
 
 def read(root: Path, hooks: object, agent: str = "claude", **settings: Any) -> ClientHookFile:
-    (place, *_) = project_places(root, [agent])
+    (place, *_) = project_files(root, [agent])
     place.path.parent.mkdir(exist_ok=True)
     place.path.write_text(json.dumps({"hooks": hooks, **settings}))
-    return read_place(place, Counter())
+    return read_file(place, Counter())
 
 
 def one_hook(root: Path, event: str, matcher: str = "", agent: str = "claude", **entry: Any) -> ClientHook:
@@ -120,7 +120,7 @@ class TestRead:
     def test_hooks_of_the_user_run_where_cursor_runs_them(self, tmp_path) -> None:
         (tmp_path / ".cursor").mkdir()
         (tmp_path / ".cursor/hooks.json").write_text('{"hooks": {"stop": [{"command": "./hooks/a.sh"}]}}')
-        (read_file,) = read_files(user_places(tmp_path, ["cursor"]), of_user=True)
+        (read_file,) = read_files(user_files(tmp_path, ["cursor"]))
         (hook,) = read_file.hooks
         assert hook.words[2].startswith(f"cd {tmp_path}/.cursor || exit 1\n")
         assert hook.name == "cursor-user/a"
@@ -152,10 +152,10 @@ class TestRead:
         "content", [b"\xff", b"[" * 100_000, b"[1]", b" " * (1024 * 1024 + 1), b'{"hooks": \n,}']
     )
     def test_file_that_cannot_be_read_has_a_problem(self, tmp_path, content) -> None:
-        (place, *_) = project_places(tmp_path, ["claude"])
+        (place, *_) = project_files(tmp_path, ["claude"])
         place.path.parent.mkdir()
         place.path.write_bytes(content)
-        assert read_place(place, Counter()).problems
+        assert read_file(place, Counter()).problems
 
 
 class TestPlugins:
@@ -168,7 +168,7 @@ class TestPlugins:
         (plugin / "guard.sh").write_text("")
         command = {"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/guard.sh"}
         (plugin / "hooks/hooks.json").write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [command]}]}}))
-        (read_file,) = read_files(project_places(tmp_path, ["plugins/team"]))
+        (read_file,) = read_files(project_files(tmp_path, ["plugins/team"]))
         (hook,) = read_file.hooks
         assert (hook.client, hook.name, hook.env["CLAUDE_PLUGIN_ROOT"]) == (agent, f"{agent}/guard", str(plugin))
         assert "plugins/team/guard.sh" in files(tmp_path, ["plugins/team"])

@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from samuel.agents.agent import Agent
 from samuel.base import paths
 from samuel.base.printable import shell_word
+from samuel.clients.adapter.agent import Agent
 from samuel.confine import sandbox as sandboxes
 from samuel.confine.sandbox.bwrap import is_hidden
 from samuel.process import environment, spawn

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from samuel.agents.agent import PROMPT, PROMPT_FILE, Agent, Channel, Claim
-from samuel.agents.streams import STREAMS, stream_for
 from samuel.base.errors import UsageError
-from samuel.config.loop import HOOK_CLIENTS
+from samuel.clients.adapter.agent import PROMPT, PROMPT_FILE, Agent, Channel, Claim
+from samuel.clients.adapter.stream import PlainStream, StreamFactory
+from samuel.clients.table import AGENTS, RUN_BRIDGES
+from samuel.config.loop import STREAMS
 from samuel.config.model import AgentSettings
 
 PYTHON = "{python}"
@@ -35,10 +36,10 @@ def configured(settings: AgentSettings) -> Agent:
             f"the agent `{settings.name}` has an unknown `stream`, `{settings.stream}`",
             f"use one of {', '.join(STREAMS)}",
         )
-    if settings.hooks and settings.hooks not in HOOK_CLIENTS:
+    if settings.hooks and settings.hooks not in RUN_BRIDGES:
         raise UsageError(
             f"the agent `{settings.name}` has unknown `hooks`, `{settings.hooks}`",
-            f"use one of {', '.join(HOOK_CLIENTS)}",
+            f"use one of {', '.join(RUN_BRIDGES)}",
         )
     return Agent(
         name=settings.name,
@@ -46,10 +47,16 @@ def configured(settings: AgentSettings) -> Agent:
         prompt=channel,
         env=settings.env,
         install=f"[agents.{settings.name}] in samuel.toml names it",
-        stream=stream_for(settings.stream, settings.hooks or settings.name),
+        stream=_stream(settings),
         hooks=settings.hooks,
         claim=_claim(settings),
     )
+
+
+def _stream(settings: AgentSettings) -> StreamFactory:
+    """The reader that `stream` names; without it that of the client, or of the agent with the same name."""
+    name = settings.stream or settings.hooks or settings.name
+    return AGENTS[name].stream if name in AGENTS else PlainStream
 
 
 def _claim(settings: AgentSettings) -> Claim:

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.agents.agent import Agent
 from samuel.agents.check import SCRIPTED, VERSION_OUTPUT_LIMIT, version_line
+from samuel.clients.adapter.agent import Agent
 from samuel.process import environment, spawn
 
 DEADLINE = 20.0  # seconds; under load a client needs several to print its version

@@ -10,13 +10,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from samuel.agents import process_files
-from samuel.agents.agent import HOOKS, PROMPT, PROMPT_FILE, TOOLS, USAGE_FILE, Agent
-from samuel.agents.ending import AgentEnding
-from samuel.agents.stream import AgentStream, AgentUsage, Now, ObservedCall
-from samuel.agents.trouble import ExitFacts, ending_of
 from samuel.agents.variables import assemble
 from samuel.agents.watchdog import OnActivity, OverBudget, Watchdog
 from samuel.base.clock import SystemClock
+from samuel.clients.adapter.agent import HOOKS, PROMPT, PROMPT_FILE, TOOLS, USAGE_FILE, Agent
+from samuel.clients.adapter.ending import AgentEnding
+from samuel.clients.adapter.stream import AgentStream, AgentUsage, Now, ObservedCall
+from samuel.clients.adapter.trouble import ExitFacts, ending_of
 from samuel.confine import sandbox as sandboxes
 from samuel.files.bounded_log import BoundedLog
 from samuel.process import spawn

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.agents.agent import Agent
+from samuel.clients.adapter.agent import Agent
 from samuel.process import environment
 
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from samuel.agents.stream import AgentStream, AgentUsage, LineSplitter
 from samuel.base.clock import SystemClock
+from samuel.clients.adapter.stream import AgentStream, AgentUsage, LineSplitter
 
 OverBudget = Callable[[AgentUsage], str]
 OnActivity = Callable[[str, AgentUsage], None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samuel.agents import process_files
 from samuel.agents.check import missing_in
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.app.session import recording_fire
 from samuel.attempt.agent_session import AgentSession, SessionResult
 from samuel.dispatch.record import Fired

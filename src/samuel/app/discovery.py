@@ -14,8 +14,8 @@ from samuel.trust.repository import index_name
 # What follows is imported where it is used: an event with known hooks does not need the sources.
 if TYPE_CHECKING:
     from samuel.app.project import App
+    from samuel.clients.hook_formats.imported_file import ImportedFile
     from samuel.runtimes.table import Runtimes
-    from samuel.sources.client_hooks.places import HookPlace
     from samuel.sources.discover import DiscoveryContext
     from samuel.sources.environment import Environment
     from samuel.sources.yaml_cache import YamlHookCache
@@ -37,25 +37,25 @@ class HandlerDiscovery:
             [base / place for base in both for place in paths.HOOK_DIRS],
             [
                 self._app.paths.root / paths.YAML_HOOKS,
-                *(place.path for places in self.hook_places for place in places),
+                *(file.path for files in self.imported_files for file in files),
                 *(base / place for base in both for place in paths.PLUGIN_DIRS),
             ],
             self._app.paths.root,
             f"{self._app.trust_stamp} {self._app.plugins.stamp} {self._app.environment} {self._named_by_settings} "
-            f"{self.hook_places}",
+            f"{self.imported_files}",
             fresh=self._fresh,
         )
 
     @cached_property
-    def hook_places(self) -> tuple[list[HookPlace], list[HookPlace]]:
+    def imported_files(self) -> tuple[list[ImportedFile], list[ImportedFile]]:
         """The files with hooks of other agents that are imported: the project's, and the user's."""
         if not self._app.config.import_hooks and not self._app.personal.import_hooks:
             return [], []
-        from samuel.sources.client_hooks.places import project_places, user_places
+        from samuel.sources.client_hooks.imported_files import project_files, user_files
 
         return (
-            project_places(self._app.paths.root, self._app.config.import_hooks),
-            user_places(self._app.user.home, self._app.personal.import_hooks),
+            project_files(self._app.paths.root, self._app.config.import_hooks),
+            user_files(self._app.user.home, self._app.personal.import_hooks),
         )
 
     def handlers(self, own: list[Handler]) -> tuple[Handler, ...]:
@@ -123,7 +123,7 @@ class HandlerDiscovery:
             yaml_hooks=YamlHooks(self._app.paths.root, self.environment_here, self.yaml_files, self._app.permit),
             client_hooks=ClientHooks(
                 self._app.paths.root,
-                *self.hook_places,
+                *self.imported_files,
                 LastTrusted(self._app.user.state / "client-hooks" / self._app.trust_key),
                 self._app.permit,
             ),

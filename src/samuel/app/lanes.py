@@ -87,7 +87,7 @@ def lane_options(app: App, stop: Stop, places: Sequence[PlaceSpec], *, timings: 
 
 def fleet_options(app: App, specs: Sequence[PlaceSpec], *, timings: bool) -> FleetOptions:
     """The machines beside this one."""
-    from samuel.places.table import open_place  # few runs have other machines
+    from samuel.places.open_place import open_place  # few runs have other machines
 
     directory = lanes_directory(app.user, app.paths.root, app.state)
     return FleetOptions(

@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from samuel.agents.check import missing_in
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.base.errors import SamuelError
 from samuel.base.printable import shell_word
 from samuel.confine import sandbox as sandboxes

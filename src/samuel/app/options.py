@@ -8,6 +8,7 @@ from samuel.base import paths
 from samuel.base.clock import Clock, SystemClock
 from samuel.config.model import Config
 from samuel.files.atomic import DISK, Disk
+from samuel.hooks.handler import Handler
 from samuel.journal import Journal
 
 
@@ -17,7 +18,8 @@ class Overrides(msgspec.Struct, frozen=True, kw_only=True):
     `config` replaces samuel.toml, `methodology` its `default_methodology`. `environment` (dev, prod, …) replaces
     SAMUEL_ENV and the settings. `trust_everything` replaces SAMUEL_TRUST: true runs every hook, false only those
     that the user trusts. `enclosing` are the roots of the projects around this one whose guards are asked, too;
-    None: of all those in which the user trusts something.
+    None: of all those in which the user trusts something. `user_guards` are guards of the user's beside those in
+    their files; they live in this process.
     """
 
     config: Config | None = None
@@ -25,6 +27,7 @@ class Overrides(msgspec.Struct, frozen=True, kw_only=True):
     environment: str = ""
     trust_everything: bool | None = None
     enclosing: tuple[str, ...] | None = None
+    user_guards: tuple[Handler, ...] = ()
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):

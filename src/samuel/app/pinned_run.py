@@ -58,9 +58,7 @@ class PinnedRun(msgspec.Struct, frozen=True):
 def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bool) -> str:
     """The handlers of tool calls with their content, settings and permission, as a digest."""
 
-    import json  # both only for a run
-
-    from samuel.bridges.canary import is_canary
+    import json  # only for a run
 
     def is_unagreed(handler: Handler) -> bool:
         return trusts_everything or handler.origin in NEEDS_NO_TRUST
@@ -76,8 +74,7 @@ def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bo
         for event in TOOL_EVENTS
         for step in chains[event].steps
         for handler in (step.handler,)
-        # Only the program that started the run has the one; the other comes and goes with a proof.
-        if handler.origin is not Origin.EMBEDDER and not is_canary(handler)
+        if handler.function is None or handler.origin is Origin.BUILT_IN  # others live in one process only
     ]
     text = json.dumps(rows, sort_keys=True, default=_plain)
     return f"{_EVERYTHING if trusts_everything else _AGREED}:{sha256(text.encode()).hexdigest()}"

@@ -33,7 +33,7 @@ from samuel.dispatch.record import AskUser, Fired, Sink
 from samuel.events import Event, LoopEvent, PostAbilityCall, PreAbilityCall
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import refuse_links
-from samuel.hooks.handler import Handler, HandlerStatus
+from samuel.hooks.handler import HandlerStatus
 from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
 from samuel.process.environment import clean
@@ -126,9 +126,10 @@ class App:
         )
         try:
             own = built_in(lambda: self.workplace, self.config.chosen(self.methodology))
-            proving = self._proving()
             self.discovery = HandlerDiscovery(self, self.runtimes, fresh=fresh)
-            self.handlers = self.discovery.handlers([*own, *embedded(self.embedded_handlers), *proving])
+            self.handlers = self.discovery.handlers(
+                [*own, *embedded(self.embedded_handlers), *overrides.user_guards]
+            )
             self.chains = Chains(self.handlers, self.config, self.methodology, self.trust.removed_names)
             for name in self.plugins.missing:
                 self.warn(f"samuel.lock names `{name}`, which is not installed; run `samuel plugin install`")
@@ -204,14 +205,6 @@ class App:
             lane=self.lane.number if self.lane else _lane_around(),
             machine=self.lane.machine if self.lane else os.environ.get("SAMUEL_MACHINE", ""),
         )
-
-    def _proving(self) -> list[Handler]:
-        """The temporary guard of a proof that a client's tool calls reach Samuel, if one is under way."""
-        if not os.path.lexists(self.user.state / paths.CANARIES):
-            return []
-        from samuel.bridges import canary
-
-        return canary.guards(self.user.state, self.clock.now())
 
     def _trusts_everything(self) -> bool:
         if os.environ.get("SAMUEL_TRUST") != "all":

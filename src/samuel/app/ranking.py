@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from samuel.agents.agent import TOOLS, Agent
 from samuel.agents.check import missing_in
+from samuel.agents.find_agent import find
 from samuel.agents.invoke import invoke
-from samuel.agents.table import find
 from samuel.base.errors import SamuelError
+from samuel.clients.adapter.agent import TOOLS, Agent
 from samuel.events import Sandbox
 from samuel.files.file_cache import digest_of
 from samuel.files.keyed_cache import KeyedCache

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def tool_name_warnings(app: App) -> list[str]:
     """One for each handler and name; a project may have an ability of that name."""
-    from samuel.dialects.clients.tool_names import FILTER, warnings  # with every client's dialect
+    from samuel.clients.dialect.tool_names import FILTER, warnings  # with every client's dialect
 
     filtered = [(handler.name, handler.match) for handler in app.handlers if FILTER in handler.match]
     if not filtered:

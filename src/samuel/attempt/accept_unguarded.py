@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from samuel.agents.table import AGENTS
 from samuel.attempt.tool_hooks import ACCEPT_ALL
+from samuel.clients.table import AGENTS
 from samuel.config.model import AgentSettings, Config
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from samuel.agents.ending import ENDED_WELL, AgentEnding, EndingKind
-from samuel.agents.trouble import prose_ending
 from samuel.base.decoding import convert
+from samuel.clients.adapter.ending import ENDED_WELL, AgentEnding, EndingKind
+from samuel.clients.adapter.trouble import prose_ending
 
 NOT_STARTED = (126, 127)  # exit codes of a program that is not executable, or not there
 

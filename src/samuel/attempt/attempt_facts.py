@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from samuel.agents.ending import ENDED_WELL, AgentEnding
 from samuel.bridges.coverage import Coverage
+from samuel.clients.adapter.ending import ENDED_WELL, AgentEnding
 from samuel.events.endings import IterationOutcome
 from samuel.history.attempt_record import MAX_NAMED, AttemptRecord, ChangedFile, CheckRecord
 from samuel.history.run import Run

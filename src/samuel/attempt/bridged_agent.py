@@ -12,15 +12,14 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.agents import process_files
-from samuel.agents.agent import Agent
-from samuel.agents.stream import ObservedCall
 from samuel.agents.variables import assemble
 from samuel.attempt.workplace import Workplace
 from samuel.bridges.coverage import Coverage, judged_calls, reconcile
 from samuel.bridges.guards import STAND_IN, no_bridge
-from samuel.bridges.process.process_bridge import ProcessBridge
-from samuel.bridges.process.run_server import RunServer
-from samuel.bridges.process.table import process_bridge
+from samuel.bridges.process_bridge import ProcessBridge, process_bridge
+from samuel.bridges.run_server import RunServer
+from samuel.clients.adapter.agent import Agent
+from samuel.clients.adapter.stream import ObservedCall
 from samuel.confine.sandbox import HOST
 from samuel.events import AgentInvoke
 from samuel.files.inside import make_dirs_inside

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from samuel.agents.ending import EndingKind
 from samuel.attempt.agent_ending import ending_of
 from samuel.attempt.patient_tasks import PatientTasks
 from samuel.base.errors import SamuelError
+from samuel.clients.adapter.ending import EndingKind
 from samuel.tasks.rights import asker
 from samuel.tasks.task import Task
 

@@ -15,7 +15,6 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.agents.process_files import written_log
 from samuel.attempt.agent_ending import ending_of
 from samuel.attempt.agent_turn import AgentTurn
@@ -35,6 +34,7 @@ from samuel.bridges.coverage import uncovered
 from samuel.checks.files import ProtectedFiles
 from samuel.checks.judgement import Judgement, checked
 from samuel.checks.put_back import PutBack
+from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.dispatch.record import Fired
 from samuel.events import (
     AfterAgentInvoke,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from samuel.agents.agent import TOOLS
 from samuel.attempt.agent_session import AgentSession
 from samuel.attempt.workplace import Workplace
+from samuel.clients.adapter.agent import TOOLS
 from samuel.dispatch.record import Fired
 from samuel.events import Event
 from samuel.prompts.prompt_context import PromptContext

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from samuel.base.errors import SamuelError
-from samuel.dialects.agent_hooks.table import FORMATS
+from samuel.clients.table import HOOK_FORMATS
 from samuel.dispatch.record import Fired
 from samuel.events import (
     AgentInvoke,
@@ -45,7 +45,7 @@ def session(
 
     Raises CallsEnded where no hook can be called any more: whoever ended the calls ends the session, by `stop`.
     """
-    extra = {"client": agent} if agent in FORMATS else UNSET
+    extra = {"client": agent} if agent in HOOK_FORMATS else UNSET
     started = fire(SessionStart(extra=extra))
     is_stopped = False
     try:
@@ -69,7 +69,7 @@ def session(
 
 def stop(agent: str, *, notify: Callable[[Event], Fired], changed: Callable[[], Sequence[str]] | None) -> None:
     """End a session because the person stopped it. `changed` is None if SessionStop was fired already."""
-    extra = {"client": agent} if agent in FORMATS else UNSET
+    extra = {"client": agent} if agent in HOOK_FORMATS else UNSET
     try:
         if changed is not None:
             notify(SessionStop(changed_files=_files_or_unset(changed), extra=extra))

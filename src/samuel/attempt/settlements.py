@@ -6,7 +6,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from samuel.agents.ending import EndingKind
 from samuel.attempt.attempt_facts import AttemptFacts
 from samuel.attempt.claims import without_own_files
 from samuel.attempt.iteration_state import failure_line
@@ -15,6 +14,7 @@ from samuel.attempt.run_files import RunFiles
 from samuel.attempt.stop import AgentTrouble
 from samuel.attempt.workplace import Workplace
 from samuel.base.clock import iso
+from samuel.clients.adapter.ending import EndingKind
 from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.history.availability import wait_after

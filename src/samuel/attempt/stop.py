@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samuel.agents.ending import AgentEnding, EndingKind
+from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 
 _OUTCOMES = {

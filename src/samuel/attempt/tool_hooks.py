@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from samuel.agents.agent import Agent
 from samuel.bridges.guards import LostGuard, lost_guards
+from samuel.clients.adapter.agent import Agent
 from samuel.config.model import AgentSettings
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.hooks.handler import Origin

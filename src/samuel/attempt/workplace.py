@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.attempt.tool_hooks import NO_TOOL_HOOKS, ToolHooks
 from samuel.attempt.workers import Workers
 from samuel.base.clock import Clock

@@ -8,16 +8,13 @@ from typing import NamedTuple
 
 from samuel.base.errors import ConfigError
 from samuel.bridges import files
-from samuel.bridges.entries.hook_command import ON_PATH, installed_command
-from samuel.bridges.entries.json_text import JsonSyntaxError, parse
-from samuel.bridges.entries.layouts import LAYOUTS
-from samuel.bridges.entries.registered import registered_events
-from samuel.bridges.files import BridgeContext, BridgeEntry, Level
+from samuel.bridges.files import BridgeContext
 from samuel.bridges.trust_steps import TrustStep, trust_step
-from samuel.files.regular import read_regular
+from samuel.clients.entries.hook_command import ON_PATH, installed_command
+from samuel.clients.entries.hook_trust import BridgeEntry, Level
+from samuel.clients.entries.settings_file import read_settings
+from samuel.clients.table import CLIENTS, LAYOUTS
 
-# These ask about trust before their first session in a directory; the others skip the hooks and say nothing.
-ASK_THEMSELVES = ("claude",)
 LEVELS: tuple[Level, ...] = ("project", "user")
 
 
@@ -64,7 +61,7 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
     problems += _switched_off(context, client)
     for level, step in trust.items():
         if step.state == "untrusted":
-            reports = notes if client in ASK_THEMSELVES else problems
+            reports = notes if layout.trust.asks_itself else problems
             reports.append(f"{client} does not trust these hooks yet: {step.step}")
         elif step.state == "unknown":
             notes.append(f"whether {client} trusts the hooks of this {level} cannot be looked up: {step.step}")
@@ -87,7 +84,7 @@ def _entry_problems(
     problems = []
     for level in levels:
         present = {event for entry in entries if entry.level == level for event in entry.events}
-        missing = [event for event in registered_events(client) if event not in present]
+        missing = [event for event in CLIENTS[client].registered_events if event not in present]
         again = f"`samuel bridge add --{level} {client}` writes them again"
         if missing:
             problems.append(f"the {level}'s hooks lack {', '.join(missing)}: {again}")
@@ -101,29 +98,18 @@ def _entry_problems(
     return problems
 
 
-# The settings that switch all hooks of a client off, and their value then.
-_SWITCHES: dict[str, tuple[tuple[str, ...], object]] = {
-    "claude": (("disableAllHooks",), True),
-    "qwen": (("disableAllHooks",), True),
-    "gemini": (("hooksConfig", "enabled"), False),
-}
-
-
 def _switched_off(context: BridgeContext, client: str) -> list[str]:
     """The files that switch the client's hooks off."""
-    if client not in _SWITCHES:
+    switch = LAYOUTS[client].off_switch
+    if switch is None:
         return []
-    keys, off = _SWITCHES[client]
     problems = []
     for level in LEVELS:
         for entry_file in context.files(client, level):
             file = context.base(client, level) / entry_file.path
-            try:
-                value: object = parse(read_regular(file).decode("utf-8-sig")).root.value
-            except (OSError, UnicodeDecodeError, JsonSyntaxError):  # reported with the entries
-                continue
-            for key in keys:
+            value: object = read_settings(file)
+            for key in switch.keys:
                 value = value.get(key) if isinstance(value, dict) else None
-            if value is off:
-                problems.append(f"{file}: `{'.'.join(keys)}` switches all hooks of {client} off: remove it")
+            if value is switch.value:
+                problems.append(f"{file}: `{'.'.join(switch.keys)}` switches all hooks of {client} off: remove it")
     return problems

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from samuel.agents.stream import ObservedCall
 from samuel.base.decoding import convert, decode_json
 from samuel.base.paths import Project
-from samuel.dialects.clients.table import CLIENTS
-from samuel.dialects.clients.tools import common_name
+from samuel.clients.adapter.stream import ObservedCall
+from samuel.clients.dialect.tools import common_name
+from samuel.clients.table import CLIENTS
 from samuel.events.names import PRE_ABILITY_CALL
 from samuel.journal import EventRecord, newest_first
 

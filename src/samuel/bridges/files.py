@@ -6,19 +6,19 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from samuel.base.errors import UsageError
 from samuel.base.paths import User
 from samuel.bridges import client_file
 from samuel.bridges.client_file import ClientText
-from samuel.bridges.entries.entry_file import BrokenFile, EntryFile
-from samuel.bridges.entries.hook_command import ON_PATH, EmitCommand, installed_command
-from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.made_directories import forget_directories, made_directories, remember_directories
+from samuel.clients.entries.entry_file import BrokenFile, EntryFile
+from samuel.clients.entries.hook_command import ON_PATH, EmitCommand, installed_command
+from samuel.clients.entries.hook_trust import BridgeEntry, Level
+from samuel.clients.table import LAYOUTS
 from samuel.files.lock import held
 
-Level = Literal["project", "user"]
 LOCK_WAIT = 30.0
 
 
@@ -73,17 +73,6 @@ class FileChange(NamedTuple):
         return "".join(
             line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
         )
-
-
-class BridgeEntry(NamedTuple):
-    """One file of a client with Samuel's entries."""
-
-    client: str
-    level: Level
-    file: Path
-    events: tuple[str, ...]
-    current: bool
-    """Whether `add` would leave it as it is."""
 
 
 def add(context: BridgeContext, clients: Sequence[str], level: Level, *, write: bool = True) -> list[FileChange]:

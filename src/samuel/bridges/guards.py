@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from samuel.agents.agent import Agent
-from samuel.bridges.process.table import PROCESS_BRIDGES
-from samuel.dialects.clients.limits import DENY, LOST
-from samuel.dialects.clients.table import CLIENTS
+from samuel.clients.adapter.agent import Agent
+from samuel.clients.dialect.limits import DENY, LOST
+from samuel.clients.table import CLIENTS, RUN_BRIDGES
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.hooks.guards import holds_everywhere, may_deny
 from samuel.hooks.handler import Handler, Origin
@@ -73,6 +72,6 @@ def no_bridge(agent: Agent, sandbox: str) -> str:
             "Samuel knows no hooks of this program; if it runs a client that has hooks, say so below "
             f'[agents.{agent.name}], for example `hooks = "claude"`'
         )
-    if agent.hooks not in PROCESS_BRIDGES or agent.hooks not in CLIENTS:
+    if agent.hooks not in RUN_BRIDGES or agent.hooks not in CLIENTS:
         return f"Samuel has no bridge to `{agent.hooks}` for one process"
     return "in a container, the hooks of the agent cannot reach Samuel" if sandbox == "oci" else ""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from samuel.bridges.check import check
-from samuel.bridges.entries.layouts import LAYOUTS
 from samuel.bridges.files import BridgeContext
 from samuel.bridges.proofs import Proof, latest_proofs
-from samuel.dialects.clients.table import CLIENTS
+from samuel.clients.table import CLIENTS, LAYOUTS
 
 
 class BridgeState(NamedTuple):

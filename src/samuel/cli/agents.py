@@ -32,9 +32,10 @@ def agents(here: CommandContext) -> int:
         samuel agents
         samuel agents --json
     """
+    from samuel.agents.find_agent import find
     from samuel.agents.installed import installed_agents  # all adapters, which `--help` does without
-    from samuel.agents.table import AGENTS, find
     from samuel.bridges.state import bridge_state
+    from samuel.clients.table import AGENTS
     from samuel.config.project_file import load
 
     context = bridge_context(here)

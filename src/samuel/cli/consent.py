@@ -14,6 +14,7 @@ from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
 from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.cli.output import Output
+from samuel.clients.hook_formats.client_hook import AGREEMENT
 from samuel.config.model import Config
 from samuel.files.inside import refuse_links
 from samuel.plugins.installed import texts as plugin_texts
@@ -23,7 +24,6 @@ from samuel.routing.abilities.execution import trust as ability_trust
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources import yaml_hooks
 from samuel.sources.client_hooks import find as client_hooks
-from samuel.sources.client_hooks.client_hook import AGREEMENT
 from samuel.sources.client_hooks.last_trusted import LastTrusted
 from samuel.sources.declarations import stored_declarations
 from samuel.sources.distributions import look_up, trust_name

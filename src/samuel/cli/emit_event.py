@@ -16,6 +16,7 @@ from samuel.cli.output import Output
 from samuel.emit import filter_cache
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, leave_to_client
+from samuel.emit.proof_guard import proof_guards
 from samuel.process.emit_client import OFF, SWITCH
 
 if TYPE_CHECKING:
@@ -79,8 +80,10 @@ def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
     ask = leave_to_client if arguments.client else here.confirm
     from samuel.app import Machine, Overrides
 
-    overrides = Overrides(environment=arguments.environment, enclosing=roots[1:])
-    with here.open(ask=ask, machine=Machine(forks=True), overrides=overrides) as app:
+    machine = Machine(forks=True)
+    guards = proof_guards(machine.user)
+    overrides = Overrides(environment=arguments.environment, enclosing=roots[1:], user_guards=guards)
+    with here.open(ask=ask, machine=machine, overrides=overrides) as app:
         yield app
         filter_cache.store(app, arguments.environment, before)  # the next time the engine may not be needed
     if os.environ.get(SWITCH) == OFF:

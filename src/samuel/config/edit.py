@@ -14,11 +14,11 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable, Item, Table
 
 from samuel.base.errors import ConfigError, Problem, UnknownEvent
-from samuel.config.keys import dotted, quoted, toml_key
 from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.config.source import TomlSource, read_source
 from samuel.events.names import canonical
 from samuel.files import atomic
+from samuel.files.toml.keys import dotted, quoted, toml_key
 
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
 

@@ -9,6 +9,7 @@ import math
 import re
 import shlex
 
+from samuel.clients.table import HOOK_FORMATS
 from samuel.config.duration import parse_duration
 
 LONGEST_PATTERN = 1000
@@ -208,19 +209,16 @@ def _distinct(listed: list[str]) -> tuple[str, ...]:
     return tuple(listed)
 
 
-HOOK_AGENTS = ("claude", "codex", "cursor")  # whose hook files can be imported; a test compares them
-
-
 def hook_sources(value: object) -> tuple[str, ...]:
     """Agents whose hooks are imported, and directories of plugins below the project's root, with a `/`."""
-    return tuple(item if item in HOOK_AGENTS else _plugin_directory(item) for item in names(value))
+    return tuple(item if item in HOOK_FORMATS else _plugin_directory(item) for item in names(value))
 
 
 def user_hook_sources(value: object) -> tuple[str, ...]:
     """The same for a user: directories of plugins are absolute, or begin with `~/`."""
     listed = names(value)
     for item in listed:
-        if item not in HOOK_AGENTS and not item.startswith(("/", "~/")):
+        if item not in HOOK_FORMATS and not item.startswith(("/", "~/")):
             raise ValueError(f"{_HOOK_SOURCES} that begins with `/` or `~/`; `{item}` is neither")
     return listed
 
@@ -236,7 +234,7 @@ def _plugin_directory(item: str) -> str:
         raise ValueError(f"lists `{item}`, which {error}") from None
 
 
-_HOOK_SOURCES = f"must list agents ({', '.join(HOOK_AGENTS)}) or directories of plugins"
+_HOOK_SOURCES = f"must list agents ({', '.join(HOOK_FORMATS)}) or directories of plugins"
 
 
 def patterns(value: object) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from samuel.base.errors import UsageError
 from samuel.base.printable import shorten
+from samuel.clients.table import AGENTS, RUN_BRIDGES
 from samuel.config import kinds
 from samuel.config.model import (
     AgentSettings,
@@ -22,12 +23,8 @@ from samuel.config.reader import ConfigTable
 
 SANDBOXES = ("host", "bwrap", "oci")
 CHANNELS = ("file", "stdin", "argument")
-HOOK_CLIENTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kimi", "cline")
 _OF_A_COMMAND = ("command", "prompt", "env", "stream", "claim", "hooks")
-STREAMS = (
-    *("claude", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "pi", "kimi"),
-    *("aider", "mini-swe-agent", "agy", "goose", "scripted", "plain"),
-)
+STREAMS = (*AGENTS, "plain")
 CLAIMS = ("command", "exit")
 
 
@@ -146,7 +143,7 @@ def _agent(name: str, table: ConfigTable) -> AgentSettings:
         table.take("env", kinds.variables, ()),
         table.take("stream", kinds.one_of(*STREAMS), default.stream),
         table.take("claim", kinds.one_of(*CLAIMS), default.claim),
-        hooks=table.take("hooks", kinds.one_of(*HOOK_CLIENTS), default.hooks),
+        hooks=table.take("hooks", kinds.one_of(*RUN_BRIDGES), default.hooks),
         unguarded=table.take("unguarded", kinds.one_of("refuse", "accept"), default.unguarded),
     )
     # An agent that Samuel ships has its command already.

@@ -52,9 +52,9 @@ def load_personal(file: Path) -> Personal:
     if is_absent(file):
         return Personal()
     from samuel.config import kinds  # the parser of TOML files, and what checks their values
-    from samuel.config.lines import TomlLines
     from samuel.config.reader import ProblemReport
     from samuel.config.source import read_source
+    from samuel.files.toml.lines import TomlLines
 
     source = read_source(file)
     if source is None:

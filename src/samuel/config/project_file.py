@@ -10,8 +10,6 @@ from pathlib import Path
 from samuel.base.errors import UnknownEvent
 from samuel.base.printable import shorten
 from samuel.config import kinds, loop
-from samuel.config.keys import dotted
-from samuel.config.lines import TomlLines
 from samuel.config.model import (
     DEFAULT,
     DEFAULT_ALIAS,
@@ -27,6 +25,8 @@ from samuel.config.model import (
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.config.source import read_source
 from samuel.events.names import ALL, canonical
+from samuel.files.toml.keys import dotted
+from samuel.files.toml.lines import TomlLines
 
 
 def load(file: Path) -> Config:

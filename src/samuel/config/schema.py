@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from samuel.clients.table import HOOK_FORMATS
 from samuel.config import kinds
 from samuel.config.duration import format_duration
-from samuel.config.keys import KeyPath
 from samuel.config.project_file import read_config
 from samuel.config.reader import ConfigTable, DefaultT, ProblemReport, Value, table_values
 from samuel.events import names
+from samuel.files.toml.keys import KeyPath
 
 Schema = dict[str, Any]
 Kind = Callable[[object], object]
@@ -68,7 +69,7 @@ _KINDS: Mapping[Kind, Schema | None] = {
     kinds.names: {"type": "array", "items": _NAME, "uniqueItems": True},
     kinds.hook_sources: {
         "type": "array",
-        "items": {"anyOf": [{"enum": list(kinds.HOOK_AGENTS)}, {"type": "string", "pattern": r"^(\.|.*/.*)$"}]},
+        "items": {"anyOf": [{"enum": list(HOOK_FORMATS)}, {"type": "string", "pattern": r"^(\.|.*/.*)$"}]},
         "uniqueItems": True,
     },
     kinds.variables: {

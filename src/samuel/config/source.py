@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.base.errors import ConfigError, Problem
-from samuel.config.toml_text import TOO_DEEP, TomlTooDeep, toml_values
+from samuel.files.toml.values import TOO_DEEP, TomlTooDeep, toml_values
 
 LARGEST = 1024 * 1024
 
@@ -73,7 +73,7 @@ def _parse(text: str, file: Path) -> dict[str, object]:
     except TomlTooDeep as error:
         raise _refusal(file, TOO_DEEP, line=error.line, hint="make it flatter") from None
     except ValueError as error:  # TOMLDecodeError, or a plain one for an integer of thousands of digits
-        from samuel.config.syntax import syntax_problem  # only for people who have to look at the file
+        from samuel.files.toml.syntax import syntax_problem  # only for people who have to look at the file
 
         what, line, hint = syntax_problem(error, text)
         raise ConfigError([Problem(what, str(file), line, hint)]) from None

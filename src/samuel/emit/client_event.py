@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
-from samuel.dialects.clients.client import DENIABLE, STOP, ClientAnswer, ClientReply, PayloadError
-from samuel.dialects.clients.table import client as client_named
-from samuel.dialects.clients.tools import native_result
-from samuel.dialects.yaml_context import event_from_context
+from samuel.clients.dialect.client import DENIABLE, STOP, ClientAnswer, ClientReply, PayloadError
+from samuel.clients.dialect.tools import native_result
+from samuel.clients.hook_formats.yaml_context import event_from_context
+from samuel.clients.table import client as client_named
 from samuel.emit.call import DENY, STDERR, STDOUT, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, warnings_of
 from samuel.emit.in_run import bridge_field, check_project, is_fired_by_run
@@ -25,7 +25,7 @@ from samuel.files.parsed_json import parse_json, within_limit
 from samuel.process.emit_client import DeadlinePassed
 
 if TYPE_CHECKING:
-    from samuel.dialects.clients.client import Client
+    from samuel.clients.dialect.client import Client
     from samuel.dispatch.record import Fired
 
 RUN_VARIABLES = {"SAMUEL_RUN_ID": "run_id", "SAMUEL_TASK_ID": "task_id", "SAMUEL_ITERATION": "iteration"}

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from samuel.base.decoding import decode_json
 from samuel.base.errors import SamuelError, UsageError
-from samuel.dialects.yaml_context import event_from_context
+from samuel.clients.hook_formats.yaml_context import event_from_context
 from samuel.emit.call import DENY, FAULT, STDERR, STDOUT, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, warnings_of
 from samuel.events import Event, EventType, event_type

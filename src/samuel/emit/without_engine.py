@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from samuel.dialects.clients.client import Client
+    from samuel.clients.dialect.client import Client
 
 BEGIN = "SessionStart"
 TURNS = (BEGIN, "UserPromptSubmit", "SessionStop", "SessionEnd")
@@ -90,7 +90,7 @@ def answer_unmatched(
         return None
     if client is None:
         return str(row["empty"])
-    from samuel.dialects.clients.client import SILENT
+    from samuel.clients.dialect.client import SILENT
 
     return str(client.answer(event, SILENT).stdout)
 
@@ -101,8 +101,8 @@ def _changes_a_session(name: str, in_session: bool, root: str) -> bool:
 
 
 def client_module(name: str) -> Client:
-    """The client with this name, without the table, which imports all of them."""
-    client: Client = __import__(f"samuel.dialects.clients.{name}", fromlist=["CLIENT"]).CLIENT
+    """The dialect of the client with this name, without the table, which needs more than all of this."""
+    client: Client = __import__(f"samuel.clients.{name}.dialect", fromlist=["CLIENT"]).CLIENT
     return client
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from samuel.agents.ending import AgentEnding
 from samuel.bridges.coverage import Coverage
+from samuel.clients.adapter.ending import AgentEnding
 from samuel.events.endings import ExitReason, IterationOutcome
 
 MAX_NAMED = 50  # tests in a record

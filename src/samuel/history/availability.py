@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from samuel.agents.ending import AgentEnding, EndingKind
+from samuel.clients.adapter.ending import AgentEnding, EndingKind
 
 TROUBLE = (EndingKind.LIMITED, EndingKind.UNAUTHORISED, EndingKind.OVERLOADED, EndingKind.UNREACHABLE)
 """The endings that are not the task's fault."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from samuel.agents.ending import AgentEnding
+from samuel.clients.adapter.ending import AgentEnding
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.run import RunMode
 from samuel.tasks.task import Task, TaskStatus

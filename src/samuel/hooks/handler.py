@@ -79,7 +79,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     function: Any = None  # the callable, for a handler that runs in this process
     module: str = ""  # the module to import, for an installed distribution
     entry: str = ""  # what to call in it: a function's name, a subcommand
-    dialect: str = ""  # the protocol it uses, a key of DIALECTS, or of FORMATS; "" is Samuel's own
+    dialect: str = ""  # the protocol it uses, a key of DIALECTS, or of HOOK_FORMATS; "" is Samuel's own
     client_event: str = ""  # the agent's name of the event, for a hook that was written for an agent
     left_to: str = ""  # the agent that runs it itself: for events of that agent it is not called
     order: int | None = None  # None: the default

@@ -10,8 +10,8 @@ import os
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from samuel.clients.hook_formats.matcher import CLIENT_COMMAND, CLIENT_TOOL, chooses_command, chooses_tool
 from samuel.files.globs import any_chosen
-from samuel.hooks.client_matcher import chooses_command, chooses_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,6 @@ FIELDS = {
     "stage": "stage",
     "recipe_name": "recipe_name",
 }
-CLIENT_TOOL, CLIENT_COMMAND = "client_tool", "client_command"
 SCOPE = "ability_scope"  # key of `extra`: the scopes that the registry gives the ability
 
 

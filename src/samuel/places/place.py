@@ -7,10 +7,11 @@ has succeeded when its record says so and its work ref exists.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from samuel.base.errors import SamuelError
+from samuel.places.cluster import ClusterChoice
 
 
 class PlaceLost(SamuelError):
@@ -28,23 +29,8 @@ class PlaceCommand(NamedTuple):
     """What follows `samuel` on the command line, for example `("attempt",)`."""
     request: bytes
     """What the command reads from its standard input: one line of JSON."""
-    resources: Mapping[str, float]
-    """What the attempt needs of the machine, for example `{"agent": 1, "claude": 1}`."""
-    machine: str = ""
-    """The id of the only machine of a cluster that may run it; "" for any."""
-    avoided: Collection[str] = ()
-    """The ids of the machines of a cluster that may not."""
-
-
-class ClusterMachine(NamedTuple):
-    """One of the machines among which a place chooses."""
-
-    id: str
-    name: str
-    """What people call it: its address."""
-    slots: int
-    problem: str = ""
-    """Why it cannot run attempts; "" if it can."""
+    choice: ClusterChoice = ClusterChoice()
+    """Which machines of a cluster may run it; a place that is one machine ignores this."""
 
 
 class PlaceConnection(Protocol):
@@ -72,12 +58,6 @@ class Place(Protocol):
 
     def start(self, command: PlaceCommand) -> PlaceConnection:
         """Start the command; raises PlaceLost or PlaceBroken if that is not possible."""
-
-    def resources(self) -> Mapping[str, float] | None:
-        """What the place offers as a whole; None if it does not count anything but slots."""
-
-    def machines(self) -> Sequence[ClusterMachine]:
-        """The machines among which the place chooses, those that live; () if it is one machine itself."""
 
     def problem(self) -> str:
         """Why the place cannot take work now, and what to do about it; "" if it can."""

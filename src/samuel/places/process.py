@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
-from samuel.places.place import ClusterMachine, PlaceBroken, PlaceCommand, PlaceLost
+from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
 from samuel.process import spawn
 from samuel.process.reason import NotRunnable
 from samuel.process.tree import end
@@ -218,12 +218,6 @@ class ProcessPlace:
         if code < 0 or code > 128:
             return PlaceLost(f"the command at `{self.name}` was killed{_because(stderr)}")
         return None
-
-    def resources(self) -> Mapping[str, float] | None:
-        return None
-
-    def machines(self) -> Sequence[ClusterMachine]:
-        return ()
 
     def problem(self) -> str:
         return ""

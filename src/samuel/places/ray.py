@@ -21,7 +21,8 @@ from samuel.base.decoding import json_decoder
 from samuel.config.model import FleetSettings
 from samuel.places import ray_messages as messages
 from samuel.places import ray_resources
-from samuel.places.place import ClusterMachine, PlaceBroken, PlaceCommand, PlaceLost
+from samuel.places.cluster import ClusterMachine
+from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
 from samuel.places.ray_resources import AGENT, RayMachine
 from samuel.process.spawn import start
 from samuel.process.tree import end
@@ -58,8 +59,8 @@ class RayPlace:
     def start(self, command: PlaceCommand) -> RayConnection:
         driver = self._connect()
         offered = ray_resources.declared(ray_resources.offer(driver.machines))
-        needed = ray_resources.demand(command.resources, offered)
-        usable = ray_resources.candidates(driver.machines, command.machine, command.avoided)
+        needed = ray_resources.demand(command.choice.resources, offered)
+        usable = ray_resources.candidates(driver.machines, command.choice.machine, command.choice.avoided)
         if driver.refused is None and (problem := ray_resources.missing(needed, usable)):
             raise PlaceLost(problem, _what_to_declare(needed))
         return driver.run(command)
@@ -189,9 +190,9 @@ class _DriverProcess:
                 raise (PlaceLost if self.refused.lost else PlaceBroken)(self.refused.why)
             connection = RayConnection(next(self._ids), self)
             self._connections[connection._id] = connection
-        arguments, resources = tuple(command.arguments), dict(command.resources)
-        order = messages.RayStart(connection._id, arguments, bytes(command.request), resources)
-        self.send(msgspec.structs.replace(order, machine=command.machine, avoided=tuple(command.avoided)))
+        arguments, choice = tuple(command.arguments), command.choice
+        order = messages.RayStart(connection._id, arguments, bytes(command.request), dict(choice.resources))
+        self.send(msgspec.structs.replace(order, machine=choice.machine, avoided=tuple(choice.avoided)))
         return connection
 
     def send(self, message: messages.ToDriver | messages.RaySettings) -> None:

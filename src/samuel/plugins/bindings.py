@@ -14,10 +14,10 @@ from typing import NamedTuple
 from samuel.base.errors import UnknownEvent
 from samuel.base.printable import shorten
 from samuel.config import kinds
-from samuel.config.keys import dotted
 from samuel.config.reader import ConfigTable
 from samuel.events import event_type
 from samuel.events.names import ALL, canonical
+from samuel.files.toml.keys import dotted
 from samuel.hooks.background import HINT, background_refusal
 from samuel.hooks.handler import Role
 from samuel.hooks.mode import HandlerMode, declared_mode

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from samuel.base.errors import UsageError
-from samuel.config.lines import TomlLines
 from samuel.config.reader import ProblemReport
+from samuel.files.toml.lines import TomlLines
 from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities
 from samuel.plugins import manifest_capabilities
 from samuel.plugins.model import SKILL

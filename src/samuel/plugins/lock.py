@@ -66,7 +66,7 @@ def read(file: Path) -> dict[str, LockedPlugin]:
     try:
         lock_file = convert(tomllib.loads(text.decode()), _File)
     except tomllib.TOMLDecodeError as error:
-        from samuel.config.syntax import syntax_problem  # only for people who have to look at the file
+        from samuel.files.toml.syntax import syntax_problem  # only for people who have to look at the file
 
         what, line, _ = syntax_problem(error, text.decode())
         raise _refusal(file, what, line) from None

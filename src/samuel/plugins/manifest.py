@@ -15,12 +15,12 @@ from msgspec.structs import replace
 
 from samuel.base.printable import shorten
 from samuel.config import kinds
-from samuel.config.keys import toml_key
-from samuel.config.lines import TomlLines
 from samuel.config.model import RESERVED_NAMES
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.config.source import read_source
 from samuel.events.event import PROTOCOL
+from samuel.files.toml.keys import toml_key
+from samuel.files.toml.lines import TomlLines
 from samuel.hooks.capability import binding_refusal
 from samuel.plugins import bindings, entries, manifest_capabilities, ranges
 from samuel.plugins.bindings import BoundHandler

@@ -14,7 +14,6 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from samuel.agents.ending import EndingKind
 from samuel.attempt import baseline
 from samuel.attempt.evidence import restore
 from samuel.attempt.iteration import Iteration
@@ -27,6 +26,7 @@ from samuel.attempt.stop import IterationEnded, RunStopped, Stop
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.base.printable import file_name
+from samuel.clients.adapter.ending import EndingKind
 from samuel.dispatch.record import Fired
 from samuel.events import AfterIteration, AfterLoop, BeforeLoop
 from samuel.events.endings import ExitReason, IterationOutcome

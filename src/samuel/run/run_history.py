@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.attempt.run_files import RunFiles
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from samuel.dialects.agent_hooks.format import left_to_client
-from samuel.dialects.agent_hooks.patch import PATH, inputs_by_file
+from samuel.clients.hook_formats.hook_format import left_to_client
+from samuel.clients.hook_formats.patch import PATH, inputs_by_file
 from samuel.events import Event, PostAbilityCall, PreAbilityCall
 from samuel.events.compose import HandlerResult, merge, verdict
 from samuel.hooks.handler import Handler, Outcome

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from samuel.base.clock import Clock
-from samuel.dialects.agent_hooks.format import HookFailed, HookOutput, InvalidAnswer
-from samuel.dialects.agent_hooks.table import FORMATS
-from samuel.dialects.table import DIALECTS
+from samuel.clients.hook_formats.dialects import DIALECTS
+from samuel.clients.hook_formats.hook_format import HookFailed, HookOutput, InvalidAnswer
+from samuel.clients.table import HOOK_FORMATS
 from samuel.events import AgentInvoke, Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.json import InvalidJson
@@ -137,7 +137,7 @@ class ExecRuntime:
         """What an agent sets for its hooks, for a hook that was written for it."""
         if not handler.client_event:
             return handler.env
-        return {FORMATS[handler.dialect].project_variable: self._root, **handler.env}
+        return {HOOK_FORMATS[handler.dialect].project_variable: self._root, **handler.env}
 
     def close(self) -> None:
         """Nothing to end: a call ends all of its processes."""
@@ -209,7 +209,7 @@ def _client_reply(handler: Handler, event: Event, finished: spawn.Finished, stde
     """The reply of a hook that was written for an agent: its exit code is part of its answer."""
     output = HookOutput(finished.returncode, finished.stdout.decode("utf-8", "replace"), stderr)
     try:
-        result = FORMATS[handler.dialect].translate_output(
+        result = HOOK_FORMATS[handler.dialect].translate_output(
             handler.client_event, msgspec.to_builtins(event), output
         )
     except HookFailed:
@@ -225,7 +225,7 @@ def _encoded_payload(handler: Handler, event: Event) -> bytes:
     if not handler.dialect:
         return _encode(event)
     if handler.client_event:
-        translate_payload = FORMATS[handler.dialect].translate_payload
+        translate_payload = HOOK_FORMATS[handler.dialect].translate_payload
         return _encode(translate_payload(handler.client_event, msgspec.to_builtins(event)))
     return _encode(DIALECTS[handler.dialect].translate_payload(msgspec.to_builtins(event)))
 

@@ -7,13 +7,12 @@ import re
 from typing import Any
 
 from samuel.base import paths
+from samuel.clients.dialect.tools import mcp_with_underscores
+from samuel.clients.hook_formats.client_hook import ClientHook
+from samuel.clients.hook_formats.matcher import ALL, CLIENT_COMMAND, CLIENT_TOOL, listed_names
+from samuel.clients.table import HOOK_FORMATS
 from samuel.config.duration import format_duration
-from samuel.dialects.agent_hooks.table import FORMATS
-from samuel.dialects.clients.tools import mcp_with_underscores
-from samuel.hooks.client_matcher import ALL, listed_names
-from samuel.hooks.match import CLIENT_COMMAND, CLIENT_TOOL
 from samuel.scaffold.hook import WrittenHook
-from samuel.sources.client_hooks.client_hook import ClientHook
 
 _ALL_OF_MCP = re.compile(r"\^?mcp__(?:([A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__)?\.\*\$?")
 
@@ -79,7 +78,7 @@ def _filters(hook: ClientHook) -> dict[str, list[str]]:
 
 def _ability_ids(hook: ClientHook) -> list[str]:
     """Samuel's names of the tools that a matcher chooses."""
-    hook_format = FORMATS[hook.client]
+    hook_format = HOOK_FORMATS[hook.client]
     if (servers := _ALL_OF_MCP.fullmatch(hook.matcher)) and hook_format.mcp_name.startswith("mcp__"):
         return [f"mcp:{servers[1]}/*" if servers[1] else "mcp:*"]
     names = listed_names(hook.matcher)

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from samuel.base.decoding import convert, msgpack_decoder
 from samuel.base.errors import UnknownEvent
-from samuel.dialects.table import event_and_dialect
+from samuel.clients.hook_formats.dialects import event_and_dialect
 from samuel.events.explain import explained
 from samuel.files import file_cache
 from samuel.files.survey import Signature

@@ -8,22 +8,18 @@ project belongs to the user and needs no trust.
 from __future__ import annotations
 
 import os
-import re
-import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from itertools import pairwise
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from samuel.base.printable import shell_word
-from samuel.dialects import yaml_context
-from samuel.dialects.agent_hooks.table import FORMATS
+from samuel.clients.hook_formats import yaml_context
+from samuel.clients.table import HOOK_FORMATS
+from samuel.files.command_files import expanded, named_files
 from samuel.files.modules import module_file
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, YamlHook
 
-PROJECT_VARIABLES = tuple({hook_format.project_variable: None for hook_format in FORMATS.values()})
-_WORD_BREAK = re.compile(r"""[\s"'`=;|&<>()]+""")  # where a shell would end a word
+PROJECT_VARIABLES = tuple({hook_format.project_variable: None for hook_format in HOOK_FORMATS.values()})
 
 
 def command(hook: YamlHook, root: Path) -> dict[str, Any]:
@@ -66,28 +62,3 @@ def _script(hook: YamlHook, root: Path) -> dict[str, Any]:
         return {"path": program, "arguments": tuple(arguments), "runs": tuple(named_files(plain, root))}
     path = os.path.normpath(os.path.join(root, expanded(program, variables)))
     return {"path": path, "arguments": tuple(arguments), "runs": tuple(named_files([path, *plain], root))}
-
-
-def expanded(word: str, variables: Mapping[str, str]) -> str:
-    """The word with the values of these environment variables in it, as far as can be told without a shell."""
-    for name, value in variables.items():
-        word = word.replace(f"${{{name}}}", value).replace(f"${name}", value)
-    return word
-
-
-def named_files(words: Iterable[str], root: Path) -> Iterator[str]:
-    """The files of the project that these words name, whether they exist yet or not."""
-    pieces = [piece for word in words for piece in _pieces(word)]
-    modules = [after for before, after in pairwise(pieces) if before == "-m"]
-    for name in dict.fromkeys([*pieces, *(module_file(name, root) for name in modules)]):
-        path = os.path.normpath(os.path.join(root, name))
-        if name and not name.startswith("-") and path.startswith(f"{root}{os.sep}") and not os.path.isdir(path):
-            yield path
-
-
-def _pieces(word: str) -> Iterator[str]:
-    """A word may be a command itself, as after `bash -c`, or hold a name, as in `--file=name`."""
-    yield word
-    with suppress(ValueError):  # an unclosed quote
-        yield from shlex.split(word)
-    yield from _WORD_BREAK.split(word)

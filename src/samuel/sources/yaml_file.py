@@ -31,10 +31,10 @@ from samuel.base.decoding import decode_json
 from samuel.base.errors import UnknownEvent
 from samuel.base.nearest import did_you_mean
 from samuel.base.printable import shorten
+from samuel.clients.table import HOOK_FORMATS
 from samuel.config import kinds
 from samuel.config.model import RESERVED_NAMES
 from samuel.config.reader import ConfigTable, ProblemReport
-from samuel.dialects.agent_hooks.table import FORMATS
 from samuel.events import EventType, PostAbilityCall, event_type
 from samuel.events.compose import Arrange
 from samuel.events.event import Stage
@@ -52,7 +52,7 @@ STAGES = get_args(Stage)
 LONGEST_NAME = 100
 PROTOCOLS = {
     f"{hook_format.client}/{client_event}": event
-    for hook_format in FORMATS.values()
+    for hook_format in HOOK_FORMATS.values()
     for client_event, event in hook_format.events.items()
 }
 KINDS = (SCRIPT, PYTHON, BUILTIN)

@@ -47,7 +47,7 @@ def test_add_names_the_files_and_the_step_of_trust(samuel):
 
 
 def cline_events():
-    from samuel.dialects.clients.table import CLIENTS
+    from samuel.clients.table import CLIENTS
 
     return CLIENTS["cline"].events
 

@@ -10,13 +10,13 @@ import time
 import pytest
 from rich.console import Console
 
-from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.attempt.baseline import FAILED
 from samuel.cli.run.agent_text import AgentText
 from samuel.cli.run.colours import GREEN, RED, YELLOW, colour_of
 from samuel.cli.run.display import JsonDisplay, PlainDisplay
 from samuel.cli.run.live import LiveDisplay
 from samuel.cli.run.words import clock_time, cost, next_steps, plural
+from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import RunRecord
 from samuel.history.history import RunHistory

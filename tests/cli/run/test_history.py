@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from samuel.agents.ending import EndingKind
 from samuel.agents.process_files import log_path
 from samuel.base.paths import User
+from samuel.clients.adapter.ending import EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import AttemptRecord, ChangedFile, CheckRecord, RunRecord
 from samuel.history.availability import AgentWait

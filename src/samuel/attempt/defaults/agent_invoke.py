@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from samuel.agents.ending import EndingKind
+from samuel.agents.find_agent import find
 from samuel.agents.invoke import Invoked, invoke
-from samuel.agents.stream import PlainStream
-from samuel.agents.table import find
 from samuel.attempt.bridged_agent import BridgedAgent
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
+from samuel.clients.adapter.ending import EndingKind
+from samuel.clients.adapter.stream import PlainStream
 from samuel.events import AgentInvoke
 from samuel.history.reports import AgentActivity, AgentOutputChunk
 from samuel.process.emit_client import OFF, SWITCH

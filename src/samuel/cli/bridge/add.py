@@ -15,7 +15,7 @@ from samuel.cli.bridge import (
 from samuel.cli.command_context import CommandContext, json_option
 
 if TYPE_CHECKING:
-    from samuel.bridges.files import Level
+    from samuel.clients.entries.hook_trust import Level
 
 
 @click.command()

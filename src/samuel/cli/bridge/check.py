@@ -61,7 +61,7 @@ def _proof(here: CommandContext, context: BridgeContext, checked: BridgeCheck) -
     """The proof by a run of the client; None without entries, since there is nothing to prove."""
     if not checked.entries:
         return None
-    from samuel.bridges.proof import prove  # a web server, which no other command needs
+    from samuel.proving.proof import prove  # a web server, which no other command needs
 
     if not here.out.json:
         here.out.tell(f"running {checked.client} against a model on this machine; this can take a minute")

@@ -19,7 +19,7 @@ def list_(here: CommandContext) -> int:
         samuel bridge list
     """
     from samuel.bridges.check import check  # the table of clients, which `--help` does without
-    from samuel.bridges.entries.layouts import LAYOUTS
+    from samuel.clients.table import LAYOUTS
 
     context = bridge_context(here)
     data, rows = [], []

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from samuel.cli.command_context import CommandContext
-from samuel.dialects.clients.limits import LOST
-from samuel.dialects.clients.support import support
-from samuel.dialects.clients.table import CLIENTS
+from samuel.clients.dialect.limits import LOST
+from samuel.clients.dialect.support import support
+from samuel.clients.table import CLIENTS
 from samuel.events import EVENTS
 
 

@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import click
 
-from samuel.agents.table import AGENTS, find
+from samuel.agents.find_agent import find
 from samuel.app import App
 from samuel.app.tool_names import tool_name_warnings
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.output import OutputTable
-from samuel.dialects.clients.client import Client
-from samuel.dialects.clients.limits import LOST
-from samuel.dialects.clients.support import Support, support
-from samuel.dialects.clients.table import CLIENTS
-from samuel.dialects.clients.table import client as client_named
+from samuel.clients.dialect.client import Client
+from samuel.clients.dialect.limits import LOST
+from samuel.clients.dialect.support import Support, support
+from samuel.clients.table import AGENTS, CLIENTS
+from samuel.clients.table import client as client_named
 from samuel.events import EVENTS
 
 COLUMNS = ("name", "event", "verdict", "why")

@@ -8,17 +8,17 @@ import click
 from samuel import config
 from samuel.base import paths
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.config.kinds import HOOK_AGENTS
+from samuel.clients.table import HOOK_FORMATS
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, refuse_links
 from samuel.scaffold.hook import WrittenHook
 from samuel.scaffold.imported_hook import NotConvertible, imported_hook
 from samuel.sources.client_hooks.find import read_files
-from samuel.sources.client_hooks.places import project_places
+from samuel.sources.client_hooks.imported_files import project_files
 
 
 @click.command("import")
-@click.argument("agents", nargs=-1, type=click.Choice(HOOK_AGENTS), metavar="[AGENT]...")
+@click.argument("agents", nargs=-1, type=click.Choice(tuple(HOOK_FORMATS)), metavar="[AGENT]...")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @json_option
 @click.pass_obj
@@ -38,7 +38,7 @@ def import_(here: CommandContext, agents: tuple[str, ...], dry_run: bool) -> int
     new_files: list[WrittenHook] = []
     skipped: list[dict[str, str]] = []
     sources: list[str] = []
-    for read in read_files(project_places(root, agents or HOOK_AGENTS)):
+    for read in read_files(project_files(root, agents or tuple(HOOK_FORMATS))):
         skipped += [{"name": read.file, "why": str(problem)} for problem in read.problems]
         for hook in read.hooks:
             try:
@@ -54,7 +54,7 @@ def import_(here: CommandContext, agents: tuple[str, ...], dry_run: bool) -> int
     if not dry_run:
         _write(here, new_files)
     data = {"written": [file.name for file in new_files], "skipped": skipped, "dry_run": dry_run}
-    twice = [agent for agent in agents or HOOK_AGENTS if agent in settings.import_hooks and new_files]
+    twice = [agent for agent in agents or tuple(HOOK_FORMATS) if agent in settings.import_hooks and new_files]
     warnings = [f"`{agent}` is in `import_hooks` of samuel.toml too; remove it there" for agent in twice]
     return here.out.answer(data, *_lines(here, new_files, skipped, sources, dry_run=dry_run), warnings=warnings)
 

@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from samuel.agents.check import missing_in
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.app import App, Overrides
 from samuel.app.session import recording_fire
 from samuel.attempt.accept_unguarded import accepting_unguarded

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from samuel import config
-from samuel.agents.stream import LineSplitter, PlainStream, StreamFactory
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.base import paths
 from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError
+from samuel.clients.adapter.stream import LineSplitter, PlainStream, StreamFactory
 from samuel.files.inside import open_inside
 
 CHUNK = 1024 * 1024

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from samuel import config
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.base import paths
 from samuel.base.errors import SamuelError
 from samuel.checks.detect import project_files, quality_checks

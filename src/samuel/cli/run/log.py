@@ -9,7 +9,6 @@ from typing import NamedTuple
 import click
 
 from samuel.agents.process_files import errors_path, log_path, written_log
-from samuel.agents.stream import PlainStream, ReadableLog, StreamFactory
 from samuel.base import paths
 from samuel.base.clock import Clock, SystemClock
 from samuel.base.errors import SamuelError
@@ -18,6 +17,7 @@ from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import run_file
 from samuel.cli.run.agent_log import log_chunks, stream_of
 from samuel.cli.run.selection import RunsOfProject
+from samuel.clients.adapter.stream import PlainStream, ReadableLog, StreamFactory
 from samuel.history.run import Run
 from samuel.process.live import is_live
 

@@ -10,7 +10,7 @@ import msgspec
 
 from samuel import config
 from samuel.agents.check import missing_in
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.app import App, Overrides
 from samuel.attempt.accept_unguarded import accepting_unguarded
 from samuel.attempt.worktree import ProjectFiles

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from samuel.agents.stream import PlainStream
-from samuel.agents.table import find
+from samuel.agents.find_agent import find
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.bridges.guards import LostGuard, no_bridge
+from samuel.clients.adapter.stream import PlainStream
 
 ACCEPT_UNGUARDED = "Start even if an agent cannot honour a guard; the report names both."
 

@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from samuel.agents.ending import EndingKind
 from samuel.attempt.baseline import baseline_way_out, cannot_run_text
 from samuel.base.printable import listed, shell_word, shorten
 from samuel.checks.withheld import withheld_hint
+from samuel.clients.adapter.ending import EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.reports import (
     AgentEnded,

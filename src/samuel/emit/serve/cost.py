@@ -23,7 +23,7 @@ import msgspec
 from samuel.base.decoding import decode_json
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.paths import Project
-from samuel.dialects.yaml_context import event_from_context
+from samuel.clients.hook_formats.yaml_context import event_from_context
 from samuel.dispatch.record import percentile
 from samuel.emit.serve import wire
 from samuel.emit.serve.client_program import HOW_TO_GET_NATIVE, ClientProgram, client_program

@@ -19,6 +19,7 @@ from samuel.base import paths
 from samuel.emit import filter_cache
 from samuel.emit.call import EmitArguments
 from samuel.emit.host import leave_to_client
+from samuel.emit.proof_guard import proof_guards
 from samuel.emit.serve.deciding_places import DecidingPlaces
 from samuel.emit.serve.variables import OwnVariables
 from samuel.process.tree import own_all_children
@@ -48,7 +49,11 @@ class OpenProject:
             roots[0],
             search=False,
             ask=leave_to_client if arguments.client else None,
-            overrides=Overrides(environment=arguments.environment, enclosing=roots[1:]),
+            overrides=Overrides(
+                environment=arguments.environment,
+                enclosing=roots[1:],
+                user_guards=proof_guards(paths.User.from_environment()),
+            ),
         )
         self.users = 0
         self.retired = False

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
+from samuel.clients.hook_formats.imported_file import ImportedFile
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
-from samuel.sources.client_hooks.client_hook import ClientHook, ClientHookFile
+from samuel.sources.client_hooks.imported_files import project_files
 from samuel.sources.client_hooks.last_trusted import LastTrusted
-from samuel.sources.client_hooks.places import HookPlace, project_places
-from samuel.sources.client_hooks.read import read_place
+from samuel.sources.client_hooks.read import read_file
 from samuel.sources.yaml_command import missing_program
 from samuel.trust.neighbours import with_neighbours
 from samuel.trust.permit import CheckDirectory, Permit
@@ -28,8 +29,8 @@ class ClientHooks:
     def __init__(
         self,
         root: Path,
-        project: Sequence[HookPlace],
-        user: Sequence[HookPlace],
+        project: Sequence[ImportedFile],
+        user: Sequence[ImportedFile],
         last_trusted: LastTrusted,
         permit: Permit,
     ) -> None:
@@ -66,7 +67,7 @@ class ClientHooks:
     def of_user(self) -> list[Handler]:
         """The handlers of the user's own files, which need no agreement."""
         handlers: list[Handler] = []
-        for read in read_files(self._user, of_user=True):
+        for read in read_files(self._user):
             if read.problems:
                 why = "; ".join(map(str, read.problems))
                 handlers.append(_listed(read, Origin.USER, HandlerStatus.BROKEN, why))
@@ -119,32 +120,57 @@ class ClientHooks:
         return [replace(handler, status=status, reason=why) for handler in active]
 
 
-def read_files(places: Iterable[HookPlace], *, of_user: bool = False) -> list[ClientHookFile]:
+def read_files(imported: Iterable[ImportedFile]) -> list[ClientHookFile]:
     """All of these files, whether they exist or not."""
     names: Counter[str] = Counter()
-    return [read_place(place, names, of_user=of_user) for place in places]
+    return [read_file(file, names) for file in imported]
 
 
 def texts(root: Path, imports: Sequence[str]) -> list[tuple[str, str, str]]:
     """What must be trusted before the imported hooks of a project run: (name, digest, the hooks as JSON)."""
-    reads = read_files(project_places(root, imports))
+    reads = read_files(project_files(root, imports))
     return [(read.agreement, read.digest, read.text) for read in reads if read.hooks]
 
 
 def files(root: Path, imports: Sequence[str]) -> dict[str, Path]:
     """The files of the project that the imported hooks run, by name, with those beside them."""
-    reads = read_files(project_places(root, imports))
+    reads = read_files(project_files(root, imports))
     return with_neighbours(root, (path for read in reads for hook in read.hooks for path in hook.runs))
 
 
 def _handlers(read: ClientHookFile, origin: Origin) -> list[Handler]:
     handlers = []
     for position, hook in enumerate(read.hooks):
-        handler = hook.handler(origin, read.agreement, read.digest, position)
+        handler = _handler(hook, origin, read.agreement, read.digest, position)
         if hook.left_out:
             handler = replace(handler, status=HandlerStatus.DISABLED, reason=f"not imported: {hook.left_out}")
         handlers.append(handler)
     return handlers
+
+
+def _handler(hook: ClientHook, origin: Origin, agreement: str, digest: str, position: int) -> Handler:
+    program, *arguments = hook.words or ("sh",)
+    return Handler(
+        name=hook.name,
+        event=hook.event,
+        origin=origin,
+        runtime="exec",
+        owner=hook.name,
+        path=program,
+        arguments=tuple(arguments),
+        env=hook.env,
+        file=agreement,
+        runs=hook.runs,
+        digest=digest,
+        dialect=hook.client,
+        client_event=hook.client_event,
+        # A plugin that the project names may not be enabled in its agent: better called twice than never.
+        left_to="" if hook.env else hook.client,
+        timeout=hook.timeout,
+        blocking=hook.blocking,
+        match=hook.match,
+        declared=position,
+    )
 
 
 def _listed(read: ClientHookFile, origin: Origin, status: HandlerStatus, why: str) -> Handler:

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from samuel.base.decoding import msgpack_decoder
+from samuel.clients.hook_formats.client_hook import ClientHook
 from samuel.files import file_cache
-from samuel.sources.client_hooks.client_hook import ClientHook
 
 TrustedHooks = dict[str, tuple[ClientHook, ...]]
 

@@ -15,22 +15,21 @@ from typing import Any
 from msgspec.structs import replace
 
 from samuel.base.errors import Problem
-from samuel.sources.client_hooks.claude_entries import claude_hooks
-from samuel.sources.client_hooks.client_hook import ClientHook, ClientHookFile
-from samuel.sources.client_hooks.cursor_entries import cursor_hooks
-from samuel.sources.client_hooks.entry import Entry, EntryProblem
-from samuel.sources.client_hooks.places import HookPlace
-from samuel.trust.digests import digest_text, read_file
+from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
+from samuel.clients.hook_formats.entry import Entry, EntryProblem
+from samuel.clients.hook_formats.imported_file import ImportedFile
+from samuel.clients.table import HOOK_ENTRIES
+from samuel.trust import digests
 
 MAX_BYTES = 1024 * 1024
 DISABLE_ALL = "disableAllHooks"
 _BRIDGE = re.compile(r"\bemit\s+--as\b")
 
 
-def read_place(place: HookPlace, names: Counter[str], *, of_user: bool = False) -> ClientHookFile:
+def read_file(imported: ImportedFile, names: Counter[str]) -> ClientHookFile:
     """The hooks in one file. `names` counts the names given so far, so that each is given once."""
-    file, path = place.file, str(place.path)
-    read = ClientHookFile(file=file, path=path, client=place.client)
+    file, path = imported.file, str(imported.path)
+    read = ClientHookFile(file=file, path=path, client=imported.client)
     if not os.path.lexists(path):
         return read
     try:
@@ -40,18 +39,18 @@ def read_place(place: HookPlace, names: Counter[str], *, of_user: bool = False) 
             return read
         disabled = settings.get(DISABLE_ALL) is True
         text = json.dumps({"hooks": hooks, **({DISABLE_ALL: True} if disabled else {})}, indent=2) + "\n"
-        entries = list(_entries(place, hooks, of_user=of_user))
+        entries = list(HOOK_ENTRIES[imported.client](imported, hooks))
     except EntryProblem as error:
         return replace(read, problems=(Problem(str(error), file, error.line, "correct the file"),))
     except RecursionError:
         return replace(read, problems=(Problem("it is nested too deeply", file, 0, "correct the file"),))
-    prefix = f"{place.client}-user" if of_user else place.client
+    prefix = f"{imported.client}-user" if imported.of_user else imported.client
     named = tuple(_named(entries, prefix, names, disabled=disabled))
-    return replace(read, text=text, digest=digest_text(text), hooks=named)
+    return replace(read, text=text, digest=digests.digest_text(text), hooks=named)
 
 
 def _settings(path: str) -> Mapping[str, Any]:
-    digest, data = read_file(path, MAX_BYTES + 1)
+    digest, data = digests.read_file(path, MAX_BYTES + 1)
     if not digest:
         raise EntryProblem("it cannot be read")
     if len(data) > MAX_BYTES:
@@ -98,15 +97,6 @@ def _is_bridge(hook: Mapping[str, Any]) -> bool:
     words = [hook.get("command"), *(hook["args"] if isinstance(hook.get("args"), list) else ())]
     line = " ".join(word for word in words if isinstance(word, str))
     return "samuel" in line and _BRIDGE.search(line) is not None
-
-
-def _entries(place: HookPlace, hooks: Mapping[str, list[Any]], *, of_user: bool) -> Iterator[Entry]:
-    if place.client == "cursor":
-        # Cursor runs the user's hooks in ~/.cursor, those of a project in its root.
-        directory = str(place.path.parent) if of_user else ""
-        yield from cursor_hooks(hooks, place.base, directory, of_user=of_user)
-    else:
-        yield from claude_hooks(place.client, hooks, place.base, place.plugin, of_user=of_user)
 
 
 def _named(entries: Iterable[Entry], prefix: str, names: Counter[str], *, disabled: bool) -> Iterator[ClientHook]:

@@ -14,6 +14,7 @@ from samuel.events.loop import CheckRun
 from samuel.history.attempts import TreeState
 from samuel.history.reports import Report
 from samuel.history.run import AttemptResult, LaneRecord
+from samuel.places.cluster import ClusterChoice
 from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
 from samuel.version import __version__
 from samuel.workspaces.fleet.drain import drained
@@ -184,7 +185,7 @@ class Fleet:
         return answers_of(machine.place, prune)
 
     def _ask_for(self, kind: type[L], machine: FleetMachine, request: MachineRequest, member: str) -> L:
-        command = PlaceCommand((COMMAND,), line_of(request), resources_of(request.agent), member)
+        command = PlaceCommand((COMMAND,), line_of(request), ClusterChoice(resources_of(request.agent), member))
         return ask_for(kind, machine.place, command, self._project)
 
     def machine_name(self, name: str, member: str) -> str:
@@ -212,7 +213,8 @@ class Fleet:
         sent = self._request(machine, request.base, needed, record.agent)
         sent = replace(sent, work=work, task_checks=checks_of(request.tasks))
         avoided = machine.avoided(self._drained(), self._project.clock.now())
-        command = PlaceCommand((COMMAND,), line_of(sent), resources_of(record.agent), avoided=avoided)
+        choice = ClusterChoice(resources_of(record.agent), avoided=avoided)
+        command = PlaceCommand((COMMAND,), line_of(sent), choice)
         try:
             line = self._ask(machine, command, record)
         except PlaceLost:

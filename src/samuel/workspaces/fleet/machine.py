@@ -9,6 +9,7 @@ from typing import NamedTuple
 from samuel.base.errors import SamuelError
 from samuel.config.place_spec import PlaceSpec
 from samuel.history.run import MachineState, PlaceState
+from samuel.places.cluster import machines_of
 from samuel.places.place import Place, PlaceBroken
 from samuel.workspaces.fleet.refusal import MachineRefused
 
@@ -49,7 +50,7 @@ class FleetMachine:
         free = [lane for lane in self.state.lanes if lane not in taken]
         if self.name in drained:
             return []
-        machines = self.place.machines()
+        machines = machines_of(self.place)
         if not machines:
             return free
         avoided = self.avoided(drained, now)
@@ -60,7 +61,7 @@ class FleetMachine:
         """The machines of a cluster that get no work now: they cannot, they refused, or a person drained them."""
         return {
             machine.id
-            for machine in self.place.machines()
+            for machine in machines_of(self.place)
             if machine.problem
             or f"{self.name}/{machine.name}" in drained
             or (machine.id in self.left_out and now < self.left_out[machine.id].until)
@@ -68,7 +69,7 @@ class FleetMachine:
 
     def is_drained(self, drained: Collection[str]) -> bool:
         """Whether a person drained the place, or whatever machine of a cluster could still work."""
-        machines = self.place.machines()
+        machines = machines_of(self.place)
         return self.name in drained or (bool(machines) and not self.has_others(drained, FAR_FUTURE))
 
     def leave_out(self, id: str, error: MachineRefused | PlaceBroken, now: float) -> MachineLeftOut:
@@ -85,11 +86,11 @@ class FleetMachine:
 
     def has_others(self, drained: Collection[str], now: float) -> bool:
         """Whether a machine of the cluster can take work then."""
-        return len(self.avoided(drained, now)) < len(self.place.machines())
+        return len(self.avoided(drained, now)) < len(machines_of(self.place))
 
     def member_name(self, id: str) -> str:
         """What people call a machine of a cluster."""
-        return next((machine.name for machine in self.place.machines() if machine.id == id), id)
+        return next((machine.name for machine in machines_of(self.place) if machine.id == id), id)
 
     def machine_states(self) -> tuple[MachineState, ...]:
         return tuple(
@@ -98,5 +99,5 @@ class FleetMachine:
                 slots=machine.slots,
                 why=machine.problem or (self.left_out[machine.id].why if machine.id in self.left_out else ""),
             )
-            for machine in self.place.machines()
+            for machine in machines_of(self.place)
         )

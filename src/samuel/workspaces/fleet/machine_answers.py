@@ -11,7 +11,8 @@ from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.events.endings import ExitReason
 from samuel.history.reports import Report
-from samuel.places.place import ClusterMachine, Place, PlaceBroken, PlaceCommand, PlaceConnection, PlaceLost
+from samuel.places.cluster import ClusterMachine, machines_of
+from samuel.places.place import Place, PlaceBroken, PlaceCommand, PlaceConnection, PlaceLost
 from samuel.workspaces.fleet.outbox import Inbox
 from samuel.workspaces.fleet.refusal import MachineRefused
 from samuel.workspaces.fleet.report_lines import report_of
@@ -86,7 +87,7 @@ def answers_of(place: Place, ask: Callable[[str], T]) -> list[tuple[str, T | Sam
         except (PlaceLost, PlaceBroken, MachineRefused) as error:
             return error
 
-    members = place.machines() or [ClusterMachine("", "", place.slots)]
+    members = machines_of(place) or [ClusterMachine("", "", place.slots)]
     with ThreadPoolExecutor(CHECKS_AT_ONCE) as threads:
         return list(zip((member.id for member in members), threads.map(answer, members), strict=True))
 

@@ -1,0 +1,1 @@
+"""Antigravity CLI, by Google."""

@@ -1,0 +1,38 @@
+"""The hooks of Claude Code are in its settings."""
+
+from __future__ import annotations
+
+from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion
+from samuel.clients.entries.json_hooks import JsonHooks
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, OffSwitch, grouped_entry, home_directory
+from samuel.clients.entries.settings_file import read_settings, table_in
+
+HOOKS = JsonHooks("claude", grouped_entry, byte_order_mark=True)
+
+
+def is_trusted(question: TrustQuestion) -> bool:
+    # Beside ~/.claude, but inside a directory that CLAUDE_CONFIG_DIR names.
+    directory = question.home if question.environment.get("CLAUDE_CONFIG_DIR") else question.home.parent
+    projects = table_in(read_settings(directory / ".claude.json"), "projects")
+    return any(
+        table_in(projects, str(directory)).get("hasTrustDialogAccepted") is True for directory in question.above
+    )
+
+
+LAYOUT = ClientLayout(
+    program="claude",
+    project=(EntryFile(".claude/settings.json", HOOKS),),
+    user=(EntryFile("settings.json", HOOKS),),
+    home=home_directory(".claude", "CLAUDE_CONFIG_DIR"),
+    command=CommandFacts(project_variable="CLAUDE_PROJECT_DIR", exit_code_denies=True),
+    trust=TrustFacts(
+        {
+            "project": "start `claude` in this directory once and accept its question about trust; "
+            "`claude -p` does not ask and runs the hooks"
+        },
+        is_trusted,
+        asks_itself=True,
+    ),
+    off_switch=OffSwitch(("disableAllHooks",), True),
+)

@@ -1,0 +1,176 @@
+"""Hooks in the format of Claude Code, which Codex has too.
+
+A hook reads one JSON object. Exit code 2 blocks, with the reason on stderr; any other code but 0 is a fault of the
+hook. With exit code 0 it may print a JSON object: `hookSpecificOutput`, `decision`, `continue`, `systemMessage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from samuel.clients.hook_formats.file_input import common_input, native_input
+from samuel.clients.hook_formats.hook_format import (
+    HookFailed,
+    HookFormat,
+    HookOutput,
+    InvalidAnswer,
+    Payload,
+    Result,
+    extra,
+    native_tool_name,
+    parsed_answer,
+    text,
+    verdict,
+)
+from samuel.events import names
+
+EVENTS: Mapping[str, str] = {
+    "SessionStart": names.SESSION_START,
+    "UserPromptSubmit": names.USER_PROMPT_SUBMIT,
+    "PreToolUse": names.PRE_ABILITY_CALL,
+    "PostToolUse": names.POST_ABILITY_CALL,
+    "PostToolUseFailure": names.POST_ABILITY_CALL,
+    "Stop": names.SESSION_STOP,
+    "SessionEnd": names.SESSION_END,
+}
+TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
+    "shell": ("Bash",),
+    "edit": ("Edit", "MultiEdit"),
+    "write": ("Write",),
+    "read": ("Read",),
+    "search": ("Grep", "Glob"),
+    "fetch": ("WebFetch", "WebSearch"),
+    "task": ("Task", "Agent"),
+}
+SOURCE, REASON = "startup", "other"  # of a session's start and end, where the caller does not give them
+BLOCKED = 2
+UNNAMED = "blocked without a reason"
+# To defer is to leave the decision to a person.
+PERMISSIONS = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
+DECISIONS = {"approve": "allow", "block": "deny"}
+
+
+def translate_payload(client_event: str, payload: Payload) -> dict[str, Any]:
+    """What a hook of this event reads."""
+    fields = extra(payload)
+    return {
+        "session_id": payload.get("session_id", ""),
+        "transcript_path": text(fields.get("transcript_path")),
+        "cwd": text(fields.get("cwd")) or payload.get("project_root", ""),
+        "permission_mode": text(fields.get("permission_mode")) or "default",
+        "hook_event_name": client_event,
+        **_event_fields(client_event, payload, fields),
+    }
+
+
+def _event_fields(client_event: str, payload: Payload, fields: Mapping[str, Any]) -> dict[str, Any]:
+    match client_event:
+        case "PreToolUse":
+            return _tool_call(payload, fields)
+        case "PostToolUse":
+            return {
+                **_tool_call(payload, fields),
+                "tool_response": _response(payload),
+                **({"duration_ms": payload["duration_ms"]} if "duration_ms" in payload else {}),
+            }
+        case "PostToolUseFailure":
+            error = payload.get("tool_output", payload.get("output_summary", ""))
+            return {**_tool_call(payload, fields), "error": error, "is_interrupt": False}
+        case "UserPromptSubmit":
+            return {"prompt": payload.get("user_message", "")}
+        case "Stop":
+            return {"stop_hook_active": fields.get("stop_hook_active") is True}
+        case "SessionStart":
+            return {"source": text(fields.get("source")) or SOURCE}
+        case _:
+            return {"reason": text(fields.get("reason")) or REASON}
+
+
+def _tool_call(payload: Payload, fields: Mapping[str, Any]) -> dict[str, Any]:
+    ability_id = str(payload.get("ability_id", ""))
+    return {
+        "tool_name": native_tool_name(FORMAT, ability_id),
+        "tool_input": native_input(ability_id, payload.get("tool_input", {})),
+        "tool_use_id": text(fields.get("call_id")) or payload.get("event_id", ""),
+    }
+
+
+def _response(payload: Payload) -> Any:
+    """The output of a call. That of a shell is an object in this format, also where the caller gave text."""
+    output = payload.get("tool_output", "")
+    if payload.get("ability_id") == "shell" and isinstance(output, str):
+        return {"stdout": output, "stderr": "", "interrupted": False}
+    return output
+
+
+def translate_output(client_event: str, payload: Payload, output: HookOutput) -> Result:
+    """What the output of a hook means."""
+    event = EVENTS[client_event]
+    if output.exit_code == BLOCKED:
+        return _blocked(event, output.stderr.strip() or UNNAMED)
+    if output.exit_code != 0:
+        raise HookFailed
+    printed = output.stdout.strip()
+    if not printed.startswith("{"):
+        # For these two events the format adds plain text to the agent's context.
+        adds = event in (names.SESSION_START, names.USER_PROMPT_SUBMIT)
+        return {"messages_to_user": [printed]} if printed and adds else {}
+    return _answer(event, payload, parsed_answer(printed))
+
+
+def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
+    specific = answer.get("hookSpecificOutput")
+    specific = specific if isinstance(specific, Mapping) else {}
+    messages = [text(answer.get("systemMessage")), text(specific.get("additionalContext"))]
+    result: Result = {}
+    reason = text(answer.get("reason"))
+    if answer.get("continue") is False and event != names.SESSION_STOP:  # at a stop it says: do stop
+        result = _blocked(event, text(answer.get("stopReason")) or reason or UNNAMED)
+    elif permission := specific.get("permissionDecision") if event == names.PRE_ABILITY_CALL else None:
+        result = verdict(_word(PERMISSIONS, permission), text(specific.get("permissionDecisionReason")))
+    elif decision := answer.get("decision"):
+        block = _word(DECISIONS, decision) == "deny"
+        result = _blocked(event, reason or UNNAMED) if block else _approved(event, reason)
+    rewritten = specific.get("updatedInput")
+    if event == names.PRE_ABILITY_CALL and rewritten is not None and result.get("decision") != "deny":
+        result["tool_input"] = common_input(payload.get("ability_id"), rewritten)
+    for key in ("updatedToolOutput", "updatedMCPToolOutput"):
+        if event == names.POST_ABILITY_CALL and specific.get(key) is not None:
+            result["tool_output"] = specific[key]
+    if texts := [*result.get("messages_to_user", ()), *filter(None, messages)]:
+        result["messages_to_user"] = texts
+    return result
+
+
+def _blocked(event: str, reason: str) -> Result:
+    """A block: a denial where there is something to deny, a message that keeps the session going at its stop."""
+    if event in (names.PRE_ABILITY_CALL, names.USER_PROMPT_SUBMIT):
+        return verdict("deny", reason)
+    if event == names.SESSION_STOP:
+        return {"follow_up_messages": [reason]}
+    return {"messages_to_user": [reason]}
+
+
+def _approved(event: str, reason: str) -> Result:
+    return verdict("allow", reason) if event == names.PRE_ABILITY_CALL else {}
+
+
+def _word(words: Mapping[str, str], value: object) -> str:
+    """What a word of the format means. A word that it does not have may have been meant to deny."""
+    if not isinstance(value, str) or value not in words:
+        raise InvalidAnswer(f"its decision must be one of {', '.join(words)}")
+    return words[value]
+
+
+FORMAT = HookFormat(
+    client="claude",
+    events=EVENTS,
+    translate_payload=translate_payload,
+    translate_output=translate_output,
+    tool_names=TOOL_NAMES,
+    mcp_name="mcp__{server}__{tool}",
+    project_variable="CLAUDE_PROJECT_DIR",
+    project_files=(".claude/settings.json", ".claude/settings.local.json"),
+    user_file=".claude/settings.json",
+)

@@ -1,0 +1,28 @@
+"""The hooks of Codex are in a file of their own. It runs those that its user reviewed."""
+
+from __future__ import annotations
+
+from samuel.clients.codex.trust import is_trusted
+from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.hook_trust import TrustFacts
+from samuel.clients.entries.json_hooks import JsonHooks
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, grouped_entry, home_directory
+
+HOOKS = JsonHooks("codex", grouped_entry)
+SKIPS = "codex skips hooks that nobody reviewed, and says nothing"
+
+LAYOUT = ClientLayout(
+    program="codex",
+    project=(EntryFile(".codex/hooks.json", HOOKS),),
+    user=(EntryFile("hooks.json", HOOKS),),
+    home=home_directory(".codex", "CODEX_HOME"),
+    command=CommandFacts(session_directory="*/codex-arg0*", exit_code_denies=True),
+    trust=TrustFacts(
+        {
+            "project": "start `codex` in this directory, trust the directory, then review the hooks with "
+            f"`/hooks`; {SKIPS}",
+            "user": f"start `codex` and review the hooks with `/hooks`; {SKIPS}",
+        },
+        is_trusted,
+    ),
+)

@@ -1,0 +1,15 @@
+"""Hooks that were written for Codex: in the format of Claude Code.
+
+Codex reports every call that ended as PostToolUse, and has no event for a failure.
+"""
+
+from __future__ import annotations
+
+from samuel.clients.claude import hook_format as claude
+
+FORMAT = claude.FORMAT._replace(
+    client="codex",
+    events={event: ours for event, ours in claude.EVENTS.items() if event != "PostToolUseFailure"},
+    project_files=(".codex/hooks.json",),
+    user_file=".codex/hooks.json",
+)

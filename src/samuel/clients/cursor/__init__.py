@@ -1,0 +1,1 @@
+"""Cursor. Its hooks only: Samuel does not run it as an agent."""

@@ -1,0 +1,1 @@
+"""goose, by Block."""

@@ -1,0 +1,1 @@
+"""Kiro CLI, by Amazon."""

@@ -1,0 +1,1 @@
+"""mini-swe-agent, of the SWE-bench team."""

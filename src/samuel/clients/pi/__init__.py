@@ -1,0 +1,1 @@
+"""pi, by Mario Zechner."""

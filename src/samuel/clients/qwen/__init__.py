@@ -1,0 +1,1 @@
+"""Qwen Code, by Alibaba."""
