@@ -56,10 +56,11 @@ def process_bridge(
     native_events = [native for native, event in CLIENTS[client].events.items() if event in events]
     plan = RUN_BRIDGES[client](BridgeRequest(client, root, directory, home, command, host, native_events))
     homes = (make_home(plan.home),) if plan.home else ()
-    return ProcessBridge(plan.arguments, plan.env, homes, _written((launcher, *plan.files)))
+    return ProcessBridge(plan.arguments, plan.env, homes, _write((launcher, *plan.files)))
 
 
-def _written(files: Sequence[BridgeFile]) -> dict[Path, bytes]:
+def _write(files: Sequence[BridgeFile]) -> dict[Path, bytes]:
+    """Write the files; what is in each of them."""
     for file in files:
         file.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         atomic.write_bytes(file.path, file.data, file.mode, durable=False)
