@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from samuel.base import paths
 from samuel.base.errors import UsageError
 from samuel.base.printable import safe
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.output import Output
+from samuel.process.inside_a_run import inside_a_run
 
 # click is imported where it is used: `samuel emit` does without its parser.
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
-from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.cli.output import Output
 from samuel.config.model import Config
 from samuel.files.inside import refuse_links
 from samuel.plugins.installed import texts as plugin_texts
 from samuel.plugins.installed import titled
+from samuel.process.inside_a_run import refuse_inside_a_run
 from samuel.routing.abilities import registry
 from samuel.routing.abilities.execution import trust as ability_trust
 from samuel.shipped.table import SHIPPED_HOOKS

@@ -13,12 +13,12 @@ from samuel.base.decoding import convert
 from samuel.base.errors import UsageError
 from samuel.cli.ability import abilities, problems
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.json_input import read_text
 from samuel.cli.session.options import session_of, session_option
 from samuel.config.model import Config
 from samuel.events.explain import explained
 from samuel.events.session import SuggestedAbility
+from samuel.process.inside_a_run import inside_a_run
 from samuel.routing.abilities.ranking import Ranker
 from samuel.routing.abilities.registry import Registry, cache_file
 from samuel.routing.abilities.route import AbilityRouting, RouteCandidate, open_index

@@ -10,8 +10,8 @@ import click
 
 from samuel.base import paths
 from samuel.base.errors import SamuelError
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.lazy import CommandEntry, LazyGroup
+from samuel.process.inside_a_run import inside_a_run
 
 if TYPE_CHECKING:
     from samuel.bridges.files import BridgeContext, FileChange

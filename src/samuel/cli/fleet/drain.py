@@ -7,8 +7,8 @@ from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import run_file, state_directory
+from samuel.process.inside_a_run import inside_a_run
 from samuel.workspaces.fleet.drain import drained, set_drained
 
 

@@ -6,10 +6,10 @@ import click
 
 from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.output import OutputTable
 from samuel.config.place_spec import place_specs
 from samuel.files.lock import held
+from samuel.process.inside_a_run import inside_a_run
 
 COLUMNS = ("place", "refs", "lanes", "left")
 PLACE = "The place to prune: `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places, can be repeated."
@@ -33,8 +33,8 @@ def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment
         samuel fleet prune
         samuel fleet prune --place ssh:build1:2
     """
-    from samuel.app.fleet_prune import prune_places  # most of the package
     from samuel.app.options import Overrides
+    from samuel.machines.fleet_prune import prune_places  # most of the package
 
     if run := inside_a_run():
         raise UsageError(f"`fleet prune` does not work inside run {run}", "call it when the run is over")

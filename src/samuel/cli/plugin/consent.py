@@ -12,7 +12,6 @@ from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext
-from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.cli.plugin import display
 from samuel.cli.plugin.progress import Progress
 from samuel.cli.plugin.selection import named
@@ -22,6 +21,7 @@ from samuel.plugins.fetch import SILENT, FetchProgress
 from samuel.plugins.installed import GLOBAL, LOCAL, InstalledPlugin
 from samuel.plugins.lock import LockedHook
 from samuel.plugins.store import Plan, Store, set_enabled
+from samuel.process.inside_a_run import refuse_inside_a_run
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 

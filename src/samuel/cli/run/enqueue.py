@@ -5,10 +5,10 @@ import click
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import change_tasks, origin_file, state_directory
 from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
+from samuel.process.inside_a_run import inside_a_run
 from samuel.tasks.changes import add_all
 from samuel.tasks.origin import origin_of, without_place
 from samuel.tasks.task import PRIORITIES

@@ -8,10 +8,10 @@ from samuel.base import paths
 from samuel.base.errors import UsageError
 from samuel.base.printable import shell_word
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import run_file, state_directory
 from samuel.git.git import Git
 from samuel.process import environment
+from samuel.process.inside_a_run import inside_a_run
 from samuel.process.live import is_live
 from samuel.workspaces.finish_branch import branch_to_finish, discard, merge, propose
 

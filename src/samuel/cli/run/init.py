@@ -13,7 +13,6 @@ from samuel.checks.files import CheckFiles, disk_reader, without_tests, without_
 from samuel.checks.tests_of_tasks import warnings_about_tests
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.consent import Consent, ask_for_each
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import origin_file, run_file, state_directory, task_store
 from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
@@ -23,6 +22,7 @@ from samuel.files.inside import refuse_links
 from samuel.files.lock import held
 from samuel.git.git import Git
 from samuel.process import environment
+from samuel.process.inside_a_run import inside_a_run
 from samuel.prompts import background
 from samuel.tasks.importing import TaskImport
 from samuel.tasks.origin import Origins, origin_of, without_place

@@ -10,13 +10,13 @@ from samuel.base import paths
 from samuel.base.clock import SystemClock
 from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.lazy import CommandEntry, LazyGroup
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory
 from samuel.files.lock import held
 from samuel.git.git import Git
 from samuel.process import environment
+from samuel.process.inside_a_run import inside_a_run
 from samuel.workspaces.lanes.listing import ListedLane, lanes_directory, listed_lanes, remove_lane
 
 COLUMNS = ("lane", "commit", "task", "path")

@@ -8,7 +8,6 @@ from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.printable import file_name, shell_word
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.run import state_directory, task_store
 from samuel.files.lock import held
 from samuel.git.git import Git
@@ -16,6 +15,7 @@ from samuel.git.kept_refs import KeptRef
 from samuel.git.trees import Trees
 from samuel.history.kept_attempts import kept_attempt, restore_plan
 from samuel.process import environment
+from samuel.process.inside_a_run import inside_a_run
 from samuel.tasks.task import find
 
 NAMED = 10  # paths in one message

@@ -13,9 +13,9 @@ from samuel.base.printable import shell_word
 from samuel.bridges.coverage import total_coverage
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
-from samuel.cli.run.agent_log import last_words, stream_of
 from samuel.cli.run.history import cost_of, run_data, seconds_of
 from samuel.cli.run.selection import RunsOfProject, Selection
+from samuel.display.agent_log import last_words, stream_of
 from samuel.git.git import Git
 from samuel.history.attempt_record import AttemptRecord, CheckRecord
 from samuel.history.history import RunHistory, shortest_prefix

@@ -12,7 +12,7 @@ from samuel.base.errors import UsageError
 from samuel.base.printable import safe
 from samuel.cli.command_context import CommandContext
 from samuel.cli.run.format_handlers import format_handlers
-from samuel.cli.run.words import plural
+from samuel.display.report_lines import plural
 from samuel.tasks.formats.base import TaskFormat
 from samuel.tasks.formats.markdown_tasks import counted
 from samuel.tasks.formats.source import LARGEST

@@ -13,17 +13,18 @@ from samuel.attempt.stop import Stop
 from samuel.base import paths
 from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.output import OutputTable
 from samuel.cli.run.budget_option import BudgetType
-from samuel.cli.run.display import JsonDisplay, PlainDisplay
-from samuel.cli.run.live import LiveDisplay
 from samuel.cli.run.preflight import make_ready
-from samuel.cli.run.profile import RunProfile
-from samuel.cli.run.run_fields import run_fields
 from samuel.cli.run.unguarded import ACCEPT_UNGUARDED
-from samuel.cli.run.words import first_line, plural
 from samuel.cli.signals import END, handled_by
 from samuel.config import load_personal
 from samuel.config.place_spec import MOST_SLOTS, PlaceSpec, place_specs
+from samuel.display.line_display import JsonDisplay, PlainDisplay
+from samuel.display.live_display import LiveDisplay
+from samuel.display.report_lines import first_line, plural
+from samuel.display.run_fields import run_fields
+from samuel.display.run_profile import COLUMNS, RunProfile
 from samuel.events.endings import ExitReason
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget
 from samuel.history.no_task import WITHOUT_TASK
@@ -125,7 +126,7 @@ def run_loop(
             agents = (agent,) if agent else app.workplace.chosen_agents
             most = 0 if only_land else iterations or settings.max_iterations
             run = loop.run(most, agents, add_budget)
-    table = run_profile.table()
+    table = OutputTable(COLUMNS, run_profile.rows())
     data = {**run_fields(run), **({"profile": table.plain()} if profile else {})}
     warnings = [*(display.warnings if isinstance(display, JsonDisplay) else ()), *run.complaints]
     error = run.exit_message if run.exit_reason is ExitReason.ERROR else ""

@@ -13,10 +13,10 @@ from samuel.base.printable import shell_word
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory, task_store
-from samuel.cli.run.hold_lines import hold_data, hold_lines, waits_for
-from samuel.cli.run.lane_lines import lane_lines, lanes_data
-from samuel.cli.run.run_fields import run_fields
-from samuel.cli.run.words import FINISH
+from samuel.display.hold_lines import hold_data, hold_lines, waits_for
+from samuel.display.lane_lines import lane_lines, lanes_data
+from samuel.display.report_lines import FINISH
+from samuel.display.run_fields import run_fields
 from samuel.events.endings import ExitReason
 from samuel.git.git import Git
 from samuel.history.history import History, RunHistory

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from samuel.app.fleet_check import code_of, fleet_without_a_run, of_all_places
 from samuel.base.errors import SamuelError
 from samuel.config.place_spec import PlaceSpec
 from samuel.git.git import Git
 from samuel.history.history import History
 from samuel.history.run_file import RunFile
+from samuel.machines.fleet_check import code_of, fleet_without_a_run, of_all_places
 from samuel.workspaces.fleet.exchange import Exchange
 from samuel.workspaces.fleet.fleet import Fleet
 from samuel.workspaces.fleet.wire import InventoryLine, PruneRequest

@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, assert_never
 
 from samuel.base.printable import safe, shell_word, without_control_sequences
-from samuel.cli.run.agent_text import AgentText
-from samuel.cli.run.colours import colour_of, coloured, terminal_has_colours
-from samuel.cli.run.words import (
+from samuel.display.agent_text import AgentText
+from samuel.display.colours import colour_of, coloured, terminal_has_colours
+from samuel.display.report_lines import (
     LOOKING,
     agent_line,
     baseline_line,

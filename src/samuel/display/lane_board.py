@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from samuel.cli.run.words import check_result, cost, elapsed, first_line, step_words, subject
+from samuel.display.report_lines import check_result, cost, elapsed, first_line, step_words, subject
 from samuel.history.reports import (
     AgentActivity,
     AgentEnded,

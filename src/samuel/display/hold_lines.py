@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.cli.run.words import clock_time, elapsed
+from samuel.display.report_lines import clock_time, elapsed
 from samuel.history.availability import AgentWait, choose
 from samuel.history.run import Run
 from samuel.report.words import line

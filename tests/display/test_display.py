@@ -12,11 +12,11 @@ from rich.console import Console
 
 from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.attempt.baseline import FAILED
-from samuel.cli.run.agent_text import AgentText
-from samuel.cli.run.colours import GREEN, RED, YELLOW, colour_of
-from samuel.cli.run.display import JsonDisplay, PlainDisplay
-from samuel.cli.run.live import LiveDisplay
-from samuel.cli.run.words import clock_time, cost, next_steps, plural
+from samuel.display.agent_text import AgentText
+from samuel.display.colours import GREEN, RED, YELLOW, colour_of
+from samuel.display.line_display import JsonDisplay, PlainDisplay
+from samuel.display.live_display import LiveDisplay
+from samuel.display.report_lines import clock_time, cost, next_steps, plural
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import RunRecord
 from samuel.history.history import RunHistory

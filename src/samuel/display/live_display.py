@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from samuel.base.printable import safe
-from samuel.cli.run.display import FINISHING, PlainDisplay
-from samuel.cli.run.lane_board import LaneBoard
-from samuel.cli.run.words import (
+from samuel.display.lane_board import LaneBoard
+from samuel.display.line_display import FINISHING, PlainDisplay
+from samuel.display.report_lines import (
     LOOKING,
     check_result,
     cost,
