@@ -12,13 +12,15 @@ from rich.console import Console
 
 from samuel.agents.ending import AgentEnding, EndingKind
 from samuel.attempt.baseline import FAILED
+from samuel.base.wording import clock_time, plural
 from samuel.display.agent_text import AgentText
 from samuel.display.colours import GREEN, RED, YELLOW, colour_of
 from samuel.display.line_display import JsonDisplay, PlainDisplay
 from samuel.display.live_display import LiveDisplay
-from samuel.display.report_lines import clock_time, cost, next_steps, plural
+from samuel.display.report_lines import next_steps
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import RunRecord
+from samuel.history.cost_summary import cost
 from samuel.history.history import RunHistory
 from samuel.history.reports import (
     AgentActivity,

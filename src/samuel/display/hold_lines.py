@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.display.report_lines import clock_time, elapsed
+from samuel.base.wording import clock_time, elapsed, line
 from samuel.history.availability import AgentWait, choose
 from samuel.history.run import Run
-from samuel.report.words import line
 
 
 def hold_data(run: Run) -> dict[str, Any]:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from samuel.display.report_lines import check_result, cost, elapsed, first_line, step_words, subject
+from samuel.base.wording import elapsed, first_line
+from samuel.display.report_lines import check_result, step_words, subject
+from samuel.history.cost_summary import cost
 from samuel.history.reports import (
     AgentActivity,
     AgentEnded,

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, assert_never
 
 from samuel.base.printable import safe, shell_word, without_control_sequences
+from samuel.base.wording import first_line, plural, tail
 from samuel.display.agent_text import AgentText
 from samuel.display.colours import colour_of, coloured, terminal_has_colours
 from samuel.display.report_lines import (
@@ -18,16 +19,13 @@ from samuel.display.report_lines import (
     baseline_line,
     check_result,
     end_line,
-    first_line,
     judged_twice_line,
     lost_tests_line,
     next_steps,
-    plural,
     put_away_line,
     settled_line,
     short_path,
     subject,
-    tail,
     wait_line,
 )
 from samuel.events.endings import ExitReason, IterationOutcome

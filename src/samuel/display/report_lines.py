@@ -1,18 +1,19 @@
-"""The words of a run's display: counts, times, costs, endings, and what to do next."""
+"""The lines of a run's display: one for each kind of report, and what to do next at the end."""
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from samuel.agents.ending import EndingKind
 from samuel.attempt import baseline
 from samuel.attempt.baseline import cannot_run_text
 from samuel.base.printable import shell_word, shorten
+from samuel.base.wording import clock_time, elapsed, first_line, plural
 from samuel.checks.withheld import withheld_hint
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.history.cost_summary import cost
+from samuel.history.outcome_words import NOTHING_GREEN
 from samuel.history.reports import (
     AgentEnded,
     BaselineChecked,
@@ -27,20 +28,17 @@ from samuel.history.reports import (
 )
 from samuel.report.lost_tests import lost_tests_words
 from samuel.report.way_out import way_out_lines
-from samuel.report.words import NOTHING_GREEN
 from samuel.tasks.answering import answer_command
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 
 LOOKING = "looking for tasks"
-TAIL_LINES = 10
 MOST_FILES = 3  # files of checks that a line names
 AGAIN = 50  # characters of a title that was printed in full before
 MOST_BLOCKED = 5  # tasks that the end of a run names one by one
 FINISH = "samuel run finish --merge (or --pr, --discard)"
 NO_CHECKS = "no checks are configured"
 
-_DAY = 24 * 3600
 _ENDINGS = {
     EndingKind.UNAUTHORISED: "not logged in",
     EndingKind.OVERLOADED: "its service is overloaded",
@@ -203,55 +201,3 @@ def short_path(path: str) -> str:
     """A path as the user can type it here: relative if it is below the current directory."""
     directory = os.path.join(os.getcwd(), "")
     return path.removeprefix(directory)
-
-
-def first_line(text: str) -> str:
-    return next(iter(text.splitlines()), "")
-
-
-def tail(text: str, lines: int = TAIL_LINES, indent: str = "    ") -> list[str]:
-    """The last lines of an output, indented, without empty ones at its ends."""
-    return [f"{indent}{line}".rstrip() for line in text.rstrip().strip("\n").splitlines()[-lines:]]
-
-
-def elapsed(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def clock_time(at: float, now: float) -> str:
-    """A time of day as a clock on the wall shows it: with seconds if it is near, with the day if it is far."""
-    try:
-        there, here = time.localtime(at), time.localtime(now)
-    except (OverflowError, ValueError, OSError):  # an agent may report any number
-        return str(at)
-    if abs(at - now) < 60:
-        return time.strftime("%H:%M:%S", there)
-    if there[:3] == here[:3]:
-        return time.strftime("%H:%M", there)
-    return time.strftime("%a %H:%M" if abs(at - now) < 6 * _DAY else "%Y-%m-%d %H:%M", there)
-
-
-def total(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The sum of usages, by name; what none of them has is not in it."""
-    summed: dict[str, Any] = {}
-    for usage in usages:
-        for name, value in usage.items():
-            if isinstance(value, int | float):
-                summed[name] = summed.get(name, 0) + value
-    return summed
-
-
-def cost(usage: Mapping[str, Any]) -> str:
-    """`, 12,345 tokens, $0.12`, for agents that report their usage; "" for others."""
-    tokens = sum(int(usage.get(name) or 0) for name in ("input_tokens", "output_tokens"))
-    parts = [f"{tokens:,} tokens"] if tokens else []
-    if dollars := usage.get("cost_usd"):
-        parts.append(f"${dollars:.2f}" if dollars >= 0.005 else "<$0.01")
-    return f", {', '.join(parts)}" if parts else ""
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 task`, `2 tasks`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"

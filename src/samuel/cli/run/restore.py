@@ -7,6 +7,7 @@ import click
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.printable import file_name, shell_word
+from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import state_directory, task_store
 from samuel.files.lock import held
@@ -48,7 +49,7 @@ def restore(here: CommandContext, id: str, attempt: int | None, force: bool) -> 
             locks.enter_context(held(directory / "run.lock", note="samuel run restore"))
         restored_paths = _restore(Trees(git, record / "trees"), ref, force=force)
     data = {"task": id, "attempt": ref.attempt, "run_id": ref.run, "ref": ref.name, "paths": restored_paths}
-    many = f"{len(restored_paths)} file{'' if len(restored_paths) == 1 else 's'}"
+    many = plural(len(restored_paths), "file")
     lines = [f"  {path}" for path in restored_paths]
     return here.out.answer(data, "\n".join([f"restored {many} of attempt {ref.attempt} of task `{id}`", *lines]))
 

@@ -10,6 +10,7 @@ import msgspec
 from samuel.agents.process_files import LOGS, log_path, written_log
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.printable import shell_word
+from samuel.base.wording import block, details, headline, line, moment, plural, span
 from samuel.bridges.coverage import total_coverage
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
@@ -18,23 +19,14 @@ from samuel.cli.run.selection import RunsOfProject, Selection
 from samuel.display.agent_log import last_words, stream_of
 from samuel.git.git import Git
 from samuel.history.attempt_record import AttemptRecord, CheckRecord
+from samuel.history.cost_summary import CostSummary
 from samuel.history.history import RunHistory, shortest_prefix
+from samuel.history.outcome_words import status_words
 from samuel.process import environment
 from samuel.report.diffs import COMMIT, REF, patch, work_of
 from samuel.report.markdown import check_words
 from samuel.report.model import repository_notes
 from samuel.report.way_out import way_out_lines
-from samuel.report.words import (
-    CostSummary,
-    block,
-    details,
-    headline,
-    line,
-    moment,
-    plural,
-    span,
-    status_words,
-)
 
 WHY = 34  # characters of a reason in a table of 80 columns
 

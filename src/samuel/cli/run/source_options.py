@@ -10,9 +10,9 @@ import click
 
 from samuel.base.errors import UsageError
 from samuel.base.printable import safe
+from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext
 from samuel.cli.run.format_handlers import format_handlers
-from samuel.display.report_lines import plural
 from samuel.tasks.formats.base import TaskFormat
 from samuel.tasks.formats.markdown_tasks import counted
 from samuel.tasks.formats.source import LARGEST

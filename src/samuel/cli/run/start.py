@@ -12,6 +12,7 @@ import click
 from samuel.attempt.stop import Stop
 from samuel.base import paths
 from samuel.base.errors import UsageError
+from samuel.base.wording import first_line, plural
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run.budget_option import BudgetType
@@ -22,7 +23,6 @@ from samuel.config import load_personal
 from samuel.config.place_spec import MOST_SLOTS, PlaceSpec, place_specs
 from samuel.display.line_display import JsonDisplay, PlainDisplay
 from samuel.display.live_display import LiveDisplay
-from samuel.display.report_lines import first_line, plural
 from samuel.display.run_fields import run_fields
 from samuel.display.run_profile import COLUMNS, RunProfile
 from samuel.events.endings import ExitReason

@@ -10,6 +10,7 @@ from samuel.base import paths
 from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError
 from samuel.base.printable import shell_word
+from samuel.base.wording import details, headline, line, moment, plural, span
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory, task_store
@@ -19,7 +20,9 @@ from samuel.display.report_lines import FINISH
 from samuel.display.run_fields import run_fields
 from samuel.events.endings import ExitReason
 from samuel.git.git import Git
+from samuel.history.cost_summary import CostSummary
 from samuel.history.history import History, RunHistory
+from samuel.history.outcome_words import status_words
 from samuel.history.own_branch import OwnBranch, commit_of
 from samuel.history.run import Run, own_branch_of
 from samuel.process import environment
@@ -27,7 +30,6 @@ from samuel.process.live import is_live
 from samuel.report.lost_tests import lost_tests, lost_tests_words
 from samuel.report.model import repository_notes
 from samuel.report.way_out import way_out_lines
-from samuel.report.words import CostSummary, details, headline, line, moment, plural, span, status_words
 from samuel.tasks.answering import answer_command
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.lost_commits import LostCommit, lost_commits, lost_lines

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
+from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run import origin_file, state_directory, task_store
 from samuel.cli.run.format_handlers import format_handlers
-from samuel.display.report_lines import plural
 from samuel.process.inside_a_run import inside_a_run
 from samuel.prompts import background
 from samuel.tasks.formats.source import TaskSource

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import click
 
+from samuel.base.wording import headline
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import state_directory, task_store
-from samuel.report.words import headline
 from samuel.tasks.task import STATUSES, Task
 
 COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why")

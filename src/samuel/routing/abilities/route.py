@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from samuel.base.nearest import SpellingHints
 from samuel.base.printable import file_name
+from samuel.base.wording import plural
 from samuel.events.session import SuggestedAbility
 from samuel.routing.abilities.model import Ability, Level
 from samuel.routing.abilities.ranking import Ranker, Ranking
@@ -255,7 +256,7 @@ def _candidate(
         score += gain
     by_count = usage.calls / (usage.calls + _OFTEN)
     if gain := (1 - score) * USED * max(by_count, usage.weight):
-        why = f"used {usage.calls} time{'s' if usage.calls > 1 else ''}"
+        why = f"used {plural(usage.calls, 'time')}"
         if usage.weight > by_count:
             why = f"preferred by a hook with weight {usage.weight:.2f}: {_line(usage.signal) or 'no signal named'}"
         reasons.append(f"+{gain:.2f} {why}")
