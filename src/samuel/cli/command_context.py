@@ -51,7 +51,8 @@ class CommandContext:
         """
         if not yes and (not self.out.asks or inside_a_run()):
             return
-        from samuel.cli.consent import Consent, ask_for_each, readable  # reads every kind of file that could run
+        from samuel.cli.trust_prompt import ask_for_each
+        from samuel.setup.consent import Consent, readable  # reads every kind of file that could run
 
         consent = Consent(self.root)
         pending = [item for item in consent.pending() if readable(item)]

@@ -9,7 +9,6 @@ from samuel.base.errors import SamuelError, UsageError
 from samuel.base.printable import file_name, shell_word
 from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run import state_directory, task_store
 from samuel.files.lock import held
 from samuel.git.git import Git
 from samuel.git.kept_refs import KeptRef
@@ -17,6 +16,7 @@ from samuel.git.trees import Trees
 from samuel.history.kept_attempts import kept_attempt, restore_plan
 from samuel.process import environment
 from samuel.process.inside_a_run import inside_a_run
+from samuel.setup.run_state import state_directory, task_store
 from samuel.tasks.task import find
 
 NAMED = 10  # paths in one message
@@ -38,7 +38,7 @@ def restore(here: CommandContext, id: str, attempt: int | None, force: bool) -> 
     """
     if run := inside_a_run():
         raise UsageError(f"`run restore` does not work inside run {run}", "call it when the run is over")
-    state = state_directory(here)
+    state = state_directory(here.root)
     find(task_store(state).load(), id)
     git = Git(here.root, environment.clean())
     ref = _ref(git, id, attempt)

@@ -10,13 +10,13 @@ from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.cli.command_context import CommandContext
-from samuel.cli.run import state_directory, task_store
 from samuel.git.git import Git
 from samuel.history.attempt_record import AttemptRecord
 from samuel.history.history import LAST, History
 from samuel.history.own_branch import commit_of
 from samuel.process import environment
 from samuel.report.model import RunReport, build_report
+from samuel.setup.run_state import state_directory, task_store
 from samuel.tasks.task import Task, Tasks
 
 MOVED = "the record of this project's runs is under its former path"
@@ -33,7 +33,7 @@ class RunsOfProject(NamedTuple):
 
     @classmethod
     def here(cls, here: CommandContext) -> RunsOfProject:
-        state = state_directory(here)
+        state = state_directory(here.root)
         tasks: Tasks = ()
         with suppress(SamuelError):  # the runs are worth showing also when the task file is broken or gone
             tasks = task_store(state).load()

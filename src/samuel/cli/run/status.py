@@ -13,7 +13,6 @@ from samuel.base.printable import shell_word
 from samuel.base.wording import details, headline, line, moment, plural, span
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
-from samuel.cli.run import run_file, state_directory, task_store
 from samuel.display.hold_lines import hold_data, hold_lines, waits_for
 from samuel.display.lane_lines import lane_lines, lanes_data
 from samuel.display.report_lines import FINISH
@@ -30,6 +29,7 @@ from samuel.process.live import is_live
 from samuel.report.lost_tests import lost_tests, lost_tests_words
 from samuel.report.model import repository_notes
 from samuel.report.way_out import way_out_lines
+from samuel.setup.run_state import run_file, state_directory, task_store
 from samuel.tasks.answering import answer_command
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.lost_commits import LostCommit, lost_commits, lost_lines
@@ -49,7 +49,7 @@ def status(here: CommandContext) -> int:
     \b
         samuel run status --json
     """
-    directory = state_directory(here)
+    directory = state_directory(here.root)
     user = paths.User.from_environment()
     tasks = task_store(directory).load()
     run = run_file(directory).load()
