@@ -20,6 +20,7 @@ from samuel.files import atomic
 from samuel.files.inside import refuse_links
 from samuel.files.lock import held
 from samuel.git.git import Git
+from samuel.history.run_lock import no_run
 from samuel.process import environment
 from samuel.process.inside_a_run import inside_a_run
 from samuel.prompts import background
@@ -191,6 +192,6 @@ def _make_run_directory(directory: Path) -> None:
 def _replace_tasks(state: Path, tasks: tuple[Task, ...]) -> None:
     """Replace the tasks, and forget the last run so that it is not resumed with them."""
     state.mkdir(parents=True, exist_ok=True)
-    with held(state / "run.lock", note="samuel run init"):
+    with no_run(state, paths.User.from_environment().record(state), "samuel run init"):
         run_file(state).forget()
         task_store(state).replace_all(tasks)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -12,8 +11,8 @@ from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.lazy import CommandEntry, LazyGroup
 from samuel.cli.output import OutputTable
-from samuel.files.lock import held
 from samuel.git.git import Git
+from samuel.history.run_lock import no_run
 from samuel.process import environment
 from samuel.process.inside_a_run import inside_a_run
 from samuel.setup.run_state import run_file, state_directory
@@ -71,10 +70,7 @@ def prune(here: CommandContext) -> int:
     record = paths.User.from_environment().record(state)
     record.mkdir(parents=True, exist_ok=True, mode=0o700)
     removed = []
-    with ExitStack() as locks:
-        for directory in (state, record):
-            if directory.is_dir():
-                locks.enter_context(held(directory / "run.lock", note="samuel run lanes prune"))
+    with no_run(state, record, "samuel run lanes prune"):
         git, lanes_on_disk = _lanes(here, state)
         for lane in lanes_on_disk:
             ref = remove_lane(git, lane, environment.clean(), SystemClock().now())
