@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from samuel.agents.ending import EndingKind
 from samuel.attempt import baseline
@@ -15,15 +16,30 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.cost_summary import cost
 from samuel.history.outcome_words import NOTHING_GREEN
 from samuel.history.reports import (
+    AgentChanged,
     AgentEnded,
     BaselineChecked,
+    BranchChosen,
+    BranchEntered,
     CheckEnded,
     CheckFilesChanged,
+    DiscoveryChosen,
+    HandlerMessage,
     IterationSettled,
     IterationStarted,
+    LandingParked,
+    LandingStarted,
+    LoopWarning,
     LostTests,
+    QuestionAsked,
+    Report,
     RunEnded,
+    RunResumed,
+    RunStarted,
+    TaskDecided,
+    TaskFileUnreadable,
     WaitStarted,
+    WorkLanded,
     WorkPutAway,
 )
 from samuel.report.lost_tests import lost_tests_words
@@ -201,3 +217,61 @@ def short_path(path: str) -> str:
     """A path as the user can type it here: relative if it is below the current directory."""
     directory = os.path.join(os.getcwd(), "")
     return path.removeprefix(directory)
+
+
+def _started(report: RunStarted) -> str:
+    pending = plural(report.statuses.count("pending"), "task")
+    limit = plural(report.max_iterations, "iteration")
+    return f"{pending} to do, {report.statuses.count('completed')} done, at most {limit}"
+
+
+def _agent_changed(report: AgentChanged) -> str:
+    return f"  {report.agent} takes over{f': {first_line(report.why)}' if report.why else ''}"
+
+
+def _question(report: QuestionAsked) -> str:
+    answer = f"samuel run answer {shell_word(report.id)} TEXT"
+    return f"  question about task {report.task_id}: {report.question}\n    {answer}"
+
+
+def _decided(report: TaskDecided) -> str:
+    why = first_line(report.reason)
+    return f"  {report.status} by the agent{f': {why}' if why else ''}"
+
+
+def _landing(report: LandingStarted) -> str:
+    more = f"; {plural(report.waiting, 'other task')} under way" if report.waiting else ""
+    return f"landing: {', '.join(report.tasks)}{more}"
+
+
+def _landed(report: WorkLanded) -> str:
+    return f"landed: {', '.join(report.tasks)} on {report.branch} ({report.commit[:12]})"
+
+
+def _parked(report: LandingParked) -> str:
+    command = f"samuel run land {shell_word(report.task_id)}"
+    return f"waits for you: task {report.task_id}: {report.reason}\n    {command}"
+
+
+LINES: Mapping[type[Report], Callable[[Any], str]] = {
+    RunResumed: lambda report: f"resuming run {report.run_id} at iteration {report.iteration}",
+    RunStarted: _started,
+    BaselineChecked: baseline_line,
+    BranchChosen: lambda report: f"work lands on {report.branch}: {report.why}",
+    BranchEntered: lambda report: f"on the branch {report.branch}, from {report.origin}",
+    DiscoveryChosen: lambda report: f"  {LOOKING}",
+    CheckFilesChanged: lambda report: f"  {judged_twice_line(report)}",
+    LostTests: lambda report: f"  {lost_tests_line(report)}",
+    LoopWarning: lambda report: f"  warning: {report.text}",
+    HandlerMessage: lambda report: f"  {report.text}",
+    TaskFileUnreadable: lambda report: f"waiting: the task file cannot be read\n{report.why}",
+    IterationSettled: settled_line,
+    AgentChanged: _agent_changed,
+    WorkPutAway: lambda report: f"  {put_away_line(report)}",
+    QuestionAsked: _question,
+    TaskDecided: _decided,
+    LandingStarted: _landing,
+    WorkLanded: _landed,
+    LandingParked: _parked,
+}
+"""The lines of reports that need no more than the report itself; `PlainDisplay.line` has the others."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from samuel.base import paths
@@ -28,16 +30,14 @@ from samuel.tasks.task import PRIORITIES
 @click.pass_obj
 def enqueue(
     here: CommandContext,
+    /,
     title: str,
     source: str,
     format_name: str,
     tag: str,
     write_back: bool,
-    description: str,
-    priority: str,
-    complexity: str,
-    depends_on: tuple[str, ...],
     yes: bool,
+    **fields: Any,
 ) -> int:
     """Add a task, or all tasks of a file.
 
@@ -51,17 +51,7 @@ def enqueue(
         )
     if source:
         return _add_source(here, source, format_name, tag, write_back=write_back, yes=yes)
-    *_, task = change_tasks(
-        here.root,
-        lambda who, tasks: who.enqueue(
-            tasks,
-            title,
-            description=description,
-            priority=priority,
-            complexity=complexity,
-            depends_on=depends_on,
-        ),
-    )
+    *_, task = change_tasks(here.root, lambda who, tasks: who.enqueue(tasks, title, **fields))
     return here.out.answer(task.plain(), f"task `{task.id}` is pending: {task.title}")
 
 
