@@ -8,6 +8,7 @@ import sys
 
 from samuel.version import __version__
 
+# Everything else is imported where it is used: a call of `samuel emit` needs little of it.
 TYPE_CHECKING = False  # `typing` is slow to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Callable

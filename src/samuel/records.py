@@ -7,6 +7,7 @@ that they are the real ones (`if TYPE_CHECKING`). Not supported: inheritance, an
 
 from __future__ import annotations
 
+# The modules that records replace are imported where they are used: hardly ever.
 from collections.abc import Callable
 from typing import Any
 

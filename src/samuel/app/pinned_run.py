@@ -58,9 +58,9 @@ class PinnedRun(msgspec.Struct, frozen=True):
 def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bool) -> str:
     """The handlers of tool calls with their content, settings and permission, as a digest."""
 
-    import json  # both only for a run
+    import json  # only for a run
 
-    from samuel.bridges.canary import is_canary
+    from samuel.bridges.canary import is_canary  # only for a run
 
     def is_unagreed(handler: Handler) -> bool:
         return trusts_everything or handler.origin in NEEDS_NO_TRUST

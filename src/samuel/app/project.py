@@ -63,7 +63,7 @@ LEARNED = "update_matcher_suggestions"  # what hooks of PostAbilityCall return f
 class App:
     """One project, opened: its configuration, its handlers and its chains, as they were at that moment."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the public constructor: keywords, of which most callers use one or two
         self,
         root: str | os.PathLike[str] = ".",
         *,

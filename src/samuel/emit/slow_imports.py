@@ -61,6 +61,6 @@ class _Platform(_ImportedLater):
 class _UrllibParse(_ImportedLater):
     @staticmethod
     def quote_from_bytes(data: bytes, safe: str | bytes = "/") -> str:
-        from urllib.parse import quote_from_bytes
+        from urllib.parse import quote_from_bytes  # slow, and rarely called
 
         return quote_from_bytes(data, safe)

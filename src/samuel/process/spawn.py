@@ -42,7 +42,7 @@ class StopCheck(Protocol):
         """True ends the program. `cpu_seconds` gives the CPU time of its whole tree, or None if it is unknown."""
 
 
-def run(
+def run(  # noqa: PLR0913  like subprocess.run: keywords, of which most callers use three
     argv: Sequence[str],
     *,
     cwd: str,

@@ -65,7 +65,7 @@ def bridge_context(here: CommandContext) -> BridgeContext:
 
 def known_clients(names: Sequence[str]) -> list[str]:
     """The names, each once; UsageError with the nearest name for one that is no client."""
-    from samuel.dialects.clients.table import client
+    from samuel.dialects.clients.table import client  # one command of the group needs it
 
     return [client(name).name for name in dict.fromkeys(names)]
 

@@ -40,7 +40,7 @@ def serve(ctx: click.Context, path: str, installation: str, for_run: bool) -> in
         return None
     here: CommandContext = ctx.obj
     if for_run:
-        from samuel.emit.serve.for_run import serve_run
+        from samuel.emit.serve.for_run import serve_run  # one command of the group needs it
 
         serve_run(here.root, path, installation)
         return 0

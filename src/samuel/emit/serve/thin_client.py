@@ -40,7 +40,7 @@ def emit_or_prepare(arguments: Sequence[str]) -> int | None:
         return emit_warm(arguments)
     except Cold as cold:
         if cold.data is not None:
-            import io
+            import io  # only where there is no server
 
             sys.stdin = io.TextIOWrapper(io.BytesIO(cold.data))
         return None
