@@ -20,12 +20,12 @@ from typing import IO, NamedTuple
 from tests.conftest import TEST_MARK
 
 from samuel.base.errors import SamuelError
+from samuel.emit.project_root import project_root
 from samuel.emit.serve import wire
 from samuel.emit.serve.control import ask
 from samuel.emit.serve.place import ENDING, socket_path
 from samuel.emit.serve.proof import proof_about
 from samuel.emit.serve.status import ServerStatus
-from samuel.emit.serve.thin_client import project_root
 from samuel.process.emit_client import NATIVE_CLIENT
 from samuel.testing import SamuelProject
 
@@ -110,7 +110,7 @@ class ServedProject:
         """Another command than `emit`."""
         # Servers belong to an installation: the program that asks about them must be of the same one.
         program = f"{INSTALLATION}/samuel" if words[0] == "serve" else self._fast_samuel
-        return self.run((program,), *words, stdin=stdin, **more)
+        return self.run((program,), *words, stdin=stdin, cwd=None, **more)
 
     def calls_of_guard(self) -> int:
         file = self.root / "called"
