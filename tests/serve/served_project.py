@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from tests.conftest import TEST_MARK
+from tests.conftest import TEST_MARK, py_guard
 
 from samuel.base.errors import SamuelError
 from samuel.emit.project_root import project_root
@@ -34,16 +34,12 @@ NATIVE = (f"{INSTALLATION}/{NATIVE_CLIENT}",)
 THIN = (sys.executable, "-c", "import sys; from samuel.__main__ import emit; sys.exit(emit())")
 PATIENCE = 60.0  # seconds until something has certainly gone wrong, however busy the machine is
 
-GUARD = """
-import samuel
-
-@samuel.hook("PreAbilityCall", role="guard")
-def guard(event):
-    with open("called", "a") as file:
-        file.write("x")
-    if event.ability_id == "deploy":
-        return {"decision": "deny", "reason": "not on a Friday"}
-"""
+GUARD = py_guard("""\
+with open("called", "a") as file:
+    file.write("x")
+if event.ability_id == "deploy":
+    return {"decision": "deny", "reason": "not on a Friday"}
+""")
 DENIED, ALLOWED = b'{"ability_id": "deploy"}', b'{"ability_id": "read"}'
 
 
