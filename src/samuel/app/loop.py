@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from samuel.agents.process_files import launcher
-from samuel.app.session import recording_fire
+from samuel.app.session_events import recording_fire
 from samuel.attempt.steps import Steps
 from samuel.attempt.stop import Stop
 from samuel.attempt.tool_hooks import ToolHooks

@@ -339,9 +339,9 @@ class App:
 
     def session_recorder(self, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
         """Fires the events of sessions and stores what hooks return. `confirm` asks before a command runs."""
-        from samuel.app import session
+        from samuel.app import session_events
 
-        return session.recorder(self, confirm)
+        return session_events.recorder(self, confirm)
 
     def close(self) -> None:
         """End the workers and close the journal."""

@@ -8,7 +8,7 @@ import click
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import display
+from samuel.cli.plugin import plugin_lines
 from samuel.cli.plugin.broken_hooks import broken
 from samuel.cli.plugin.plugin_prompt import agree, asking_options, show_offers
 from samuel.cli.plugin.plugin_store import store_to_change
@@ -105,11 +105,11 @@ def _add(
 def _added(store: Store, candidate: PluginCandidate, plugin: InstalledPlugin, verb: str) -> Added:
     entry = candidate.entry
     data = {
-        **display.plain(plugin),
+        **plugin_lines.plain(plugin),
         "path": str(store.plugins / candidate.source.directory),
         "source": entry.source,
         "ref": entry.ref,
         "commit": entry.commit,
         "required_by": candidate.required_by,
     }
-    return Added(plugin, display.counts(plugin, verb), data)
+    return Added(plugin, plugin_lines.counts(plugin, verb), data)

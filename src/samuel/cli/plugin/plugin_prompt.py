@@ -9,7 +9,7 @@ import click
 
 from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext
-from samuel.cli.plugin import display
+from samuel.cli.plugin import plugin_lines
 from samuel.cli.plugin.progress import Progress
 from samuel.plugins.store import Plan
 
@@ -54,4 +54,4 @@ def agree(here: CommandContext, plan: Plan, progress: Progress, *, yes: bool, no
 
 def show_offers(here: CommandContext, plan: Plan) -> None:
     for candidate in plan.to_agree:
-        here.out.tell(f"{display.offer(candidate)}\n")
+        here.out.tell(f"{plugin_lines.offer(candidate)}\n")

@@ -4,7 +4,7 @@ import click
 
 from samuel.base.clock import SystemClock, iso
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import display
+from samuel.cli.plugin import plugin_lines
 from samuel.cli.plugin.broken_hooks import broken
 from samuel.cli.plugin.plugin_prompt import agree, asking_options
 from samuel.cli.plugin.plugin_store import store_to_change
@@ -42,7 +42,7 @@ def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_intera
     missing = [] if name else [plugin.title for plugin in store.all_plugins() if not plugin.directory.exists()]
     warnings += [f"`{title}` is not installed; run `samuel plugin install`" for title in missing]
     data = {
-        "updated": [display.plain(plugin) for plugin in placed],
+        "updated": [plugin_lines.plain(plugin) for plugin in placed],
         "unchanged": [plugin.title for plugin in plan.unchanged],
         "unlocked": list(plan.unlocked),
         "missing": missing,

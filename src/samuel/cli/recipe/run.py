@@ -9,7 +9,7 @@ import msgspec
 from samuel.agents.check import missing_in
 from samuel.agents.table import find
 from samuel.app import App, Overrides
-from samuel.app.session import recording_fire
+from samuel.app.session_events import recording_fire
 from samuel.attempt.accept_unguarded import accepting_unguarded
 from samuel.attempt.agent_session import SessionResult
 from samuel.base import paths

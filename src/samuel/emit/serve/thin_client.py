@@ -11,8 +11,8 @@ import sys
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitArguments
 from samuel.emit.project_root import project_root
 from samuel.emit.serve import wire
-from samuel.emit.serve.place import socket_path
 from samuel.emit.serve.proof import proof_about
+from samuel.emit.serve.socket_name import socket_path
 from samuel.process.emit_client import NATIVE_CLIENT, NESTED, OFF, SWITCH, installation_of
 from samuel.process.plain_signal import plain_signal as signal
 from samuel.version import __version__

@@ -23,7 +23,7 @@ from samuel.routing.abilities.scope import in_scope
 from samuel.routing.abilities.usage import AbilityUsage
 from samuel.routing.relevance.confidence import FLOOR
 from samuel.routing.relevance.index import POOL, Hit, IndexedText, TextIndex
-from samuel.routing.relevance.words import sentences, words
+from samuel.routing.relevance.split_words import sentences, words
 
 WEIGHTS = {"name": 1.0, "keywords": 1.0, "when_to_use": 1.0, "summary": 0.8, "scope": 0.7}
 _FIELD_NAMES = {
