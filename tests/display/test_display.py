@@ -18,12 +18,12 @@ from samuel.display.agent_text import AgentText
 from samuel.display.colours import GREEN, RED, YELLOW, colour_of
 from samuel.display.line_display import JsonDisplay, PlainDisplay
 from samuel.display.live_display import LiveDisplay
-from samuel.display.report_lines import LINES, next_steps
+from samuel.display.notice_lines import LINES, next_steps
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import RunRecord
 from samuel.history.cost_summary import cost
 from samuel.history.history import RunHistory
-from samuel.history.reports import (
+from samuel.history.notices import (
     AgentActivity,
     AgentChanged,
     AgentEnded,

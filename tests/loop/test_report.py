@@ -23,8 +23,8 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
 from samuel.history.cost_summary import CostSummary
 from samuel.history.history import History, RunHistory
+from samuel.history.notices import LoopWarning
 from samuel.history.outcome_words import OUTCOMES
-from samuel.history.reports import LoopWarning
 from samuel.report.files import save_report, write_reports
 from samuel.report.html import to_html
 from samuel.report.markdown import to_markdown

@@ -24,7 +24,7 @@ from samuel.cli.root import samuel
 from samuel.events.endings import ExitReason
 from samuel.history.attempt_record import AttemptRecord, RunRecord
 from samuel.history.history import History
-from samuel.history.reports import IterationFailed
+from samuel.history.notices import IterationFailed
 from samuel.history.run import Run
 from samuel.journal import EventRecord, newest_first
 from samuel.report.html import to_html

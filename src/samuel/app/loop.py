@@ -21,7 +21,7 @@ from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.files.atomic import Disk
 from samuel.git.git import Git
 from samuel.history.budgets import BudgetMeter
-from samuel.history.reports import HandlerMessage, Watch, ignore_reports
+from samuel.history.notices import HandlerMessage, Watch, ignore_reports
 from samuel.history.run_file import RunFile
 from samuel.prompts.prompt_context import (
     ConfigNames,

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from samuel.attempt.stop import Stop
     from samuel.attempt.workplace import Workplace
     from samuel.config.place_spec import PlaceSpec
-    from samuel.history.reports import Watch
+    from samuel.history.notices import Watch
     from samuel.hooks.order import Chain
     from samuel.prompts.prompt_context import PromptContext
     from samuel.run.loop import Loop

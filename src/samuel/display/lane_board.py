@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samuel.base.wording import elapsed, first_line
-from samuel.display.report_lines import check_result, step_words, subject
+from samuel.display.notice_lines import check_result, step_words, subject
 from samuel.history.cost_summary import cost
-from samuel.history.reports import (
+from samuel.history.notices import (
     AgentActivity,
     AgentEnded,
     CheckEnded,

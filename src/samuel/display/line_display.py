@@ -13,7 +13,7 @@ from samuel.base.printable import safe, without_control_sequences
 from samuel.base.wording import first_line, tail
 from samuel.display.agent_text import AgentText
 from samuel.display.colours import colour_of, coloured, terminal_has_colours
-from samuel.display.report_lines import (
+from samuel.display.notice_lines import (
     LINES,
     agent_line,
     check_result,
@@ -24,7 +24,7 @@ from samuel.display.report_lines import (
     wait_line,
 )
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.history.reports import (
+from samuel.history.notices import (
     AgentActivity,
     AgentEnded,
     AgentOutputChunk,

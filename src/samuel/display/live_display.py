@@ -12,10 +12,10 @@ from samuel.base.printable import safe
 from samuel.base.wording import elapsed, first_line, plural
 from samuel.display.lane_board import LaneBoard
 from samuel.display.line_display import FINISHING, PlainDisplay
-from samuel.display.report_lines import LOOKING, check_result, step_words, subject, wait_line
+from samuel.display.notice_lines import LOOKING, check_result, step_words, subject, wait_line
 from samuel.history.budgets import add_usage
 from samuel.history.cost_summary import cost
-from samuel.history.reports import (
+from samuel.history.notices import (
     AgentActivity,
     AgentEnded,
     AgentOutputChunk,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from samuel.dispatch.record import Fired, HandlerCall, slowness
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.history.reports import StepStarted, Watch
+from samuel.history.notices import StepStarted, Watch
 
 ALL = "(all)"  # stands for all handlers of an event together
 COLUMNS = ("event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow")

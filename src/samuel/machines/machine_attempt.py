@@ -29,7 +29,7 @@ from samuel.files.regular import read_regular
 from samuel.git.kept_refs import PREFIX, KeptRefs, part
 from samuel.git.transport import PushRefused, TransferFailed
 from samuel.history.attempts import TreeState
-from samuel.history.reports import LoopWarning, Report, Watch
+from samuel.history.notices import LoopWarning, Report, Watch
 from samuel.history.run import Run
 from samuel.journal import Journal
 from samuel.machines.machine_needs import refuse_what_is_missing, require_room

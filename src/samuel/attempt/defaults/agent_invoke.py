@@ -15,7 +15,7 @@ from samuel.attempt.bridged_agent import BridgedAgent
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.events import AgentInvoke
-from samuel.history.reports import AgentActivity, AgentOutputChunk
+from samuel.history.notices import AgentActivity, AgentOutputChunk
 from samuel.process.emit_client import OFF, SWITCH
 from samuel.trust import commands
 

@@ -20,7 +20,7 @@ from samuel.cli.recipe.recipe_session import session as session_of
 from samuel.cli.signals import ended_by_signals
 from samuel.config import load as load_config
 from samuel.display.line_display import PlainDisplay
-from samuel.history.reports import LoopWarning, Report
+from samuel.history.notices import LoopWarning, Report
 from samuel.setup.unguarded import ACCEPT_UNGUARDED, refuse_unguarded
 from samuel.skills.text_files import choose
 from samuel.trust import commands

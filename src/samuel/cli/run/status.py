@@ -15,7 +15,7 @@ from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.display.hold_lines import hold_data, hold_lines, waits_for
 from samuel.display.lane_lines import lane_lines, lanes_data
-from samuel.display.report_lines import FINISH
+from samuel.display.notice_lines import FINISH
 from samuel.display.run_fields import run_fields
 from samuel.events.endings import ExitReason
 from samuel.git.git import Git

@@ -10,7 +10,7 @@ from samuel.attempt.stop import RunStopped
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.events.endings import ExitReason
-from samuel.history.reports import Report
+from samuel.history.notices import Report
 from samuel.places.place import ClusterMachine, Place, PlaceBroken, PlaceCommand, PlaceConnection, PlaceLost
 from samuel.workspaces.fleet.outbox import Inbox
 from samuel.workspaces.fleet.refusal import MachineRefused

@@ -14,8 +14,7 @@ from samuel.base.wording import clock_time, elapsed, first_line, plural
 from samuel.checks.withheld import withheld_hint
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.cost_summary import cost
-from samuel.history.outcome_words import NOTHING_GREEN
-from samuel.history.reports import (
+from samuel.history.notices import (
     AgentChanged,
     AgentEnded,
     BaselineChecked,
@@ -42,6 +41,7 @@ from samuel.history.reports import (
     WorkLanded,
     WorkPutAway,
 )
+from samuel.history.outcome_words import NOTHING_GREEN
 from samuel.report.lost_tests import lost_tests_words
 from samuel.report.way_out import way_out_lines
 from samuel.tasks.answering import answer_command
