@@ -24,7 +24,7 @@ from samuel.checks.memory import CheckMemory
 from samuel.events import AfterIteration
 from samuel.events.endings import IterationOutcome
 from samuel.history.attempts import NO_TREE
-from samuel.history.reports import ignore_reports
+from samuel.history.notices import ignore_reports
 from samuel.history.run import AttemptResult, LaneRecord, Run, Settlement, TaskCells
 from samuel.history.run_file import RunFile
 from samuel.history.spending import Spending

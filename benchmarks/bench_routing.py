@@ -19,7 +19,7 @@ from measure import Row, at_least, at_most, below, take_turns
 from samuel.routing.abilities.model import Ability
 from samuel.routing.abilities.ranking import Ranking
 from samuel.routing.abilities.registry import Registry, cache_file, load
-from samuel.routing.abilities.route import open_index, route
+from samuel.routing.abilities.route import RankingChoice, open_index, route
 from samuel.routing.knowledge.indexes import read_base
 from samuel.routing.knowledge.route import route as route_knowledge
 from samuel.routing.relevance.index import TextIndex
@@ -122,7 +122,9 @@ def _ranked_quality(what: str, prompts: Sequence[tuple[str, str]], registry: Reg
     def first(text: str) -> list[str]:
         return [
             each.id
-            for each in route(text, registry, index, ranker=ranker, most_ranked=ABILITIES_RANKED).candidates[:1]
+            for each in route(text, registry, index, ranking=RankingChoice(ranker, ABILITIES_RANKED)).candidates[
+                :1
+            ]
         ]
 
     count = sum(first(text) == [wants] for text, wants in prompts)

@@ -30,14 +30,14 @@ def floors() -> list[Floor]:
     """The floors of the contract, the highest first: a comment begins each."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     layers = text.partition("layers = [\n")[2].partition("\n]")[0]
-    found: list[Floor] = []
+    drawn_floors: list[Floor] = []
     for line in layers.splitlines():
         if comment := re.fullmatch(r"\s*# (\w+): (.*)", line):
-            found.append(Floor(comment[1], comment[2], ()))
+            drawn_floors.append(Floor(comment[1], comment[2], ()))
         else:
-            floor = found[-1]
-            found[-1] = floor._replace(rooms=floor.rooms + tuple(re.findall(r"samuel\.(\w+)", line)))
-    return found
+            floor = drawn_floors[-1]
+            drawn_floors[-1] = floor._replace(rooms=floor.rooms + tuple(re.findall(r"samuel\.(\w+)", line)))
+    return drawn_floors
 
 
 def rows(rooms: tuple[str, ...]) -> list[list[tuple[str, float, float]]]:

@@ -16,6 +16,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from textwrap import indent
 from typing import Any, TypeVar
 
 import pytest
@@ -60,6 +61,12 @@ def py_script(event: str, body: str) -> str:
     """The same as a Python program, run by the interpreter that runs the tests."""
     declaration = f"if sys.argv[1] == 'hook':\n    print({event!r})\n    sys.exit()\n"
     return f"#!{sys.executable} -S\nimport sys\n{declaration}{body}\n"
+
+
+def py_guard(body: str, imports: str = "samuel") -> str:
+    """A Python file with a guard of tool calls that has this body."""
+    declaration = '@samuel.hook("PreAbilityCall", role="guard")'
+    return f"import {imports}\n\n\n{declaration}\ndef guard(event):\n{indent(body, '    ')}\n"
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -199,7 +199,7 @@ _Noreturn static void cold(void) {
     deny(message.data);
 }
 
-/* Where the server listens: as src/samuel/emit/serve/place.py has it */
+/* Where the server listens: as src/samuel/emit/serve/socket_name.py has it */
 
 static uint64_t hash(const char *data, size_t size) { /* FNV-1a */
     uint64_t value = 0xcbf29ce484222325u;

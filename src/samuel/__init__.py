@@ -58,7 +58,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    import importlib
+    import importlib  # only for the first use of a name
 
     if name in ("events", "shell"):
         return importlib.import_module(f"samuel.{name}")

@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 from samuel.version import __version__
 
+# Everything else is imported where it is used: a call of `samuel emit` needs little of it.
+
 
 def program() -> int:
     """The console script `samuel`."""

@@ -9,7 +9,7 @@ import pytest
 
 from samuel.routing.abilities.model import Ability, Level
 from samuel.routing.abilities.ranking import Ranking, ids_in, prompt
-from samuel.routing.abilities.route import open_index, route
+from samuel.routing.abilities.route import RankingChoice, open_index, route
 
 from .labelled_sets import DEVELOPMENT, labelled, unrelated_everywhere
 
@@ -77,7 +77,7 @@ def test_the_right_ability_is_in_the_prompt_of_a_ranker(name: str, most_ranked: 
             [
                 candidate.id
                 for candidate in route(
-                    text, labelled_set.registry, index, ranker=ranker, most_ranked=most_ranked
+                    text, labelled_set.registry, index, ranking=RankingChoice(ranker, most_ranked)
                 ).candidates
             ]
             for text, _ in labelled_set.prompts
@@ -86,7 +86,7 @@ def test_the_right_ability_is_in_the_prompt_of_a_ranker(name: str, most_ranked: 
         assert right / len(first) >= least
         texts = (*labelled_set.unrelated, *labelled_set.near_misses, *unrelated_everywhere())
         assert not any(
-            route(text, labelled_set.registry, index, ranker=ranker, most_ranked=most_ranked).candidates
+            route(text, labelled_set.registry, index, ranking=RankingChoice(ranker, most_ranked)).candidates
             for text in texts
         )
 
@@ -101,7 +101,7 @@ def test_a_failing_ranker_is_reported_and_the_words_decide(name: str) -> None:
     with open_index(labelled_set.registry) as index:
         for text, _ in labelled_set.prompts[:40]:
             by_words = route(text, labelled_set.registry, index)
-            routed = route(text, labelled_set.registry, index, ranker=broken)
+            routed = route(text, labelled_set.registry, index, ranking=RankingChoice(broken))
             problem = "the agent `broken` gave no ranking, the words decide: it did not answer within 60s"
             assert routed.reported == (problem,)
             assert routed.candidates == by_words.candidates

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from samuel.events.session import SuggestedAbility
 from samuel.routing.abilities.model import Ability, Level
 from samuel.routing.abilities.registry import Registry, load
-from samuel.routing.abilities.route import AbilityRouting, open_index, route
+from samuel.routing.abilities.route import AbilityRouting, RouteScope, open_index, route
 from samuel.routing.abilities.scope import in_scope
 from samuel.routing.abilities.usage import AbilityUsage
 
@@ -40,9 +40,12 @@ REGISTRY = Registry(
 )
 
 
-def ask(text: str, registry: Registry = REGISTRY, **where: object) -> AbilityRouting:
+def ask(
+    text: str, registry: Registry = REGISTRY, environment: str = "", scope: str = "", **options: object
+) -> AbilityRouting:
     with open_index(registry) as index:
-        return route(text, registry, index, **where)  # type: ignore[arg-type]
+        where = RouteScope(environment, scope)
+        return route(text, registry, index, where=where, **options)  # type: ignore[arg-type]
 
 
 def ids(routed: AbilityRouting) -> list[str]:
@@ -294,6 +297,6 @@ def test_a_prompt_of_a_megabyte_is_routed(shared) -> None:
 @given(st.text() | st.text('"*^:(){}+-\x00 deploy logs tests OR NEAR \n', max_size=100), st.text(max_size=20))
 def test_any_text_is_routed_without_an_exception(shared, text: str, name: str) -> None:
     registry, index = shared
-    routed = route(text, registry, index, scope=name, environment=name, suggestions=[SuggestedAbility(name, text)])
+    routed = route(text, registry, index, where=RouteScope(name, name), suggestions=[SuggestedAbility(name, text)])
     assert routed.candidates or routed.nothing
     assert len(routed.reported) == (name not in registry.by_name)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from samuel.agents.invoke import Invoked, invoke
+from samuel.agents.invoke import AgentCall, AgentLimits, AgentSurroundings, Invoked, invoke
 from samuel.clients.adapter.agent import Agent
 
 RECORDER = """#!{python} -IS
@@ -78,7 +78,12 @@ class Desk:
             "environment": self.host,
             **options,
         }
-        return invoke(agent, prompt=prompt, **options)
+        options["prompt"] = prompt
+
+        def of(kind: Any) -> Any:
+            return kind(**{name: options.pop(name) for name in kind.__struct_fields__ if name in options})
+
+        return invoke(agent, of(AgentCall), of(AgentSurroundings), of(AgentLimits), **options)
 
     def recorded(self) -> dict[str, Any]:
         invocation: dict[str, Any] = json.loads(self.record.read_text())

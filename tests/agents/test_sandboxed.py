@@ -78,11 +78,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from samuel.clients.adapter.agent import Agent
 from samuel.agents.invoke import invoke
+from samuel.agents.agent import Agent
+from samuel.agents.invoke import AgentCall, AgentLimits, AgentSurroundings, invoke
 body = "setsid sh -c 'while :; do sleep 0.1; done' & echo up; wait"
-invoke(Agent("a", ("/bin/sh", "-c", body)), prompt="", env={{}}, root=Path({str(desk.root)!r}), iteration=1,
-       sandbox=SimpleNamespace(kind="bwrap", image=None, network=True, volumes=[]),
-       state=Path({str(desk.state)!r}),
-       timeout=60.0, environment={desk.host!r}, variables={{"SAMUEL_TEST_MARK": {mark!r}}},
+sandbox = SimpleNamespace(kind="bwrap", image=None, network=True, volumes=[])
+where = AgentSurroundings(root=Path({str(desk.root)!r}), state=Path({str(desk.state)!r}), sandbox=sandbox,
+                          environment={desk.host!r})
+call = AgentCall(prompt="", iteration=1, variables={{"SAMUEL_TEST_MARK": {mark!r}}})
+invoke(Agent("a", ("/bin/sh", "-c", body)), call, where, AgentLimits(timeout=60.0),
        on_output=lambda chunk: (sys.stdout.buffer.write(chunk), sys.stdout.flush()))
 """
     killed = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.conftest import py_guard
 
 import samuel
 from samuel.process.passed import PINNED
 from samuel.testing import SamuelProject
 
-GUARD = """
-import samuel
-
-@samuel.hook("PreAbilityCall", role="guard")
-def guard(event):
-    return {}
-"""
+GUARD = py_guard("return {}")
 
 
 def test_call_in_a_nested_project_is_refused_if_the_run_around_it_pinned_other_guards(

@@ -208,3 +208,22 @@ def journal(project: Path) -> Callable[..., None]:
         place.write_text("\n".join(lines) + "\n")
 
     return write
+
+
+@pytest.fixture
+def yaml_hook(put: Callable[..., Path], samuel: Samuel) -> Callable[..., None]:
+    """`yaml_hook(id, event, body)`: a YAML hook that runs a shell script, and is trusted."""
+
+    def write(id: str, event: str, body: str, more: str = "", *, trust: bool = True) -> None:
+        handler = f"handler:\n  kind: script\n  command: ./scripts/hooks/{id}.sh\n"
+        put(f".system/hooks/{id}.yaml", f"id: {id}\nevent_type: {event}\n{more}{handler}")
+        put(f"scripts/hooks/{id}.sh", f"#!/bin/sh\n{body}\n", 0o755)
+        if trust:
+            samuel("trust", "--yes")
+
+    return write
+
+
+def answering(answer: str) -> str:
+    """The body of a script that keeps its input in seen.json and prints an answer."""
+    return f"cat > seen.json\ncat <<'END'\n{answer}\nEND"

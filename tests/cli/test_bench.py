@@ -9,20 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import py_guard
 
 from samuel.emit.serve.client_program import ClientProgram, client_program
 from samuel.journal import EventRecord, newest_first
 from samuel.process.emit_client import installation_of
 
-GUARD = """\
-import samuel
-
-
-@samuel.hook("PreAbilityCall", role="guard")
-def guard(event):
-    if event.ability_id == "forbidden":
-        return {"decision": "deny", "reason": "not here"}
-"""
+GUARD = py_guard("""\
+if event.ability_id == "forbidden":
+    return {"decision": "deny", "reason": "not here"}
+""")
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.cli.conftest import answering
 
 from samuel.base.errors import UsageError
 from samuel.clients.hook_formats.yaml_context import event_from_context
@@ -28,14 +29,11 @@ CALL = '{"ability_id": "deploy", "session_id": "s1"}'
 
 
 @pytest.fixture
-def hook(put: Callable[..., Path], samuel: Any) -> Callable[..., None]:
-    """Write a YAML hook that prints `answer`, and agree to it."""
+def hook(yaml_hook: Callable[..., None]) -> Callable[..., None]:
+    """A hook that prints `answer`."""
 
-    def write(id: str, event: str, answer: str, more: str = "", body: str = "cat > seen.json") -> None:
-        handler = f"handler:\n  kind: script\n  command: ./scripts/hooks/{id}.sh\n"
-        put(f".system/hooks/{id}.yaml", f"id: {id}\nevent_type: {event}\n{more}{handler}")
-        put(f"scripts/hooks/{id}.sh", f"#!/bin/sh\n{body}\ncat <<'END'\n{answer}\nEND\n", 0o755)
-        samuel("trust", "--yes")
+    def write(id: str, event: str, answer: str, more: str = "", body: str = "") -> None:
+        yaml_hook(id, event, f"{body}\n{answering(answer)}", more)
 
     return write
 

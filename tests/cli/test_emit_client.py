@@ -41,15 +41,11 @@ def emit(samuel: Any) -> Emit:
 
 
 @pytest.fixture
-def hook(put: Callable[..., Path], samuel: Any) -> Callable[..., None]:
-    """Write a YAML hook with a shell script, and agree to it."""
+def hook(yaml_hook: Callable[..., None]) -> Callable[..., None]:
+    """A guard with this body."""
 
     def write(body: str, event: str = PRE, more: str = "role: guard\n", *, trust: bool = True) -> None:
-        handler = "handler:\n  kind: script\n  command: ./scripts/hooks/h.sh\n"
-        put(".system/hooks/h.yaml", f"id: h\nevent_type: {event}\n{more}{handler}")
-        put("scripts/hooks/h.sh", f"#!/bin/sh\n{body}\n", 0o755)
-        if trust:
-            samuel("trust", "--yes")
+        yaml_hook("h", event, body, more, trust=trust)
 
     return write
 

@@ -32,14 +32,11 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def hook(put: Callable[..., Path], samuel) -> Callable[..., None]:
-    """A YAML hook that runs a line of shell, in some environments only."""
+def hook(yaml_hook: Callable[..., None]) -> Callable[..., None]:
+    """A hook that runs a line of shell, in some environments only."""
 
     def write(id: str, environments: str, more: str = "", event: str = "PreAbilityCall", line: str = DENY) -> None:
-        head = f"id: {id}\nevent_type: {event}\nenvironments: [{environments}]\n{more}"
-        put(f".system/hooks/{id}.yaml", f"{head}handler: {{kind: script, command: ./scripts/{id}.sh}}\n")
-        put(f"scripts/{id}.sh", f"#!/bin/sh\n{line}\n", 0o755)
-        samuel("trust", "--yes")
+        yaml_hook(id, event, line, f"environments: [{environments}]\n{more}")
 
     return write
 

@@ -99,7 +99,7 @@ def test_trust_accepts_all_and_quit_as_answers(on_terminal, put, samuel, guard, 
 
 def test_what_was_shown_is_what_is_agreed_to(samuel, guard, monkeypatch):
     """The file changes after it was read and before the answer: the answer is not about the new content."""
-    from samuel.cli.consent import Consent
+    from samuel.setup.consent import Consent
 
     consent = Consent(guard.parents[2])
     pending = consent.pending()

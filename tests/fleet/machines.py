@@ -114,8 +114,8 @@ class SshMachines:
             "KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nPermitRootLogin prohibit-password\n"
             f"PidFile {directory}/pid\nLogLevel ERROR\nMaxStartups 100\nMaxSessions 100\n"
         )
-        public = (directory / "key-host.pub").read_text().split()
-        (directory / "known_hosts").write_text(f"[127.0.0.1]:{self._port} {public[0]} {public[1]}\n")
+        kind, key, *_ = (directory / "key-host.pub").read_text().split()
+        (directory / "known_hosts").write_text(f"[127.0.0.1]:{self._port} {kind} {key}\n")
         blocks = [
             f"Host {name}\n  HostName 127.0.0.1\n  Port {self._port}\n  IdentityFile {directory}/key-{name}\n"
             f"  IdentitiesOnly yes\n  UserKnownHostsFile {directory}/known_hosts\n  StrictHostKeyChecking yes\n"

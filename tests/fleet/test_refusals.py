@@ -11,15 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import py_guard
 from tests.fleet.project import FleetProject
 
-GUARD = """\
-from samuel import hook
-
-@hook("PreAbilityCall", role="guard")
-def guard(event):
-    return {"decision": "deny", "reason": "not on my machine"}
-"""
+GUARD = py_guard('return {"decision": "deny", "reason": "not on my machine"}')
 
 
 def checked(fleet: FleetProject, *names: str) -> dict[str, Any]:

@@ -124,7 +124,8 @@ class LiveProject:
     def start_run(self, name: str, model: ModelServer) -> subprocess.CompletedProcess[str]:
         """`samuel run start` with a client that asks this model."""
         launch = SCRIPTED_CLIENTS[name].launch(model.url, self.settings, self.env)
-        for path, text in HOME_FILES.get(name, lambda url: {})(model.url).items():
+        files = HOME_FILES[name](model.url) if name in HOME_FILES else {}
+        for path, text in files.items():
             file = self.home / path
             file.parent.mkdir(exist_ok=True)
             file.write_text(text)

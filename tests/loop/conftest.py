@@ -12,7 +12,7 @@ import pytest
 
 from samuel.app import App
 from samuel.attempt.stop import Stop
-from samuel.history.reports import Report
+from samuel.history.notices import Report
 from samuel.history.run import Run
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task

@@ -18,7 +18,7 @@ from samuel.app import Machine
 from samuel.attempt.stop import Stop
 from samuel.base.clock import FakeClock
 from samuel.files.atomic import Disk
-from samuel.history.reports import IterationFailed, IterationSettled, LoopWarning, TaskFileUnreadable
+from samuel.history.notices import IterationFailed, IterationSettled, LoopWarning, TaskFileUnreadable
 from samuel.history.run_file import RunFile
 from samuel.testing import Recorder
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from samuel.attempt.stop import Stop
-from samuel.history.reports import AgentActivity
+from samuel.history.notices import AgentActivity
 
 from .conftest import LoopProject
 

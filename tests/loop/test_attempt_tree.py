@@ -11,7 +11,7 @@ from samuel.attempt.attempt_tree import AttemptTree
 from samuel.attempt.run_files import RunFiles
 from samuel.attempt.stop import Stop
 from samuel.attempt.workplace import Workplace
-from samuel.history.reports import LoopWarning
+from samuel.history.notices import LoopWarning
 from samuel.tasks.task import Task
 
 from .conftest import LoopProject

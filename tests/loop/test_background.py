@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from samuel.events.endings import ExitReason
-from samuel.history.reports import IterationFailed, LoopWarning
+from samuel.history.notices import IterationFailed, LoopWarning
 from samuel.journal.reader import newest_first
 from samuel.journal.records import CallRecord
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from samuel.history.history import History
-from samuel.history.reports import BaselineChecked, IterationSettled
+from samuel.history.notices import BaselineChecked, IterationSettled
 from samuel.history.run import Run
 
 from .conftest import GOOD, LoopProject

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from samuel.attempt.claims import without_own_files
-from samuel.history.reports import IterationSettled, LoopWarning
+from samuel.history.notices import IterationSettled, LoopWarning
 
 from .conftest import LoopProject
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from samuel.history.reports import IterationSettled, LoopWarning
+from samuel.history.notices import IterationSettled, LoopWarning
 from samuel.testing import Recorder
 
 from .conftest import LoopProject

@@ -12,7 +12,7 @@ from tests.loop.conftest import GOOD, LoopProject
 
 from samuel.attempt.stop import Stop
 from samuel.confine import sandbox as sandboxes
-from samuel.history.reports import LoopWarning
+from samuel.history.notices import LoopWarning
 from samuel.trust import commands
 from samuel.trust.repository import trust_key
 from samuel.trust.store import TrustStore

@@ -10,7 +10,7 @@ import samuel
 from samuel.attempt.stop import Stop
 from samuel.base.clock import FakeClock
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget
-from samuel.history.reports import AgentChanged, IterationSettled, QuestionAsked, RunResumed, WaitStarted
+from samuel.history.notices import AgentChanged, IterationSettled, QuestionAsked, RunResumed, WaitStarted
 from samuel.history.run import Run
 
 from .conftest import GOOD, LoopProject

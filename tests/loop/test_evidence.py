@@ -17,7 +17,7 @@ from tests.length import sample
 
 import samuel
 from samuel.attempt.stop import Stop
-from samuel.history.reports import IterationSettled, LoopWarning
+from samuel.history.notices import IterationSettled, LoopWarning
 from samuel.history.run_file import RunFile
 from samuel.tasks.rights import asker
 from samuel.tasks.store import TaskStore
@@ -32,7 +32,7 @@ SAMUEL = f"{sys.executable} -P -m samuel"
 LOOP = """
 import sys
 from samuel.app import App, Overrides
-from samuel.history.reports import LoopWarning
+from samuel.history.notices import LoopWarning
 from samuel.attempt.stop import Stop
 
 def watch(report):

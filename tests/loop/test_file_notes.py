@@ -9,7 +9,7 @@ import pytest
 
 from samuel.attempt.file_notes import LARGE
 from samuel.git.work_file import LARGEST
-from samuel.history.reports import LoopWarning
+from samuel.history.notices import LoopWarning
 from samuel.report.files import HTML, MARKDOWN
 
 from .conftest import LoopProject

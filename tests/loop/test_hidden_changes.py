@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.history.reports import IterationSettled
+from samuel.history.notices import IterationSettled
 
 from .conftest import LoopProject
 

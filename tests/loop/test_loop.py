@@ -14,7 +14,7 @@ from samuel.attempt.stop import Stop
 from samuel.base.errors import Locked
 from samuel.events import names
 from samuel.files.lock import held
-from samuel.history.reports import IterationSettled, Report, TaskFileUnreadable
+from samuel.history.notices import IterationSettled, Report, TaskFileUnreadable
 from samuel.history.run_file import RunFile
 from samuel.tasks.task import Task
 from samuel.testing import Recorder

@@ -8,7 +8,7 @@ import pytest
 
 import samuel
 from samuel.attempt.stop import Stop
-from samuel.history.reports import IterationFailed
+from samuel.history.notices import IterationFailed
 from samuel.testing import Recorder
 
 from .conftest import LoopProject

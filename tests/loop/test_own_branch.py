@@ -11,8 +11,8 @@ from tests.loop.conftest import GOOD, LoopProject
 
 from samuel.base.errors import SamuelError
 from samuel.git.git import Git
+from samuel.history.notices import BranchEntered, LoopWarning, RunEnded
 from samuel.history.own_branch import choose_branch, current, enter, leave_if_empty
-from samuel.history.reports import BranchEntered, LoopWarning, RunEnded
 from samuel.history.run import Run
 from samuel.history.run_file import RunFile
 from samuel.process import environment

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from samuel.history.reports import CheckEnded
+from samuel.history.notices import CheckEnded
 from samuel.tasks.task import Task
 
 from .conftest import LoopProject

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from samuel.history.reports import IterationFailed
+from samuel.history.notices import IterationFailed
 from samuel.testing import Recorder
 
 from .conftest import LoopProject

@@ -6,7 +6,7 @@ import pytest
 
 import samuel
 from samuel.history.history import History
-from samuel.history.reports import CheckEnded, IterationFailed, IterationSettled
+from samuel.history.notices import CheckEnded, IterationFailed, IterationSettled
 
 from .conftest import GOOD, LoopProject
 

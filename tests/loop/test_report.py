@@ -16,17 +16,19 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from samuel.base.printable_json import safe_json
+from samuel.base.wording import block, line, span
 from samuel.checks.verdict import SOFTENED
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
+from samuel.history.cost_summary import CostSummary
 from samuel.history.history import History, RunHistory
-from samuel.history.reports import LoopWarning
+from samuel.history.notices import LoopWarning
+from samuel.history.outcome_words import OUTCOMES
 from samuel.report.files import save_report, write_reports
 from samuel.report.html import to_html
 from samuel.report.markdown import to_markdown
 from samuel.report.model import RunReport, build_report, report_json
-from samuel.report.words import OUTCOMES, CostSummary, block, line, span
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 

@@ -11,7 +11,7 @@ import pytest
 from samuel.files.atomic import Disk
 from samuel.files.put_inside import remove_path
 from samuel.git import trees
-from samuel.history.reports import IterationSettled
+from samuel.history.notices import IterationSettled
 from samuel.testing import Recorder
 
 from .conftest import GOOD, LoopProject

@@ -20,7 +20,7 @@ DRIVER = """
 import os, sys
 from pathlib import Path
 from samuel.app import App, Overrides
-from samuel.history.reports import LoopWarning
+from samuel.history.notices import LoopWarning
 from samuel.attempt.stop import Stop
 def watch(report):
     if isinstance(report, LoopWarning):

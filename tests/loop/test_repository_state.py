@@ -13,7 +13,7 @@ from tests.loop.conftest import LoopProject
 
 from samuel.git.git import Git
 from samuel.git.repository_state import SavedRepository
-from samuel.history.reports import IterationFailed, LoopWarning
+from samuel.history.notices import IterationFailed, LoopWarning
 from samuel.process import environment
 
 GIT = "git -c user.name=t -c user.email=t@example.org -c advice.detachedHead=false"

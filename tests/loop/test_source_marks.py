@@ -15,7 +15,7 @@ import pytest
 from samuel.app import Machine
 from samuel.base import paths
 from samuel.files.atomic import Disk
-from samuel.history.reports import LoopWarning
+from samuel.history.notices import LoopWarning
 from samuel.tasks.importing import import_tasks, open_source
 from samuel.tasks.origin import OriginFile, Origins, origin_directory, origin_of
 

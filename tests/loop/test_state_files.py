@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.length import combined
 
-from samuel.history.reports import BaselineChecked, IterationFailed, IterationSettled
+from samuel.history.notices import BaselineChecked, IterationFailed, IterationSettled
 from samuel.history.state_files import misplaced, put_right
 
 from .conftest import GOOD, LoopProject

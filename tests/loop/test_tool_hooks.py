@@ -21,16 +21,16 @@ from samuel.attempt.accept_unguarded import accepting_unguarded
 from samuel.base.errors import SamuelError
 from samuel.cli.edge import run as run_command
 from samuel.cli.root import samuel
-from samuel.cli.run.unguarded import refuse_unguarded
 from samuel.events.endings import ExitReason
 from samuel.history.attempt_record import AttemptRecord, RunRecord
 from samuel.history.history import History
-from samuel.history.reports import IterationFailed
+from samuel.history.notices import IterationFailed
 from samuel.history.run import Run
 from samuel.journal import EventRecord, newest_first
 from samuel.report.html import to_html
 from samuel.report.markdown import to_markdown
 from samuel.report.model import build_report
+from samuel.setup.unguarded import refuse_unguarded
 
 from .conftest import LoopProject
 

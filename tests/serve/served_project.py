@@ -17,15 +17,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from tests.conftest import TEST_MARK
+from tests.conftest import TEST_MARK, py_guard
 
 from samuel.base.errors import SamuelError
+from samuel.base.project_root import project_root
 from samuel.emit.serve import wire
 from samuel.emit.serve.control import ask
-from samuel.emit.serve.place import ENDING, socket_path
 from samuel.emit.serve.proof import proof_about
+from samuel.emit.serve.socket_name import ENDING, socket_path
 from samuel.emit.serve.status import ServerStatus
-from samuel.emit.serve.thin_client import project_root
 from samuel.process.emit_client import NATIVE_CLIENT
 from samuel.testing import SamuelProject
 
@@ -34,16 +34,12 @@ NATIVE = (f"{INSTALLATION}/{NATIVE_CLIENT}",)
 THIN = (sys.executable, "-c", "import sys; from samuel.__main__ import emit; sys.exit(emit())")
 PATIENCE = 60.0  # seconds until something has certainly gone wrong, however busy the machine is
 
-GUARD = """
-import samuel
-
-@samuel.hook("PreAbilityCall", role="guard")
-def guard(event):
-    with open("called", "a") as file:
-        file.write("x")
-    if event.ability_id == "deploy":
-        return {"decision": "deny", "reason": "not on a Friday"}
-"""
+GUARD = py_guard("""\
+with open("called", "a") as file:
+    file.write("x")
+if event.ability_id == "deploy":
+    return {"decision": "deny", "reason": "not on a Friday"}
+""")
 DENIED, ALLOWED = b'{"ability_id": "deploy"}', b'{"ability_id": "read"}'
 
 
@@ -110,7 +106,7 @@ class ServedProject:
         """Another command than `emit`."""
         # Servers belong to an installation: the program that asks about them must be of the same one.
         program = f"{INSTALLATION}/samuel" if words[0] == "serve" else self._fast_samuel
-        return self.run((program,), *words, stdin=stdin, **more)
+        return self.run((program,), *words, stdin=stdin, cwd=None, **more)
 
     def calls_of_guard(self) -> int:
         file = self.root / "called"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.clients.client_reading import CAPTURES
+from tests.conftest import py_guard
 from tests.length import FULL, at_length
 
 from samuel.emit.call import STDERR, STDOUT, EmitAnswer
@@ -43,16 +44,15 @@ from .served_project import (
 CLIENTS = {"native": NATIVE, "python": THIN}
 SOME_CLIENTS = at_length(["native"], [*CLIENTS])
 OPEN_GUARD = GUARD.replace("return {", "{")  # allows everything, and counts
-SLOW_GUARD = """
-import pathlib, time, samuel
-
-@samuel.hook("PreAbilityCall", role="guard")
-def guard(event):
-    with open("called", "a") as file:
-        file.write("x")
-    while not pathlib.Path("go-on").exists():
-        time.sleep(0.05)
-"""
+SLOW_GUARD = py_guard(
+    """\
+with open("called", "a") as file:
+    file.write("x")
+while not pathlib.Path("go-on").exists():
+    time.sleep(0.05)
+""",
+    "pathlib, time, samuel",
+)
 BEFORE = ("header", "accepted", "stdin")  # no handler has been called
 POINTS = (*BEFORE, "committed")
 

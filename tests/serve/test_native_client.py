@@ -24,7 +24,7 @@ from tests.length import at_length
 
 from samuel.emit.call import STDOUT, EmitAnswer
 from samuel.emit.serve import wire
-from samuel.emit.serve.place import socket_path
+from samuel.emit.serve.socket_name import socket_path
 from samuel.process import procfs
 from samuel.process.emit_client import NATIVE_CLIENT
 from samuel.version import __version__

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from samuel.emit.serve.client_program import ClientProgram, client_program
-from samuel.emit.serve.place import candidates
+from samuel.emit.serve.socket_name import candidates
 from samuel.emit.serve.socket_places import PlaceProblem, place_problems, usable_directory
 
 PROJECT = "/project"

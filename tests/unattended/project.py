@@ -205,7 +205,10 @@ class UnattendedProject:
 
     def wait_for(self, what: str | Callable[[], bool], loop: RunningLoop) -> None:
         """Wait for a mark of the agent, or for a condition, while the loop runs."""
-        reached = (lambda: self.has_mark(what)) if isinstance(what, str) else what
+
+        def reached() -> bool:
+            return self.has_mark(what) if isinstance(what, str) else what()
+
         deadline = time.monotonic() + PATIENCE
         while not reached():
             assert loop.process.poll() is None, f"the run ended before `{what}`:\n{loop.screen}"

@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
+
+import msgspec
 
 from samuel.agents import process_files
 from samuel.agents.variables import assemble
@@ -28,7 +29,6 @@ TIMED_OUT = 124  # what `timeout` of coreutils says
 _LONGEST_ARGUMENT = 128 * 1024 - 1  # Linux: MAX_ARG_STRLEN, with the byte that ends it
 _NO_LIMIT = 1 << 62  # an agent may say as much as it likes: its log is bounded, and only the tail is held
 _GRACE = 2.0  # seconds between asking it to end and ending it: agents have sessions to save
-_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 # So that `samuel` works where a sandbox hides /tmp, should it be installed there.
 _SAMUEL = (sys.prefix, sys.base_prefix, str(Path(__file__).parents[2]))
@@ -55,59 +55,86 @@ class Invoked(NamedTuple):
     """The tool calls that it reported."""
 
 
+class AgentCall(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent is started with."""
+
+    prompt: str
+    env: Mapping[str, str] = {}
+    """The event's, with references to the environment of the host."""
+    variables: Mapping[str, str] = {}
+    """This run's own (`SAMUEL_TASK_ID` and the like), which stand above both."""
+    arguments: tuple[str, ...] = ()
+    """Added to its command line, where `{hooks}` is or at the end."""
+    iteration: int = 0
+    session: str = ""
+    """Names the files of a process that belongs to no iteration."""
+    run_id: str = ""
+    """Names the directory of those that do."""
+
+
+class AgentSurroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent works."""
+
+    root: Path
+    state: Path
+    """The run's state directory."""
+    sandbox: sandboxes.SandboxRequest
+    environment: Mapping[str, str]
+    """The host's."""
+    cache: Path | None = None
+    homes: tuple[sandboxes.Private, ...] = ()
+    """Directories that it gets a fresh one of in a sandbox, beside the agent's own."""
+
+
+class AgentLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """When an agent is ended early."""
+
+    timeout: float
+    idle_timeout: float | None = None
+    """Seconds without output, a change of a file or use of the CPU."""
+    over_budget: OverBudget | None = None
+    """Is asked whenever its usage grew; a reason ends it."""
+
+
 def invoke(
     agent: Agent,
+    call: AgentCall,
+    surroundings: AgentSurroundings,
+    limits: AgentLimits,
     *,
-    prompt: str,
-    env: Mapping[str, str],
-    sandbox: sandboxes.SandboxRequest,
-    root: Path,
-    state: Path,
-    iteration: int,
-    timeout: float,
-    environment: Mapping[str, str],
-    variables: Mapping[str, str] = _NOTHING,
     on_output: Callable[[bytes], None] | None = None,
-    cache: Path | None = None,
-    session: str = "",
-    run_id: str = "",
-    idle_timeout: float | None = None,
-    over_budget: OverBudget | None = None,
     on_activity: OnActivity | None = None,
     now: Now = SystemClock.now,
-    arguments: tuple[str, ...] = (),
-    homes: tuple[sandboxes.Private, ...] = (),
 ) -> Invoked:
-    """Run the agent in `root`. Raises NotRunnable when it could not be started at all.
+    """Run the agent in its root. Raises NotRunnable when it could not be started at all.
 
-    `env` is the event's, with references to `environment`, the host's; `variables` are this run's own
-    (`SAMUEL_TASK_ID` and the like) and stand above both. `state` is the run's state directory. Output goes to
-    `on_output` as it comes. `session` names the files of a process that belongs to no iteration, `run_id` the
-    directory of those that do.
-
-    The agent is ended after `idle_timeout` seconds without output, a change of a file or use of the CPU, and as
-    soon as `over_budget`, which is asked whenever its usage grew, gives a reason. `on_activity` gets what it does,
-    in words. `arguments` are added to its command line, where `{hooks}` is or at the end, and `homes` to the
-    directories that it gets a fresh one of in a sandbox.
+    Output goes to `on_output` as it comes; `on_activity` gets what it does, in words.
     """
-    root, state = root.absolute(), state.absolute()
-    label = process_files.label(iteration, session, run_id)
-    command, unheld = _command(agent, env)
-    command = _with_arguments(command, arguments)
+    root, state = surroundings.root.absolute(), surroundings.state.absolute()
+    sandbox, environment = surroundings.sandbox, surroundings.environment
+    label = process_files.label(call.iteration, call.session, call.run_id)
+    command, unheld = _command(agent, call.env)
+    command = _with_arguments(command, call.arguments)
     if agent.usage_file:
         command = _with_usage_file(command, state, label)
-    argv, stdin = _with_prompt(agent, command, prompt, state, label)
-    variables = {**agent.variables, **variables}
+    argv, stdin = _with_prompt(agent, command, call.prompt, state, label)
+    variables = {**agent.variables, **call.variables}
     if sandbox.kind != sandboxes.HOST:
         variables = {**variables, **agent.confined}
-    full, notes = assemble(agent, env, environment, variables, process_files.put_samuel(state))
+    full, notes = assemble(agent, call.env, environment, variables, process_files.put_samuel(state))
     left: list[str] = []
-    homes = (*_homes(agent, environment), *homes)
-    place = sandboxes.Workspace(root, state, environment, cache, _SAMUEL, homes, report=left.append)
+    homes = (*_homes(agent, environment), *surroundings.homes)
+    place = sandboxes.Workspace(root, state, environment, surroundings.cache, _SAMUEL, homes, report=left.append)
     log = process_files.log(state, label)
     errors = process_files.errors_path(log)
     stream = agent.stream(now)
-    watchdog = Watchdog(stream, root, idle_timeout=idle_timeout, over_budget=over_budget, on_activity=on_activity)
+    watchdog = Watchdog(
+        stream,
+        root,
+        idle_timeout=limits.idle_timeout,
+        over_budget=limits.over_budget,
+        on_activity=on_activity,
+    )
     with (
         process_files.fresh(state, log) as stdout,
         process_files.fresh(state, errors) as stderr,
@@ -119,7 +146,7 @@ def invoke(
             env=confined.env,
             pass_fds=confined.pass_fds,
             stdin=stdin,
-            timeout=timeout,
+            timeout=limits.timeout,
             output_limit=_NO_LIMIT,
             grace=_GRACE,
             on_output=on_output,
@@ -133,16 +160,7 @@ def invoke(
         _read_usage_file(stream, state, label)
     if finished.ended == "not_started":
         raise NotRunnable(f"the agent `{agent.name}` was not started: {finished.why}", agent.install)
-    facts = ExitFacts(
-        exit_code=_exit_code(finished),
-        stdout_tail=finished.stdout.decode("utf-8", "replace"),
-        stderr_tail=finished.stderr[-TAIL:].decode("utf-8", "replace"),
-        sandbox=sandbox.kind,
-        exit_kind=agent.exit_kinds.get(finished.returncode) if finished.ended == "exited" else None,
-        timed_out=timeout if finished.ended == "timed_out" else 0,
-        idle=(idle_timeout or 0) if finished.ended == "stopped" and watchdog.is_idle else 0,
-        over_budget=watchdog.over_budget if finished.ended == "stopped" else "",
-    )
+    facts = _facts(agent, finished, sandbox.kind, limits, watchdog)
     return Invoked(
         exit_code=facts.exit_code,
         stdout_tail=facts.stdout_tail,
@@ -154,6 +172,22 @@ def invoke(
         ending=ending_of(stream, facts),
         notes=(*notes, *unheld, *left),
         tool_calls=tuple(stream.tool_calls),
+    )
+
+
+def _facts(
+    agent: Agent, finished: spawn.Finished, sandbox: str, limits: AgentLimits, watchdog: Watchdog
+) -> ExitFacts:
+    is_stopped = finished.ended == "stopped"
+    return ExitFacts(
+        exit_code=_exit_code(finished),
+        stdout_tail=finished.stdout.decode("utf-8", "replace"),
+        stderr_tail=finished.stderr[-TAIL:].decode("utf-8", "replace"),
+        sandbox=sandbox,
+        exit_kind=agent.exit_kinds.get(finished.returncode) if finished.ended == "exited" else None,
+        timed_out=limits.timeout if finished.ended == "timed_out" else 0,
+        idle=(limits.idle_timeout or 0) if is_stopped and watchdog.is_idle else 0,
+        over_budget=watchdog.over_budget if is_stopped else "",
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from samuel.agents import process_files
 from samuel.agents.check import missing_in
 from samuel.agents.find_agent import find
-from samuel.app.session import recording_fire
+from samuel.app.session_events import recording_fire
 from samuel.attempt.agent_session import AgentSession, SessionResult
 from samuel.dispatch.record import Fired
 from samuel.events import Event

@@ -17,7 +17,7 @@ from samuel.config.place_spec import PlaceSpec
 from samuel.dispatch.record import Fired, HandlerCall, Sink
 from samuel.events import Event
 from samuel.files.atomic import SCRATCH
-from samuel.history.reports import Watch
+from samuel.history.notices import Watch
 from samuel.run.coordinator import LaneOptions
 from samuel.workspaces.fleet.options import FleetOptions
 from samuel.workspaces.lanes.lane import LaneTools

@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from samuel.events import AfterLoop, Event
 
+# Calls in the background are imported where they are used: most processes make none.
 if TYPE_CHECKING:
     from samuel.app.project import App
     from samuel.background.calls import BackgroundCalls

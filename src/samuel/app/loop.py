@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from samuel.agents.process_files import launcher
-from samuel.app.session import recording_fire
+from samuel.app.session_events import recording_fire
 from samuel.attempt.steps import Steps
 from samuel.attempt.stop import Stop
 from samuel.attempt.tool_hooks import ToolHooks
@@ -21,7 +21,7 @@ from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.files.atomic import Disk
 from samuel.git.git import Git
 from samuel.history.budgets import BudgetMeter
-from samuel.history.reports import HandlerMessage, Watch, ignore_reports
+from samuel.history.notices import HandlerMessage, Watch, ignore_reports
 from samuel.history.run_file import RunFile
 from samuel.prompts.prompt_context import (
     ConfigNames,

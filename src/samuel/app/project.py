@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from samuel.attempt.stop import Stop
     from samuel.attempt.workplace import Workplace
     from samuel.config.place_spec import PlaceSpec
-    from samuel.history.reports import Watch
+    from samuel.history.notices import Watch
     from samuel.hooks.order import Chain
     from samuel.prompts.prompt_context import PromptContext
     from samuel.run.loop import Loop
@@ -63,7 +63,7 @@ LEARNED = "update_matcher_suggestions"  # what hooks of PostAbilityCall return f
 class App:
     """One project, opened: its configuration, its handlers and its chains, as they were at that moment."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the public constructor: keywords, of which most callers use one or two
         self,
         root: str | os.PathLike[str] = ".",
         *,
@@ -332,9 +332,9 @@ class App:
 
     def session_recorder(self, confirm: Callable[[str], bool] | None = None) -> SessionRecorder:
         """Fires the events of sessions and stores what hooks return. `confirm` asks before a command runs."""
-        from samuel.app import session
+        from samuel.app import session_events
 
-        return session.recorder(self, confirm)
+        return session_events.recorder(self, confirm)
 
     def close(self) -> None:
         """End the workers and close the journal."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from samuel.agents.check import missing_in
 from samuel.agents.find_agent import find
-from samuel.agents.invoke import invoke
+from samuel.agents.invoke import AgentCall, AgentLimits, AgentSurroundings, invoke
 from samuel.base.errors import SamuelError
 from samuel.clients.adapter.agent import TOOLS, Agent
 from samuel.events import Sandbox
@@ -69,16 +69,11 @@ def _ask(app: App, name: str, prompt: str) -> str:
         state.mkdir(parents=True)
         answer = invoke(
             agent,
-            prompt=prompt,
-            env={**place.agent_env(name), TOOLS: ""},
-            sandbox=sandbox,
-            root=scratch,
-            state=state,
-            iteration=0,
-            timeout=app.config.abilities.timeout,
-            environment=place.host,
-            cache=place.cache,
-            session="ranking",
+            AgentCall(prompt=prompt, env={**place.agent_env(name), TOOLS: ""}, session="ranking"),
+            AgentSurroundings(
+                root=scratch, state=state, sandbox=sandbox, environment=place.host, cache=place.cache
+            ),
+            AgentLimits(timeout=app.config.abilities.timeout),
         )
         if answer.timed_out:
             raise SamuelError(f"it did not answer within {app.config.abilities.timeout:g}s")

@@ -19,7 +19,7 @@ from samuel.checks.repeat import repeated
 from samuel.checks.verdict import cannot_run, failing_commands
 from samuel.checks.withheld import withheld_hint, withheld_variables
 from samuel.events import QualityCheck
-from samuel.history.reports import BaselineChecked
+from samuel.history.notices import BaselineChecked
 from samuel.history.run import Run
 
 FAILED = "the checks fail before any agent has worked"

@@ -50,7 +50,7 @@ from samuel.git.git import GitFailed
 from samuel.history.attempts import AttemptChanges
 from samuel.history.availability import TROUBLE
 from samuel.history.no_task import WITHOUT_TASK, reason_without_task
-from samuel.history.reports import AgentEnded, DiscoveryChosen, IterationStarted, LostTests
+from samuel.history.notices import AgentEnded, DiscoveryChosen, IterationStarted, LostTests
 from samuel.history.run import MAX_FAILURE, Run, Settlement, TaskCells
 from samuel.hooks.handler import Origin
 from samuel.tasks.queue import remaining

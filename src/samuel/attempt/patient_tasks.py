@@ -8,7 +8,7 @@ from typing import TypeVar
 from samuel.attempt.stop import Stop, interrupted
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import ConfigError
-from samuel.history.reports import TaskFileUnreadable
+from samuel.history.notices import TaskFileUnreadable
 from samuel.tasks.seal import Seal
 from samuel.tasks.task import Task
 

@@ -19,7 +19,7 @@ from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.history.availability import wait_after
 from samuel.history.budgets import BudgetHit
-from samuel.history.reports import IterationFailed, QuestionAsked, TaskDecided
+from samuel.history.notices import IterationFailed, QuestionAsked, TaskDecided
 from samuel.history.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, TreeAction
 from samuel.tasks.task import Task
 

@@ -19,7 +19,7 @@ from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import AgentInvoke, Event, LoopEvent, QualityCheck, SessionEnd, SessionStart
 from samuel.events.endings import IterationOutcome
 from samuel.events.names import BEFORE_LAND
-from samuel.history.reports import HandlerMessage, LoopWarning
+from samuel.history.notices import HandlerMessage, LoopWarning
 from samuel.history.run import Run
 from samuel.history.state_files import StateFiles
 from samuel.hooks.handler import Origin, Outcome

@@ -27,7 +27,7 @@ from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
 from samuel.git.git import Git
 from samuel.history.budgets import BudgetMeter
-from samuel.history.reports import LoopWarning, Watch, ignore_reports
+from samuel.history.notices import LoopWarning, Watch, ignore_reports
 from samuel.prompts.suggestions import SuggestionSection
 from samuel.tasks.store import TaskStore
 from samuel.trust import commands

@@ -22,7 +22,7 @@ from samuel.dispatch.stated_reason import stated_reason
 from samuel.events.loop import CheckRun
 from samuel.git.trees import Trees
 from samuel.history.attempts import AttemptChanges
-from samuel.history.reports import CheckFilesChanged, CheckFilesPut, Watch, ignore_reports
+from samuel.history.notices import CheckFilesChanged, CheckFilesPut, Watch, ignore_reports
 from samuel.hooks.handler import Origin, Outcome
 from samuel.tasks.task import Task
 

@@ -97,7 +97,7 @@ def _answer_while_awaited(send: LineWriter, cancel: CancelSwitch, beat: Callable
 
 def _answer(request: bytes, send: LineWriter, cancel: CancelSwitch) -> tuple[int, bytes]:
     """Do what is asked for; the exit code, and the last line."""
-    from samuel.app.machine_attempt import answer  # most of the package: the machine is heard of before
+    from samuel.machines.machine_attempt import answer  # most of the package: the machine is heard of before
     from samuel.process.tree import own_all_children
     from samuel.workspaces.fleet.wire import CancelledLine, InventoryLine, ReadyLine, ResultLine, line_of
 

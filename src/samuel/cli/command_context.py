@@ -12,8 +12,8 @@ import msgspec
 from samuel.base import paths
 from samuel.base.errors import UsageError
 from samuel.base.printable import safe
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.output import Output
+from samuel.process.inside_a_run import inside_a_run
 
 # click is imported where it is used: `samuel emit` does without its parser.
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ class CommandContext(msgspec.Struct, frozen=True):
         """
         if not yes and (not self.out.asks or inside_a_run()):
             return
-        from samuel.cli.consent import Consent, ask_for_each, readable  # reads every kind of file that could run
+        from samuel.cli.trust_prompt import ask_for_each
+        from samuel.setup.consent import Consent, readable  # reads every kind of file that could run
 
         consent = Consent(self.root)
         pending = [item for item in consent.pending() if readable(item)]

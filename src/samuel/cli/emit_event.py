@@ -62,13 +62,13 @@ def _stdin(arguments: EmitArguments) -> bytes:
 
 
 def _of_client() -> tuple[int, Answering]:
-    from samuel.emit.client_event import answer_client
+    from samuel.emit.client_event import answer_client  # only for the hooks of clients
 
     return DENY, answer_client
 
 
 def _of_samuel(event: str) -> tuple[int, Answering]:
-    from samuel.emit.event import answer_event, failure_code
+    from samuel.emit.event import answer_event, failure_code  # only for events of Samuel itself
 
     return failure_code(event), answer_event
 
@@ -78,7 +78,7 @@ def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
     roots = filter_cache.roots_of(here.root, os.environ.get("PWD", ""))
     before = filter_cache.deciding(roots)
     ask = leave_to_client if arguments.client else here.confirm
-    from samuel.app import Machine, Overrides
+    from samuel.app import Machine, Overrides  # the engine, which many calls do without
 
     machine = Machine(forks=True)
     guards = proof_guards(machine.user)

@@ -9,10 +9,11 @@ from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.base.printable import safe
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.consent import PENDING, Consent, ask_for_each, readable
-from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.cli.output import OutputTable
+from samuel.cli.trust_prompt import ask_for_each
 from samuel.hooks.handler import HandlerStatus
+from samuel.process.inside_a_run import refuse_inside_a_run
+from samuel.setup.consent import PENDING, Consent, readable
 from samuel.sources.unmarked_files import unmarked_files
 from samuel.trust.items import TrustItem
 

@@ -18,6 +18,7 @@ from samuel.trust.enclosing import trusted_around
 from samuel.trust.repository_identity import repository_identity
 from samuel.version import __version__
 
+# What follows is imported where it is used: a call that the cache answers needs none of it.
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path

@@ -58,7 +58,7 @@ def answer_without_engine(command: EmitArguments) -> str | None:
         return None
     answer = answer_unmatched(data, command, client, cached, root) if len(data) <= LARGEST_STDIN else None
     if answer is None:
-        import io
+        import io  # only for what is left to the engine
 
         sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # for the engine, as if it had not been read
     return answer
@@ -90,7 +90,7 @@ def answer_unmatched(
         return None
     if client is None:
         return str(row["empty"])
-    from samuel.clients.dialect.client import SILENT
+    from samuel.clients.dialect.client import SILENT  # only for the hooks of clients
 
     return str(client.answer(event, SILENT).stdout)
 

@@ -69,7 +69,7 @@ def _marks_by_field(struct: type[msgspec.Struct]) -> dict[str, frozenset[str]]:
 def _annotations(struct: type[msgspec.Struct]) -> dict[str, Any]:
     """What `inspect.get_annotations` gives, without importing it: it takes longer than the rest of an event."""
     if sys.version_info >= (3, 14):
-        import inspect
+        import inspect  # earlier versions do without it
 
         return inspect.get_annotations(struct, eval_str=True)
     names = vars(sys.modules[struct.__module__])

@@ -43,7 +43,7 @@ def save(file: Path | str | None, value: T, encode: Callable[[T], bytes], stamp:
         return
     from pathlib import Path  # deferred: loading needs none of this
 
-    from samuel.files import atomic
+    from samuel.files import atomic  # deferred, too
 
     try:
         body = _digest(stamp) + encode(value)
@@ -58,7 +58,7 @@ def save(file: Path | str | None, value: T, encode: Callable[[T], bytes], stamp:
 
 def digest_of(*parts: str) -> str:
     """32 hexadecimal digits for these texts: the name of a cache file, a key or a stamp."""
-    from hashlib import sha256
+    from hashlib import sha256  # a value that is loaded needs no digest
 
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 

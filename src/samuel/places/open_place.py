@@ -15,7 +15,7 @@ def open_place(spec: PlaceSpec, settings: FleetSettings) -> Place:
 
         return SshPlace(spec, settings.program, settings.silence)
     if spec.kind == "ray":
-        from samuel.places.ray import open_ray_place
+        from samuel.places.ray import open_ray_place  # most runs use no cluster
 
         return open_ray_place(spec.address, settings.program, settings.silence)
     raise UsageError(f"`{spec}` is not a place on another machine", "name one as `ssh:HOST:SLOTS`")

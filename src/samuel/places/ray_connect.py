@@ -175,6 +175,6 @@ def _problems_of_machines(ray: Any, limits: RayLimits) -> dict[str, str]:
 
 def _node_report() -> dict[str, str]:
     """Runs on a node."""
-    from samuel.places.ray_task import node_report
+    from samuel.places.ray_task import node_report  # this function alone is sent to the node
 
     return node_report()

@@ -266,7 +266,7 @@ def _attempt_on_node(
     program: Sequence[str], arguments: Sequence[str], request: bytes, grace: float
 ) -> Iterator[tuple[Any, ...]]:
     """Runs on a node."""
-    from samuel.places.ray_task import run_command
+    from samuel.places.ray_task import run_command  # this function alone is sent to the node
 
     yield (_NODE, importlib.import_module("ray").get_runtime_context().get_node_id())
     yield from run_command(program, arguments, request, grace)

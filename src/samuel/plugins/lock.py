@@ -71,7 +71,7 @@ def read(file: Path) -> dict[str, LockedPlugin]:
         what, line, _ = syntax_problem(error, text.decode())
         raise _refusal(file, what, line) from None
     except (UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
-        from samuel.events.explain import explained
+        from samuel.events.explain import explained  # only for a file that is wrong
 
         raise _refusal(file, explained(error)) from None
     if lock_file.version != VERSION:

@@ -183,7 +183,7 @@ def _fork(
     env: Mapping[str, str],
     argv: Sequence[str],
 ) -> ForkedProcess:
-    from samuel.process.forked import fork
+    from samuel.process.forked import fork  # only where a fork replaces an interpreter
     from samuel.process.reason import NotRunnable, why_not
 
     try:

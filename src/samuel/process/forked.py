@@ -113,7 +113,7 @@ def _become(
         run()
         code = 0
     except BaseException:  # noqa: BLE001  nothing of the caller's code may run here
-        import traceback
+        import traceback  # only for an exception that nobody caught
 
         traceback.print_exc()
     finally:

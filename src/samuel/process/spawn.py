@@ -42,7 +42,7 @@ class StopCheck(Protocol):
         """True ends the program. `cpu_seconds` gives the CPU time of its whole tree, or None if it is unknown."""
 
 
-def run(
+def run(  # noqa: PLR0913  like subprocess.run: keywords, of which most callers use three
     argv: Sequence[str],
     *,
     cwd: str,
@@ -79,7 +79,7 @@ def run(
     try:
         with Tree() as call:
             try:
-                process = _popen(argv, cwd, env, call.mark, *pump.ends, pass_fds, executable)
+                process = _popen(argv, cwd, env, call.mark, pump.ends, pass_fds, executable)
             except (OSError, ValueError) as error:
                 lasted = time.perf_counter() - started
                 return Finished("not_started", 0, b"", b"", lasted, why_not(error, argv, cwd, env))
@@ -116,7 +116,7 @@ def start(
     mark = LEDGER.new_mark()
     with LEDGER.busy():
         try:
-            process = _popen(argv, cwd, env, mark, stdin, stdout, stderr, pass_fds)
+            process = _popen(argv, cwd, env, mark, (stdin, stdout, stderr), pass_fds)
         except (OSError, ValueError) as error:
             raise NotRunnable(why_not(error, argv, cwd, env)) from error
         LEDGER.remember(process.pid, mark)
@@ -128,14 +128,13 @@ def _popen(
     cwd: str,
     env: Mapping[str, str],
     mark: str,
-    stdin: int,
-    stdout: int,
-    stderr: int,
+    streams: tuple[int, int, int],
     pass_fds: Sequence[int] = (),
     executable: str | None = None,
 ) -> subprocess.Popen[bytes]:
     if not argv:
         raise ValueError("empty command")
+    stdin, stdout, stderr = streams
     # A session of its own, so that Ctrl-C reaches us alone and we decide what becomes of the tree. No
     # preexec_fn: it would turn vfork into fork, which costs milliseconds.
     return subprocess.Popen(

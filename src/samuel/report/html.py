@@ -11,21 +11,10 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from samuel.base.printable import shell_word
+from samuel.base.wording import block, details, headline, line, moment_with_zone, plural, span, time_of_day, until
+from samuel.history.outcome_words import DECIDED, OUTCOMES
 from samuel.report.markdown import check_words
 from samuel.report.model import HEADLINE, TONES, RunReport
-from samuel.report.words import (
-    DECIDED,
-    OUTCOMES,
-    block,
-    clock_time,
-    details,
-    headline,
-    line,
-    moment_with_zone,
-    plural,
-    span,
-    until,
-)
 from samuel.version import __version__
 
 _CODE = re.compile(r"`([^`]+)`")
@@ -43,7 +32,7 @@ def html_pieces(report: RunReport) -> Iterator[str]:
     """The page in many pieces."""
     run = report.run
     ticks = [
-        (100 * number / (TICKS - 1), clock_time(run.started_at + report.seconds * number / (TICKS - 1)))
+        (100 * number / (TICKS - 1), time_of_day(run.started_at + report.seconds * number / (TICKS - 1)))
         for number in range(TICKS)
     ]
     attempts = [attempt for task in report.tasks for attempt in task.attempts]
@@ -99,7 +88,12 @@ def _template() -> Template:
         "moment": moment_with_zone,
     }
     environment.filters |= {"headline": headline, "details": details, "command_word": shell_word}
-    environment.filters |= {"plural": plural, "clock_time": clock_time, "until": until, "check_words": check_words}
+    environment.filters |= {
+        "plural": plural,
+        "time_of_day": time_of_day,
+        "until": until,
+        "check_words": check_words,
+    }
     return environment.from_string(_source("report.html.j2"))
 
 

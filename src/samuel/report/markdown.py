@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from samuel.base.printable import shell_word
+from samuel.base.wording import block, details, headline, line, moment_with_zone, plural, span, until
 from samuel.history.attempt_record import CheckRecord
 from samuel.report.model import AttemptReport, RunReport, TaskReport
-from samuel.report.words import block, details, headline, line, moment_with_zone, plural, span, until
 
 LONGEST = 900_000
 """Characters. GitHub refuses a step summary of more than 1 MiB."""

@@ -15,11 +15,12 @@ from samuel.bridges.coverage import Coverage, total_coverage
 from samuel.checks.verdict import cannot_run
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import AttemptRecord, ChangedFile, RunRecord
+from samuel.history.cost_summary import CostSummary
 from samuel.history.history import RunHistory
 from samuel.history.holds import Hold
+from samuel.history.outcome_words import NOTHING_GREEN, outcome_tone, outcome_words, status_words
 from samuel.report.lost_tests import lost_tests, lost_tests_words
 from samuel.report.way_out import way_out
-from samuel.report.words import NOTHING_GREEN, CostSummary, outcome_tone, outcome_words, status_words
 from samuel.tasks.answering import answer_command, is_about_landing
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, Tasks

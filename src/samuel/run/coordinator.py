@@ -28,8 +28,7 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempts import NO_TREE
 from samuel.history.availability import choose
 from samuel.history.no_task import reason_without_task
-from samuel.history.own_branch import OwnBranch, current
-from samuel.history.reports import (
+from samuel.history.notices import (
     AgentChanged,
     BranchChosen,
     IterationFailed,
@@ -38,6 +37,7 @@ from samuel.history.reports import (
     RunRefused,
     WaitStarted,
 )
+from samuel.history.own_branch import OwnBranch, current
 from samuel.history.run import AttemptResult, LanesState, Run
 from samuel.prompts import progress
 from samuel.run.landing import LandingQueue

@@ -15,7 +15,7 @@ from samuel.events import AfterLand
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.history.attempts import KeptAttempt
-from samuel.history.reports import IterationFailed, LandingParked, LandingStarted, LaneReport, WorkLanded
+from samuel.history.notices import IterationFailed, LandingParked, LandingStarted, LaneReport, WorkLanded
 from samuel.history.run import LaneRecord, Run, TaskCells
 from samuel.run.ledger import TaskLedger
 from samuel.run.settling import MOST_GREEN, Settled, refused, with_kept

@@ -35,8 +35,7 @@ from samuel.git.git import GitFailed
 from samuel.history.attempts import NO_TREE
 from samuel.history.availability import AgentChoice, AgentWait, choose
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget
-from samuel.history.own_branch import OwnBranch, choose_branch, enter, leave_if_empty
-from samuel.history.reports import (
+from samuel.history.notices import (
     AgentChanged,
     BranchEntered,
     IterationFailed,
@@ -47,6 +46,7 @@ from samuel.history.reports import (
     RunStarted,
     WaitStarted,
 )
+from samuel.history.own_branch import OwnBranch, choose_branch, enter, leave_if_empty
 from samuel.history.run import Run, Settlement, own_branch_of
 from samuel.history.run_file import RunFile
 from samuel.history.spending import Spending

@@ -14,7 +14,7 @@ WallLimits = Callable[[], "ProcessLimits"]
 
 
 def confine_plugins(root: Path, cache: Path, kind: str, limits: WallLimits | None) -> Confinement:
-    """The walls of a project. They import much of `process/`, a quarter of a call without a server."""
-    from samuel.runtimes.confined import Confinement
+    """The walls of a project."""
+    from samuel.runtimes.confined import Confinement  # a quarter of the time of a call without a server
 
     return Confinement(root, cache, kind, limits()) if limits else Confinement(root, cache, kind)

@@ -36,6 +36,7 @@ _WORD_END = re.compile(rb"[\s;&|<>()'\"]")
 # Text within these is accounted for by whoever decodes them.
 _TEXTS = frozenset({"string", "heredoc_body", "expansion", "arithmetic_expansion", "raw_string", "ansi_c_string"})
 _LITERAL = frozenset({"raw_string", "ansi_c_string", "comment", "heredoc_start", "heredoc_end"})
+_QUOTED_OR_LITERAL = _LITERAL | {"string", "heredoc_body", "heredoc_redirect"}
 # Within these a word follows other rules: `${x:-a b}`, `[[ a =~ (b|c) ]]`, `case a in (b) ...`.
 _OTHER_RULES = frozenset({"expansion", "test_command", "case_item", "arithmetic_expansion", "subscript"})
 _STATEMENTS = frozenset({"command", "redirected_statement", "pipeline", "list", "command_substitution"})
@@ -155,19 +156,8 @@ def _doubts(root: Node, source: bytes) -> Iterator[Doubt]:
 
 def _doubts_about(node: Node, source: bytes, other_rules: bool) -> Iterator[Doubt]:
     start, end = node.start_byte, node.end_byte
-    if node.type == "comment" and source[max(start - 1, 0) : start] not in (b"", *map(bytes, zip(b" \t\n;&|()`"))):
-        yield Doubt("a comment begins within a word", start, end)
-    elif node.type == "heredoc_redirect":
-        yield from _heredoc_doubts(node, source)
-    elif node.type == "string" or (node.type == "heredoc_body" and not _has_quoted_delimiter(node)):
-        for text in literal_parts(node, source):
-            if _QUOTED_SUBSTITUTION.search(_ESCAPED.sub(b"", text)):
-                yield Doubt("a substitution in quotes is not understood", start, end)
-    elif node.type in ("raw_string", "ansi_c_string") and _is_evaluated(node):
-        if _QUOTED_SUBSTITUTION.search(source, start, end):
-            yield Doubt("a text that is evaluated has commands in it", start, end)
-    elif node.type in _LITERAL or node.type == "heredoc_body":
-        pass
+    if node.type in _QUOTED_OR_LITERAL:
+        yield from _text_doubts(node, source)
     elif node.type == "``":
         yield Doubt("empty backticks are not understood", start, end)
     elif node.type == "command_name" and source[start:end] in _NO_PROGRAMS:
@@ -189,6 +179,26 @@ def _doubts_about(node: Node, source: bytes, other_rules: bool) -> Iterator[Doub
         yield from _reserved_word_doubts(node, source)
     elif node.type == "variable_assignment" and source[end : end + 1].strip(_SEPARATORS):
         yield Doubt("an assignment is not understood", start, end)
+
+
+def _text_doubts(node: Node, source: bytes) -> Iterator[Doubt]:
+    """Doubts about comments, quoted texts and here documents."""
+    start, end = node.start_byte, node.end_byte
+    if node.type == "comment" and source[max(start - 1, 0) : start] not in (b"", *map(bytes, zip(b" \t\n;&|()`"))):
+        yield Doubt("a comment begins within a word", start, end)
+    elif node.type == "heredoc_redirect":
+        yield from _heredoc_doubts(node, source)
+    elif node.type == "string" or (node.type == "heredoc_body" and not _has_quoted_delimiter(node)):
+        for text in literal_parts(node, source):
+            if _QUOTED_SUBSTITUTION.search(_ESCAPED.sub(b"", text)):
+                yield Doubt("a substitution in quotes is not understood", start, end)
+    elif node.type in ("raw_string", "ansi_c_string") and _is_evaluated(node):
+        yield from _evaluated_doubts(node, source)
+
+
+def _evaluated_doubts(node: Node, source: bytes) -> Iterator[Doubt]:
+    if _QUOTED_SUBSTITUTION.search(source, node.start_byte, node.end_byte):
+        yield Doubt("a text that is evaluated has commands in it", node.start_byte, node.end_byte)
 
 
 def _is_evaluated(node: Node) -> bool:

@@ -22,7 +22,8 @@ from samuel.files.regular import read_regular
 from samuel.tasks.origin import MOST_NAMED, OriginFile, TaskOrigin, matching_index, no_place
 from samuel.tasks.task import Task
 
-# `samuel run done`, which agents call in each iteration, needs the formats only for tasks that came from a file.
+# The formats are imported where they are used: `samuel run done`, which agents call in each iteration, needs them
+# only for tasks that came from a file.
 if TYPE_CHECKING:
     from samuel.tasks.formats.base import ImportedTasks, Mark, TaskFormat
     from samuel.tasks.formats.source import TaskSource

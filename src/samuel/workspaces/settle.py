@@ -22,7 +22,7 @@ from samuel.git.commit import commit_paths, forget
 from samuel.git.git import GitFailed
 from samuel.git.kept_refs import landed_ref
 from samuel.history.attempts import DISCOVERY
-from samuel.history.reports import WorkPutAway
+from samuel.history.notices import WorkPutAway
 from samuel.history.run import Run, Settlement
 from samuel.tasks.task import Task
 from samuel.trust.commands import commit_hooks

@@ -92,7 +92,9 @@ class Shop:
         )
 
     def record(self, key: str = "") -> dict[str, Any]:
-        return json.loads((self.root / ".system/implement" / (key or self.keys[-1]) / "call.json").read_text())
+        file = self.root / ".system/implement" / (key or self.keys[-1]) / "call.json"
+        record: dict[str, Any] = json.loads(file.read_text())
+        return record
 
     def words(self, key: str = "") -> str:
         text = (self.root / ".system/implement" / (key or self.keys[-1]) / "tool_call.md").read_text()

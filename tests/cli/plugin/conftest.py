@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.conftest import Origin
 
 HOOK = """#!/bin/sh
 case $1 in
@@ -39,7 +41,7 @@ def github(machine: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def plain(origin):
+def plain(origin: Callable[..., Origin]) -> Origin:
     """A plugin without a manifest."""
     return origin(
         "org/plain",
@@ -54,6 +56,6 @@ def plain(origin):
 
 
 @pytest.fixture
-def checks(origin):
+def checks(origin: Callable[..., Origin]) -> Origin:
     """A plugin with one."""
     return origin("org/checks", {"scripts/check.sh": CHECK, "samuel-plugin.toml": manifest()})

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from tests.cli.conftest import Samuel
 from tests.cli.run.conftest import CONFIG, GOOD, Workshop
 
-from samuel.cli.run import run_file
 from samuel.history.run_file import RunFile
+from samuel.setup.run_state import run_file
 from samuel.tasks.task import Task
 
 Git = Callable[..., str]

@@ -13,6 +13,7 @@ from .conftest import CONFIG, GOOD, REAL
 EVIL = "#!/bin/sh\n[ $1 = hook ] && echo quality.check || touch owned\n"
 OTHER = '\n[agents.other]\ncommand = ["./other.sh"]\n'  # something that nobody agreed to yet
 REFUSED = "which cannot change what is trusted"
+NOT_AGAIN = "its agents cannot start another one"
 DROPPED = "env -u SAMUEL_RUN_ID -u SAMUEL_STEP -u SAMUEL_SESSION_ID -u SAMUEL_TASK_ID -u SAMUEL_CALL"
 SAMUEL = f"{sys.executable} -P -m samuel"
 WAYS = {
@@ -73,7 +74,8 @@ def test_an_agent_cannot_trust_anything(samuel, workshop, put, way):
     with workshop.start("--yes", "--iterations", "1") as process:
         out, _ = process.communicate(timeout=300)
     for number, command in enumerate(commands):
-        assert REFUSED in (workshop.root / f"said-{number}").read_text(), command
+        text = (workshop.root / f"said-{number}").read_text()
+        assert REFUSED in text or (command.startswith("run start") and NOT_AGAIN in text), (command, text)
     assert "aborted: `.samuel/hooks/evil` changed during the run" in out
     assert agreements(samuel)[".samuel/hooks/evil"] == "new"
     assert not (workshop.root / "owned").exists()

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from samuel.cli.run.display import FINISHING
+from samuel.display.line_display import FINISHING
 from samuel.tasks.task import Task
 
 from .conftest import CONFIG, GOOD, REAL, Workshop

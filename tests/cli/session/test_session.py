@@ -8,20 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.conftest import answering
 
 PRD = "# A\n\n- [ ] 1 First task\n"
 
 
 @pytest.fixture
-def hook(put: Callable[..., Path], samuel: Any) -> Callable[..., None]:
-    """A YAML hook that answers with this; its input goes to seen.json."""
+def hook(yaml_hook: Callable[..., None]) -> Callable[..., None]:
+    """A hook that answers with this; its input goes to seen.json."""
 
     def write(event: str, answer: dict[str, Any], id: str = "h") -> None:
-        handler = f"handler:\n  kind: script\n  command: ./scripts/hooks/{id}.sh\n"
-        put(f".system/hooks/{id}.yaml", f"id: {id}\nevent_type: {event}\n{handler}")
-        script = f"#!/bin/sh\ncat > seen.json\ncat <<'END'\n{json.dumps(answer)}\nEND\n"
-        put(f"scripts/hooks/{id}.sh", script, 0o755)
-        samuel("trust", "--yes")
+        yaml_hook(id, event, answering(json.dumps(answer)))
 
     return write
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import py_guard
 
 from samuel.clients.entries.hook_command import installed_command
 from samuel.clients.opencode.plugin import plugin_text
@@ -27,15 +28,10 @@ PROGRAMS = Path(sys.executable).parent
 
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
-GUARD = """
-import samuel
-
-
-@samuel.hook("PreAbilityCall", role="guard")
-def guard(event):
-    if "victim" in event.tool_input.get("command", ""):
-        return {"decision": "deny", "reason": "the victim stays where it is"}
-"""
+GUARD = py_guard("""\
+if "victim" in event.tool_input.get("command", ""):
+    return {"decision": "deny", "reason": "the victim stays where it is"}
+""")
 CALLER = """
 import { Samuel } from "./plugin.mjs"
 const hooks = await Samuel({ directory: process.cwd() })

@@ -11,8 +11,8 @@ import pytest
 
 from samuel.app import App
 from samuel.attempt.agent_session import SessionResult
-from samuel.attempt.recipe_session import session
-from samuel.history.reports import Report
+from samuel.cli.recipe.recipe_session import session
+from samuel.history.notices import Report
 from samuel.skills.find_recipes import find_recipes
 from samuel.skills.recipe import Recipe
 from samuel.skills.text_files import choose

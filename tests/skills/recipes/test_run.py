@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from samuel.history.reports import AgentOutputChunk, LoopWarning
+from samuel.history.notices import AgentOutputChunk, LoopWarning
 from samuel.skills.find_recipes import find_recipes
 from samuel.testing import Recorder
 

@@ -8,14 +8,14 @@ import msgspec
 from msgspec import UNSET
 
 from samuel.agents.find_agent import find
-from samuel.agents.invoke import Invoked, invoke
+from samuel.agents.invoke import AgentCall, AgentLimits, AgentSurroundings, Invoked, invoke
 from samuel.attempt.bridged_agent import BridgedAgent
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.clients.adapter.ending import EndingKind
 from samuel.clients.adapter.stream import PlainStream
 from samuel.events import AgentInvoke
-from samuel.history.reports import AgentActivity, AgentOutputChunk
+from samuel.history.notices import AgentActivity, AgentOutputChunk
 from samuel.process.emit_client import OFF, SWITCH
 from samuel.trust import commands
 
@@ -37,28 +37,36 @@ class RunAgent:
         readable = agent.stream is PlainStream
         bridged = BridgedAgent(place, agent, event)
         with bridged as bridge:
-            done = invoke(
-                agent,
+            call = AgentCall(
                 prompt=event.prompt,
                 env=event.env,
-                sandbox=event.sandbox,
-                root=place.root,
-                state=place.state,
-                iteration=event.iteration,
-                timeout=seconds,
-                environment=place.host,
                 # No server answers for it: whatever it starts could listen in the server's place.
                 variables={**bridge.env, SWITCH: OFF},
-                on_output=lambda chunk: place.watch(AgentOutputChunk(chunk, readable)),
-                cache=place.cache,
+                arguments=bridge.arguments,
+                iteration=event.iteration,
                 session="" if event.session_id is UNSET else event.session_id,
                 run_id="" if event.run_id is UNSET else event.run_id,
-                idle_timeout=place.settings.idle_timeout,
-                over_budget=place.meter.exceeded,
+            )
+            surroundings = AgentSurroundings(
+                root=place.root,
+                state=place.state,
+                sandbox=event.sandbox,
+                environment=place.host,
+                cache=place.cache,
+                homes=bridge.homes,
+            )
+            done = invoke(
+                agent,
+                call,
+                surroundings,
+                AgentLimits(
+                    timeout=seconds,
+                    idle_timeout=place.settings.idle_timeout,
+                    over_budget=place.meter.exceeded,
+                ),
+                on_output=lambda chunk: place.watch(AgentOutputChunk(chunk, readable)),
                 on_activity=lambda text, usage: place.watch(AgentActivity(text, usage, readable)),
                 now=place.clock.now,
-                arguments=bridge.arguments,
-                homes=bridge.homes,
             )
             coverage = bridged.coverage(done.tool_calls)
         for note in done.notes:

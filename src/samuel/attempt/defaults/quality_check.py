@@ -14,7 +14,7 @@ from samuel.checks.verdict import how_failed
 from samuel.confine import sandbox as sandboxes
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
-from samuel.history.reports import CheckEnded, CheckStarted
+from samuel.history.notices import CheckEnded, CheckStarted
 from samuel.process import spawn
 from samuel.trust.commands import quality, task_checks
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from samuel.base import paths
+from samuel.base.wording import plural
 from samuel.cli.lazy import CommandEntry, LazyGroup
 
 if TYPE_CHECKING:
@@ -48,5 +49,5 @@ def abilities(here: CommandContext) -> Registry:
 def problems(registry: Registry) -> list[str]:
     """A warning if files of the registry could not be used."""
     count = len(registry.problems)
-    warning = f"{count} problem{'s' if count > 1 else ''} in the registry; `samuel ability lint` shows them"
+    warning = f"{plural(count, 'problem')} in the registry; `samuel ability lint` shows them"
     return [warning] if count else []

@@ -13,15 +13,15 @@ from samuel.base.decoding import convert
 from samuel.base.errors import UsageError
 from samuel.cli.ability import abilities, problems
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.json_input import read_text
 from samuel.cli.session.options import session_of, session_option
 from samuel.config.model import Config
 from samuel.events.explain import explained
 from samuel.events.session import SuggestedAbility
+from samuel.process.inside_a_run import inside_a_run
 from samuel.routing.abilities.ranking import Ranker
 from samuel.routing.abilities.registry import Registry, cache_file
-from samuel.routing.abilities.route import AbilityRouting, RouteCandidate, open_index
+from samuel.routing.abilities.route import AbilityRouting, RankingChoice, RouteCandidate, RouteScope, open_index
 from samuel.routing.abilities.route import route as find
 from samuel.routing.abilities.usage import read_usage
 
@@ -53,13 +53,11 @@ def route(here: CommandContext, text: str, scope: str, limit: int, session: str,
             read_text(text),
             registry,
             index,
-            environment=_environment(environment, settings),
-            scope=scope,
+            where=RouteScope(_environment(environment, settings), scope),
             suggestions=_suggestions(session_of(here, session).suggestions),
             usage=read_usage(here.root),
             limit=limit,
-            ranker=ranker,
-            most_ranked=settings.abilities.candidates,
+            ranking=RankingChoice(ranker, settings.abilities.candidates) if ranker else None,
         )
     data = {
         "candidates": [_plain(candidate) for candidate in routed.candidates],

@@ -10,8 +10,8 @@ import click
 
 from samuel.base import paths
 from samuel.base.errors import SamuelError
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.lazy import CommandEntry, LazyGroup
+from samuel.process.inside_a_run import inside_a_run
 
 if TYPE_CHECKING:
     from samuel.bridges.files import BridgeContext, FileChange
@@ -65,7 +65,7 @@ def bridge_context(here: CommandContext) -> BridgeContext:
 
 def known_clients(names: Sequence[str]) -> list[str]:
     """The names, each once; UsageError with the nearest name for one that is no client."""
-    from samuel.clients.table import client
+    from samuel.clients.table import client  # one command of the group needs it
 
     return [client(name).name for name in dict.fromkeys(names)]
 

@@ -10,8 +10,8 @@ from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError
 from samuel.cli.bridge import bridge_context, known_clients
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.output import OutputTable
+from samuel.process.inside_a_run import inside_a_run
 
 if TYPE_CHECKING:
     from samuel.bridges.check import BridgeCheck

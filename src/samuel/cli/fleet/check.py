@@ -28,8 +28,8 @@ def check(here: CommandContext, places: tuple[str, ...], methodology: str, agent
     \b
         samuel fleet check --place ssh:build1:2
     """
-    from samuel.app.fleet_check import check_places  # most of the package
     from samuel.app.options import Overrides
+    from samuel.machines.fleet_check import check_places  # most of the package
 
     overrides = Overrides(methodology=methodology, environment=environment)
     with here.open(overrides=overrides) as app:

@@ -7,8 +7,8 @@ from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
-from samuel.cli.run import run_file, state_directory
+from samuel.process.inside_a_run import inside_a_run
+from samuel.setup.run_state import run_file, state_directory
 from samuel.workspaces.fleet.drain import drained, set_drained
 
 
@@ -30,7 +30,7 @@ def drain(here: CommandContext, host: str, *, undo: bool) -> int:
     """
     if inside := inside_a_run():
         raise UsageError(f"`fleet drain` does not work inside run {inside}", "call it from another terminal")
-    state = state_directory(here)
+    state = state_directory(here.root)
     run = run_file(state).load()
     if run is None or run.over or run.lanes is UNSET or not run.lanes.fleet:
         raise SamuelError("no run with other machines is under way", "`samuel fleet status` shows the last one")

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 import click
 
 from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.output import OutputTable
 from samuel.config.place_spec import place_specs
-from samuel.files.lock import held
+from samuel.process.inside_a_run import inside_a_run
 
 COLUMNS = ("place", "refs", "lanes", "left")
 PLACE = "The place to prune: `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places, can be repeated."
@@ -33,19 +30,16 @@ def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment
         samuel fleet prune
         samuel fleet prune --place ssh:build1:2
     """
-    from samuel.app.fleet_prune import prune_places  # most of the package
     from samuel.app.options import Overrides
+    from samuel.machines.fleet_prune import prune_places  # most of the package
 
     if run := inside_a_run():
         raise UsageError(f"`fleet prune` does not work inside run {run}", "call it when the run is over")
-    with here.open(overrides=Overrides(environment=environment)) as app, ExitStack() as locks:
+    with here.open(overrides=Overrides(environment=environment)) as app:
         specs = [spec for spec in place_specs(places or app.config.fleet.places) if spec.kind != "local"]
         if not specs:
             hint = "use `--place ssh:HOST:SLOTS`, or `places` below [fleet] in samuel.toml"
             raise UsageError("there is no machine to prune", hint)
-        for directory in (app.state, app.workplace.record):
-            if directory is not None and directory.is_dir():
-                locks.enter_context(held(directory / "run.lock", note="samuel fleet prune"))
         answers = prune_places(app, specs, agent or app.workplace.agent)
     rows = [
         (entry.place, *(str(len(names)) if entry.ok else "-" for names in (entry.refs, entry.lanes, entry.left)))

@@ -9,8 +9,8 @@ from msgspec import UNSET
 from samuel.base import paths
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
-from samuel.cli.run import run_file, state_directory
 from samuel.history.run import LaneRecord, Run
+from samuel.setup.run_state import run_file, state_directory
 from samuel.workspaces.fleet.drain import drained
 
 COLUMNS = ("place", "state", "slots", "tasks", "machine", "why")
@@ -26,7 +26,7 @@ def status(here: CommandContext) -> int:
     \b
         samuel fleet status
     """
-    state = state_directory(here)
+    state = state_directory(here.root)
     run = run_file(state).load()
     if run is None or run.lanes is UNSET or not run.lanes.fleet:
         return here.out.answer([], NONE)

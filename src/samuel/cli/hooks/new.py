@@ -11,14 +11,14 @@ from samuel import config
 from samuel.base import paths
 from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.consent import Consent
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.events import event_type
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, refuse_links
 from samuel.hooks.handler import HandlerStatus
+from samuel.process.inside_a_run import inside_a_run
 from samuel.scaffold.hook import LANGUAGES, WrittenHook, hook, taken
 from samuel.scaffold.yaml_hook import REGISTER, yaml_hook
+from samuel.setup.consent import Consent
 
 HOOKS = paths.HOOK_DIRS[0]
 

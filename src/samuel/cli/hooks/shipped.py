@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from samuel.base import paths
-from samuel.cli.consent import Consent
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
+from samuel.setup.consent import Consent
 from samuel.shipped.definition import definition
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile

@@ -11,12 +11,12 @@ from samuel.app import App
 from samuel.base.errors import ConfigError, SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.consent import Consent
 from samuel.cli.hooks.shipped import bring
-from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.config.yaml_edit import set_flag
 from samuel.files import atomic
 from samuel.files.regular import read_regular
+from samuel.process.inside_a_run import refuse_inside_a_run
+from samuel.setup.consent import Consent
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_cache import YamlHookFile
 from samuel.sources.yaml_file import read_hook

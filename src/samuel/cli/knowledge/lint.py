@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import click
 
+from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.knowledge import base
 from samuel.routing.knowledge.lint import lint as find_problems
@@ -19,5 +20,5 @@ def lint(here: CommandContext) -> int:
     knowledge_base = base(here)
     problems = find_problems(knowledge_base)
     count = len(knowledge_base.indexes)
-    text = "\n".join(map(str, problems)) or f"{count} topic{'' if count == 1 else 's'}, and nothing is wrong"
+    text = "\n".join(map(str, problems)) or f"{plural(count, 'topic')}, and nothing is wrong"
     return here.out.answer({"problems": [problem._asdict() for problem in problems]}, text, ok=not problems)

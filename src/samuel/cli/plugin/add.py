@@ -5,9 +5,13 @@ from typing import Any, NamedTuple
 
 import click
 
+from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import consent, display
+from samuel.cli.plugin import plugin_lines
+from samuel.cli.plugin.broken_hooks import broken
+from samuel.cli.plugin.plugin_prompt import agree, asking_options, show_offers
+from samuel.cli.plugin.plugin_store import store_to_change
 from samuel.cli.plugin.progress import Progress
 from samuel.hooks.capability import Capabilities
 from samuel.plugins.candidate import PluginCandidate
@@ -34,7 +38,7 @@ class Added(NamedTuple):
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@consent.asking_options
+@asking_options
 @click.option("--link", is_flag=True, help="Link to a directory instead of copying it, for development.")
 @click.option("--force", is_flag=True, help="Replace an installed plugin of the same name.")
 @click.option("--dry-run", is_flag=True, help="Show what would be installed, and install nothing.")
@@ -70,7 +74,7 @@ def add(
     added: list[Added] = []
     failures: list[str] = []
     with Progress(here.out) as progress:
-        store = consent.store_to_change(here, of_user, progress)
+        store = store_to_change(here, of_user, progress)
         for group in groups:
             try:
                 added += _add(here, store, progress, group, options)
@@ -78,9 +82,9 @@ def add(
                 if not continue_on_error:
                     raise
                 failures.append(f"`{group[0]}` was not added: {error}")
-    broken = [] if options.dry_run else consent.broken(here, [item.plugin for item in added], store)
+    problems = [] if options.dry_run else broken(here, [item.plugin for item in added], store)
     data = [item.data for item in added]
-    return here.out.answer(data, *(item.text for item in added), ok=not failures, warnings=[*failures, *broken])
+    return here.out.answer(data, *(item.text for item in added), ok=not failures, warnings=[*failures, *problems])
 
 
 def _add(
@@ -91,21 +95,21 @@ def _add(
         plan = store.plan_add(staging_area, parsed, link=options.link, force=options.force, grants=options.grants)
         if options.dry_run:
             progress.done()
-            consent.show_offers(here, plan)
+            show_offers(here, plan)
             return [_added(store, candidate, candidate.plugin, "Would install") for candidate in plan.candidates]
-        consent.agree(here, plan, progress, yes=options.yes, non_interactive=options.non_interactive)
-        placed = store.commit(plan, consent.now())
+        agree(here, plan, progress, yes=options.yes, non_interactive=options.non_interactive)
+        placed = store.commit(plan, iso(SystemClock().now()))
         return [_added(store, *both, "Installed") for both in zip(plan.candidates, placed, strict=True)]
 
 
 def _added(store: Store, candidate: PluginCandidate, plugin: InstalledPlugin, verb: str) -> Added:
     entry = candidate.entry
     data = {
-        **display.plain(plugin),
+        **plugin_lines.plain(plugin),
         "path": str(store.plugins / candidate.source.directory),
         "source": entry.source,
         "ref": entry.ref,
         "commit": entry.commit,
         "required_by": candidate.required_by,
     }
-    return Added(plugin, display.counts(plugin, verb), data)
+    return Added(plugin, plugin_lines.counts(plugin, verb), data)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import consent
 from samuel.cli.plugin.mentions import mentions
+from samuel.cli.plugin.plugin_store import switch
 from samuel.cli.plugin.selection import all_plugins
 from samuel.plugins.requirements import needing
 
@@ -21,7 +21,7 @@ def disable(here: CommandContext, name: str) -> int:
     \b
         samuel plugin disable org/repo
     """
-    plugin = consent.switch(here, name, enabled=False)
+    plugin = switch(here, name, enabled=False)
     others = [other for other, enabled in all_plugins(here.root) if enabled]
     return here.out.answer(
         {"name": plugin.title, "enabled": False},

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import consent
+from samuel.cli.plugin.plugin_store import switch
 
 
 @click.command()
@@ -18,5 +18,5 @@ def enable(here: CommandContext, name: str) -> int:
     \b
         samuel plugin enable org/repo
     """
-    plugin = consent.switch(here, name, enabled=True)
+    plugin = switch(here, name, enabled=True)
     return here.out.answer({"name": plugin.title, "enabled": True}, f"{plugin.title} is enabled in this project.")

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import click
 
+from samuel.base.clock import SystemClock, iso
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import consent, display
+from samuel.cli.plugin import plugin_lines
+from samuel.cli.plugin.broken_hooks import broken
+from samuel.cli.plugin.plugin_prompt import agree, asking_options
+from samuel.cli.plugin.plugin_store import store_to_change
 from samuel.cli.plugin.progress import Progress
 
 
 @click.command()
-@consent.asking_options
+@asking_options
 @json_option
 @click.pass_obj
 def install(here: CommandContext, of_user: bool, yes: bool, non_interactive: bool) -> int:
@@ -21,18 +25,18 @@ def install(here: CommandContext, of_user: bool, yes: bool, non_interactive: boo
         samuel plugin install
     """
     with Progress(here.out) as progress:
-        store = consent.store_to_change(here, of_user, progress)
+        store = store_to_change(here, of_user, progress)
         with store.staging_area() as staging_area:
             plan = store.plan_install(staging_area)
-            consent.agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
-            placed = store.commit(plan, consent.now())
+            agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
+            placed = store.commit(plan, iso(SystemClock().now()))
     left = [plugin.title for plugin in plan.unchanged]
-    blocks = [display.counts(plugin) for plugin in placed]
+    blocks = [plugin_lines.counts(plugin) for plugin in placed]
     blocks += [f"{title} is as it was locked." for title in left]
     warnings = [f"`{title}` is not in {store.lock_file.name}, and was left as it is" for title in plan.unlocked]
-    warnings += consent.broken(here, [*placed, *plan.unchanged])
+    warnings += broken(here, [*placed, *plan.unchanged])
     data = {
-        "installed": [display.plain(plugin) for plugin in placed],
+        "installed": [plugin_lines.plain(plugin) for plugin in placed],
         "unchanged": left,
         "unlocked": list(plan.unlocked),
     }

@@ -7,7 +7,7 @@ import click
 
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
-from samuel.cli.plugin import display
+from samuel.cli.plugin import plugin_lines
 from samuel.cli.plugin.selection import all_plugins
 
 COLUMNS = ("name", "location", "skills", "recipes", "hooks")
@@ -22,7 +22,7 @@ def list_(here: CommandContext) -> int:
     \b
         samuel plugin list --json
     """
-    plugins = [display.plain(plugin, enabled=on) for plugin, on in all_plugins(here.root)]
+    plugins = [plugin_lines.plain(plugin, enabled=on) for plugin, on in all_plugins(here.root)]
     if here.out.json:
         here.out.object(plugins)  # the array itself, without an envelope
         return 0

@@ -3,14 +3,15 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import consent
 from samuel.cli.plugin.mentions import mentions, tables
+from samuel.cli.plugin.plugin_prompt import global_option
+from samuel.cli.plugin.plugin_store import store_to_change
 from samuel.cli.plugin.selection import named
 
 
 @click.command()
 @click.argument("name")
-@consent.global_option
+@global_option
 @click.option("--force", is_flag=True, help="Remove it even if another plugin requires it.")
 @json_option
 @click.pass_obj
@@ -22,7 +23,7 @@ def remove(here: CommandContext, name: str, of_user: bool, force: bool) -> int:
     \b
         samuel plugin remove org/repo
     """
-    store = consent.store_to_change(here, of_user)
+    store = store_to_change(here, of_user)
     plugin, _ = named(here.root, name, store.location)
     removed = store.remove(plugin.title, force=force)
     warnings = [*mentions(here.root, plugin), *tables(here.root, plugin)]

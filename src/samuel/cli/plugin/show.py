@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import display
+from samuel.cli.plugin import plugin_lines
 from samuel.cli.plugin.selection import named
 
 
@@ -18,4 +18,4 @@ def show(here: CommandContext, name: str) -> int:
         samuel plugin show org/repo
     """
     plugin, enabled = named(here.root, name)
-    return here.out.answer(display.everything(plugin, enabled), display.portrait(plugin, enabled))
+    return here.out.answer(plugin_lines.everything(plugin, enabled), plugin_lines.portrait(plugin, enabled))

@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import click
 
+from samuel.base.clock import SystemClock, iso
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin import consent, display
+from samuel.cli.plugin import plugin_lines
+from samuel.cli.plugin.broken_hooks import broken
+from samuel.cli.plugin.plugin_prompt import agree, asking_options
+from samuel.cli.plugin.plugin_store import store_to_change
 from samuel.cli.plugin.progress import Progress
 from samuel.plugins.candidate import PluginCandidate
 from samuel.plugins.installed import InstalledPlugin
@@ -11,7 +15,7 @@ from samuel.plugins.installed import InstalledPlugin
 
 @click.command()
 @click.argument("name", required=False, default="", metavar="[NAME]")
-@consent.asking_options
+@asking_options
 @json_option
 @click.pass_obj
 def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_interactive: bool) -> int:
@@ -26,11 +30,11 @@ def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_intera
         samuel plugin update org/repo
     """
     with Progress(here.out) as progress:
-        store = consent.store_to_change(here, of_user, progress)
+        store = store_to_change(here, of_user, progress)
         with store.staging_area() as staging_area:
             plan = store.plan_update(staging_area, name)
-            consent.agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
-            placed = store.commit(plan, consent.now())
+            agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
+            placed = store.commit(plan, iso(SystemClock().now()))
     lines = [_updated(*both) for both in zip(plan.candidates, placed, strict=True)]
     lines += [_left(plugin) for plugin in plan.unchanged]
     warnings = [*plan.failed]
@@ -38,14 +42,14 @@ def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_intera
     missing = [] if name else [plugin.title for plugin in store.all_plugins() if not plugin.directory.exists()]
     warnings += [f"`{title}` is not installed; run `samuel plugin install`" for title in missing]
     data = {
-        "updated": [display.plain(plugin) for plugin in placed],
+        "updated": [plugin_lines.plain(plugin) for plugin in placed],
         "unchanged": [plugin.title for plugin in plan.unchanged],
         "unlocked": list(plan.unlocked),
         "missing": missing,
         "failed": list(plan.failed),
     }
     text = "\n".join(lines) or "There is nothing to update."
-    warnings += consent.broken(here, placed, store)
+    warnings += broken(here, placed, store)
     return here.out.answer(data, text, ok=not plan.failed, warnings=warnings)
 
 

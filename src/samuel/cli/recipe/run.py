@@ -9,19 +9,19 @@ import msgspec
 from samuel.agents.check import missing_in
 from samuel.agents.find_agent import find
 from samuel.app import App, Overrides
-from samuel.app.session import recording_fire
+from samuel.app.session_events import recording_fire
 from samuel.attempt.accept_unguarded import accepting_unguarded
 from samuel.attempt.agent_session import SessionResult
-from samuel.attempt.recipe_session import session as session_of
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.recipe import recipes
-from samuel.cli.run.display import PlainDisplay
-from samuel.cli.run.unguarded import ACCEPT_UNGUARDED, refuse_unguarded
+from samuel.cli.recipe.recipe_session import session as session_of
 from samuel.cli.signals import ended_by_signals
 from samuel.config import load as load_config
-from samuel.history.reports import LoopWarning, Report
+from samuel.display.line_display import PlainDisplay
+from samuel.history.notices import LoopWarning, Report
+from samuel.setup.unguarded import ACCEPT_UNGUARDED, refuse_unguarded
 from samuel.skills.text_files import choose
 from samuel.trust import commands
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import click
 
 from samuel.base.clock import SystemClock, iso
+from samuel.base.wording import line
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run import change_tasks
-from samuel.report.words import line
+from samuel.setup.run_state import change_tasks
 from samuel.tasks.changes import find_question
 from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks
@@ -33,7 +33,7 @@ def answer(here: CommandContext, id: str, text: str) -> int:
         ids.append(find_question(tasks, id)[1].id)
         return changed
 
-    task, question = find_question(change_tasks(here, change), ids[0] if ids else id)
+    task, question = find_question(change_tasks(here.root, change), ids[0] if ids else id)
     left = len(task.open_questions)
     status = f"task `{task.id}` is {task.status}" if task.status != "waiting" else f"{left} more to answer"
     data = {"task": task.id, "status": task.status, "question": question.plain()}

@@ -4,7 +4,7 @@ import click
 
 from samuel.base.clock import SystemClock, iso
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run import change_tasks
+from samuel.setup.run_state import change_tasks
 from samuel.tasks.changes import same_question
 from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks, find
@@ -31,7 +31,7 @@ def ask(here: CommandContext, question: str, options: tuple[str, ...]) -> int:
         ids.append(who.task_id)
         return who.ask(tasks, question, options=options, at=at)
 
-    tasks = change_tasks(here, change)
+    tasks = change_tasks(here.root, change)
     task = find(tasks, ids[0])
     asked_question = same_question(task, question, options)
     assert asked_question is not None

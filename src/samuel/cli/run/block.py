@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run import change_tasks
+from samuel.setup.run_state import change_tasks
 from samuel.tasks.task import find
 
 
@@ -20,5 +20,5 @@ def block(here: CommandContext, id: str, reason: str) -> int:
     \b
         samuel run block 1.2 --reason "needs an API key"
     """
-    task = find(change_tasks(here, lambda who, tasks: who.block(tasks, id, reason=reason)), id)
+    task = find(change_tasks(here.root, lambda who, tasks: who.block(tasks, id, reason=reason)), id)
     return here.out.answer(task.plain(), f"task `{id}` is blocked: {task.last_failure}")

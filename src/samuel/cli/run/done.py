@@ -10,10 +10,10 @@ from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.printable import file_name
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run import change_tasks, origin_file, state_directory
 from samuel.git.git import Git
 from samuel.history.done_by_person import notes_on_done
 from samuel.process import environment
+from samuel.setup.run_state import change_tasks, origin_file, state_directory
 from samuel.tasks.task import find
 from samuel.tasks.write_back import write_back
 
@@ -34,10 +34,10 @@ def done(here: CommandContext, id: str, commit: str) -> int:
         samuel run done 1.2 --commit 4f0c2d1
     """
     at = iso(SystemClock().now())
-    task = find(change_tasks(here, lambda who, tasks: who.done(tasks, id, at=at, commit=commit)), id)
+    task = find(change_tasks(here.root, lambda who, tasks: who.done(tasks, id, at=at, commit=commit)), id)
     if task.status != "completed":
         return here.out.answer(task.plain(), f"task `{id}` is claimed; it counts when the quality checks pass")
-    state = state_directory(here)
+    state = state_directory(here.root)
     notes = [] if commit else _notes(here, state, id)
     result = write_back(origin_file(state), here.root, (id,))
     marked = f", and marked in {', '.join(map(_name, result.files))}" if id in result.marked else ""

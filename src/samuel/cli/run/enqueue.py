@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
-from samuel.cli.run import change_tasks, origin_file, state_directory
 from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
+from samuel.process.inside_a_run import inside_a_run
+from samuel.setup.run_state import change_tasks, origin_file, state_directory
 from samuel.tasks.changes import add_all
 from samuel.tasks.origin import origin_of, without_place
 from samuel.tasks.task import PRIORITIES
@@ -28,16 +30,14 @@ from samuel.tasks.task import PRIORITIES
 @click.pass_obj
 def enqueue(
     here: CommandContext,
+    /,
     title: str,
     source: str,
     format_name: str,
     tag: str,
     write_back: bool,
-    description: str,
-    priority: str,
-    complexity: str,
-    depends_on: tuple[str, ...],
     yes: bool,
+    **fields: Any,
 ) -> int:
     """Add a task, or all tasks of a file.
 
@@ -51,17 +51,7 @@ def enqueue(
         )
     if source:
         return _add_source(here, source, format_name, tag, write_back=write_back, yes=yes)
-    *_, task = change_tasks(
-        here,
-        lambda who, tasks: who.enqueue(
-            tasks,
-            title,
-            description=description,
-            priority=priority,
-            complexity=complexity,
-            depends_on=depends_on,
-        ),
-    )
+    *_, task = change_tasks(here.root, lambda who, tasks: who.enqueue(tasks, title, **fields))
     return here.out.answer(task.plain(), f"task `{task.id}` is pending: {task.title}")
 
 
@@ -77,8 +67,8 @@ def _add_source(
         here.out.tell(*described(task_import), *warnings(task_import))
         if not here.confirm("Add these tasks?"):
             raise SamuelError("nothing was added")
-    change_tasks(here, lambda _, rows: add_all(rows, tasks))
-    origin_file(state_directory(here)).add(
+    change_tasks(here.root, lambda _, rows: add_all(rows, tasks))
+    origin_file(state_directory(here.root)).add(
         origin_of(task_import, paths.Project(here.root).root, write_back=write_back)
     )
     notes = warnings(task_import)

@@ -8,11 +8,11 @@ from samuel.base import paths
 from samuel.base.errors import UsageError
 from samuel.base.printable import shell_word
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
-from samuel.cli.run import run_file, state_directory
 from samuel.git.git import Git
 from samuel.process import environment
+from samuel.process.inside_a_run import inside_a_run
 from samuel.process.live import is_live
+from samuel.setup.run_state import run_file, state_directory
 from samuel.workspaces.finish_branch import branch_to_finish, discard, merge, propose
 
 
@@ -36,7 +36,7 @@ def finish(here: CommandContext, /, remote: str, **flags: bool) -> int:
     if run_id := inside_a_run():
         raise UsageError(f"`run finish` does not work inside run {run_id}", "call it when the run is over")
     how = _way(flags)
-    run = run_file(state_directory(here)).resumable().run
+    run = run_file(state_directory(here.root)).resumable().run
     git = Git(here.root, environment.clean(pass_names=("SSH_AUTH_SOCK",)))
     branch = branch_to_finish(git, run)
     if run is not None and is_live(paths.User.from_environment().live, run.run_id):

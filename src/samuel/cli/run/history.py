@@ -4,13 +4,14 @@ from typing import Any
 
 import click
 
+from samuel.base.wording import moment, span
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run.selection import MOVED, RunsOfProject
 from samuel.events.endings import IterationOutcome
+from samuel.history.cost_summary import CostSummary
 from samuel.history.history import RunHistory, shortest_prefix
 from samuel.report.model import ran_an_agent
-from samuel.report.words import CostSummary, moment, span
 
 COLUMNS = ("run", "began", "took", "ended", "tasks", "cost")
 

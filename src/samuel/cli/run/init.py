@@ -1,34 +1,23 @@
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import click
 
-from samuel import config
-from samuel.agents.find_agent import find
-from samuel.base import paths
 from samuel.base.errors import SamuelError
-from samuel.checks.detect import project_files, quality_checks
-from samuel.checks.files import CheckFiles, disk_reader, without_tests, without_tests_warning
-from samuel.checks.tests_of_tasks import warnings_about_tests
+from samuel.checks.files import CheckFiles
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.consent import Consent, ask_for_each
-from samuel.cli.inside_a_run import inside_a_run
-from samuel.cli.run import origin_file, run_file, state_directory, task_store
 from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
-from samuel.config.edit import Value, has_value, set_value
-from samuel.files import atomic
-from samuel.files.inside import refuse_links
-from samuel.files.lock import held
-from samuel.git.git import Git
-from samuel.process import environment
-from samuel.prompts import background
+from samuel.cli.trust_prompt import ask_for_each
+from samuel.config.edit import Value
+from samuel.setup.consent import Consent
+from samuel.setup.task_list import TaskListRequest, make_task_list, refuse_task_list
 from samuel.tasks.importing import TaskImport
-from samuel.tasks.origin import Origins, origin_of, without_place
-from samuel.tasks.task import Task
+from samuel.trust.items import TrustItem
 
-LOCK_SECONDS = 60.0  # for another `run init`, which may take long on a busy machine
 COMMITS = {
     "commit": "each completed task becomes a commit (`--no-commit` declines)",
     "branch": "on a branch of the run's own, which `samuel run finish --merge` merges",
@@ -58,16 +47,13 @@ COMMITS = {
 @click.pass_obj
 def init(
     here: CommandContext,
+    /,
     source: str,
     format_name: str,
     tag: str,
-    write_back: bool,
-    agent: str,
-    max_iterations: int | None,
-    methodology: str,
     no_commit: bool,
-    force: bool,
     yes: bool,
+    **options: Any,
 ) -> int:
     """Create the task list from what you have written down.
 
@@ -85,79 +71,30 @@ def init(
         samuel run init --from docs/prd.md --agent claude
         gh issue list --json number,title,body,labels | samuel run init --from -
     """
-    if run := inside_a_run():
-        raise SamuelError(f"cannot replace the tasks from inside the run `{run}`", "use another terminal")
-    root, run_directory = here.root, paths.Project(here.root).run
-    _refuse_links(root, methodology)
+    request = TaskListRequest(commits=not no_commit, **options)
+    refuse_task_list(here.root, request)
     task_import = read_tasks(here, source, format_name, tag)
-    tasks = task_import.imported.tasks
-    find(agent or "claude", config.load(root / paths.CONFIG).agents)  # refuse an unknown agent before any write
     _ask(here, task_import, yes=yes)
-    _make_run_directory(run_directory)
-    # Two at once would both find no tasks, and both write samuel.toml.
-    with held(run_directory / "init.lock", wait=LOCK_SECONDS, note="samuel run init"):
-        loaded = config.load(root / paths.CONFIG)
-        name = methodology or loaded.default_methodology
-        if name in loaded.names and (prd_file := state_directory(here, name) / "prd.toon").exists() and not force:
-            raise SamuelError(f"`{prd_file}` has tasks already", "`--force` replaces them")
-        chosen = loaded.chosen(name)
-        settings: dict[str, Value] = {}
-        table = ("methodology", name)
-        if agent or name not in loaded.names:  # a methodology of its own needs a table of its own
-            settings["agent"] = find(agent or "claude", loaded.agents).name
-        if max_iterations:
-            settings["max_iterations"] = max_iterations
-        git = Git(root, environment.clean())
-        files = project_files(root, git)
-        own = list(chosen.quality_checks)
-        offered = [command for command in task_import.imported.checks if command not in own]
-        checks = [*own, *offered] or quality_checks(root, files)
-        if checks != own:
-            settings["quality_checks"] = checks
-        if not no_commit and git.is_repository and not has_value(root / paths.CONFIG, table, *COMMITS):
-            settings |= dict.fromkeys(COMMITS, True)
-        for key, value in settings.items():
-            set_value(root / paths.CONFIG, (*table, key), value)
-        state = state_directory(here, name)
-        _replace_tasks(state, tasks)
-        origin_file(state).save(Origins((origin_of(task_import, root, write_back=write_back),)))
-        background.save_sources(state, root, task_import)
-    consent = Consent(root)
-    if offered:
-        _agree_to(here, consent, f"checks:{name}", yes)  # they came with the tasks
-    elif "quality_checks" in settings:
-        consent.agree(item for item in consent.pending() if item.name == f"checks:{name}")
-    _agree_to(here, consent, f"checks:{name}:tasks", yes)
-    own_checks = [command for task in tasks for command in task.checks]
-    check_files = CheckFiles.of([*checks, *own_checks], files, disk_reader(root))
-
+    task_list = make_task_list(here.root, task_import, request, partial(_choose_trusted, here, yes))
     lines = [
         *described(task_import),
         *_project_line(here),
-        *(f"  wrote {_setting_line(key, value)}" for key, value in settings.items()),
-        *_described(check_files),
+        *(f"  wrote {_setting_line(key, value)}" for key, value in task_list.new_settings.items()),
+        *_described(task_list.check_files),
     ]
-    if not checks:
+    if not task_list.checks:
         lines.append(
             "no checks were found: until samuel.toml has quality_checks, a task is done when the agent says so"
         )
-    brought = [f"checks:{name}:tasks", *([f"checks:{name}"] if offered else [])]
-    if (own_checks or offered) and any(item.name in brought for item in consent.pending()):
+    if task_list.untrusted:
         lines.append("the checks that the tasks bring along are not trusted yet: `samuel trust` shows them")
-    data = {
-        **task_import.plain(),
-        "root": str(root),
-        "written": settings,
-        "quality_checks": checks,
-        "check_files": {command: list(paths) for command, paths in check_files.present},
-    }
     block = "\n".join([*lines, "", "Try:", "  samuel run tasks", "  samuel run start"])
     notes = task_import.warnings() if here.out.json else warnings(task_import)
-    notes += map(without_tests_warning, without_tests([*checks, *own_checks], files, disk_reader(root)))
-    notes += warnings_about_tests(tasks, (path for _, paths in check_files.present for path in paths))
-    if note := without_place(task_import, write_back=write_back):
-        notes.append(note)
-    return here.out.answer(data, block, warnings=notes)
+    return here.out.answer(
+        {**task_import.plain(), "root": str(here.root), **task_list.plain()},
+        block,
+        warnings=[*notes, *task_list.warnings],
+    )
 
 
 def _project_line(here: CommandContext) -> list[str]:
@@ -181,40 +118,15 @@ def _ask(here: CommandContext, task_import: TaskImport, *, yes: bool) -> None:
         raise SamuelError("nothing was written", "`--format` reads the file in another way")
 
 
-def _agree_to(here: CommandContext, consent: Consent, name: str, yes: bool) -> None:
-    """Ask about commands that came with the tasks; those of earlier tasks are forgotten."""
-    pending = [item for item in consent.pending() if item.name == name]
-    gone = [item for item in pending if item.state == "gone"]
-    new = [item for item in pending if item.state != "gone"]
-    if not yes:
-        new = ask_for_each(here.out, consent, new) if here.out.asks else []
-    if agreed := [*gone, *new]:
-        consent.agree(agreed)
+def _choose_trusted(
+    here: CommandContext, yes: bool, consent: Consent, items: Sequence[TrustItem]
+) -> Sequence[TrustItem]:
+    """Of the commands that came with the tasks, those that the user trusts."""
+    if yes:
+        return items
+    return ask_for_each(here.out, consent, items) if here.out.asks else ()
 
 
 def _described(check_files: CheckFiles) -> list[str]:
     lines = check_files.describe()
     return ["what the checks run or read:", *(f"  {line}" for line in lines)] if lines else []
-
-
-def _refuse_links(root: Path, methodology: str) -> None:
-    """Raise UnsafePath where a link would lead out of the project, before anything is written there."""
-    loaded = config.load(root / paths.CONFIG)
-    name = methodology or loaded.default_methodology
-    states = (paths.Project(root).state(name, several=several) for several in (False, True))
-    refuse_links(root, paths.HOME, *(str(state.relative_to(root)) for state in states))
-
-
-def _make_run_directory(directory: Path) -> None:
-    """Create the directory of run state, which git ignores."""
-    directory.mkdir(parents=True, exist_ok=True)
-    if not (directory / ".gitignore").exists():
-        atomic.write_text(directory / ".gitignore", "*\n")
-
-
-def _replace_tasks(state: Path, tasks: tuple[Task, ...]) -> None:
-    """Replace the tasks, and forget the last run so that it is not resumed with them."""
-    state.mkdir(parents=True, exist_ok=True)
-    with held(state / "run.lock", note="samuel run init"):
-        run_file(state).forget()
-        task_store(state).replace_all(tasks)

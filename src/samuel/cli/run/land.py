@@ -6,9 +6,10 @@ from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run import change_tasks, run_file, state_directory, task_store
-from samuel.cli.run.start import run_loop
+from samuel.cli.run.start import RunOptions, run_loop
 from samuel.process.live import is_live
+from samuel.setup.readiness import RunRequest
+from samuel.setup.run_state import change_tasks, run_file, state_directory, task_store
 from samuel.tasks.answering import LAND, is_about_landing
 from samuel.tasks.question import Question
 from samuel.tasks.rights import Asker
@@ -28,28 +29,17 @@ def land(here: CommandContext, id: str, yes: bool) -> int:
     \b
         samuel run land 1.2
     """
-    question = _question(find(task_store(state_directory(here)).load(), id))
+    question = _question(find(task_store(state_directory(here.root)).load(), id))
     at = iso(SystemClock().now())
 
     def change(who: Asker, tasks: Tasks) -> tuple[Task, ...]:
         return who.answer(tasks, question.id, text=LAND, at=at)
 
-    change_tasks(here, change)
-    run = run_file(state_directory(here)).load()
+    change_tasks(here.root, change)
+    run = run_file(state_directory(here.root)).load()
     if run is not None and is_live(paths.User.from_environment().live, run.run_id):
         return here.out.answer({"task": id, "landed_by": run.run_id}, f"run {run.run_id} lands task `{id}`")
-    return run_loop(
-        here,
-        iterations=None,
-        methodology="",
-        agent="",
-        dry_run=False,
-        profile=False,
-        yes=yes,
-        verbose=False,
-        environment="",
-        only_land=True,
-    )
+    return run_loop(here, RunRequest(), RunOptions(yes=yes, only_land=True))
 
 
 def _question(task: Task) -> Question:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -10,13 +9,13 @@ from samuel.base import paths
 from samuel.base.clock import SystemClock
 from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
 from samuel.cli.lazy import CommandEntry, LazyGroup
 from samuel.cli.output import OutputTable
-from samuel.cli.run import run_file, state_directory
-from samuel.files.lock import held
 from samuel.git.git import Git
+from samuel.history.run_lock import no_run
 from samuel.process import environment
+from samuel.process.inside_a_run import inside_a_run
+from samuel.setup.run_state import run_file, state_directory
 from samuel.workspaces.lanes.listing import ListedLane, lanes_directory, listed_lanes, remove_lane
 
 COLUMNS = ("lane", "commit", "task", "path")
@@ -67,14 +66,11 @@ def prune(here: CommandContext) -> int:
     """
     if run := inside_a_run():
         raise UsageError(f"`run lanes prune` does not work inside run {run}", "call it when the run is over")
-    state = state_directory(here)
+    state = state_directory(here.root)
     record = paths.User.from_environment().record(state)
     record.mkdir(parents=True, exist_ok=True, mode=0o700)
     removed = []
-    with ExitStack() as locks:
-        for directory in (state, record):
-            if directory.is_dir():
-                locks.enter_context(held(directory / "run.lock", note="samuel run lanes prune"))
+    with no_run(state, record, "samuel run lanes prune"):
         git, lanes_on_disk = _lanes(here, state)
         for lane in lanes_on_disk:
             ref = remove_lane(git, lane, environment.clean(), SystemClock().now())
@@ -87,7 +83,7 @@ def prune(here: CommandContext) -> int:
 
 
 def show(here: CommandContext) -> int:
-    _, lanes_on_disk = _lanes(here, state_directory(here))
+    _, lanes_on_disk = _lanes(here, state_directory(here.root))
     data = [
         {"lane": lane.name, "commit": lane.commit, "task": lane.task, "path": str(lane.path)}
         for lane in lanes_on_disk

@@ -14,12 +14,12 @@ from samuel.base.clock import Clock, SystemClock
 from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run import run_file
-from samuel.cli.run.agent_log import log_chunks, stream_of
 from samuel.cli.run.selection import RunsOfProject
 from samuel.clients.adapter.stream import PlainStream, ReadableLog, StreamFactory
+from samuel.display.agent_log import log_chunks, stream_of
 from samuel.history.run import Run
 from samuel.process.live import is_live
+from samuel.setup.run_state import run_file
 
 POLL = 0.25  # seconds between two looks at a log that is followed
 

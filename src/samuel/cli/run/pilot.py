@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.run import run_file, state_directory, task_store
-from samuel.cli.run.start import BASELINE, PROFILE, REQUIRE_CHECKS, VERBOSE, run_loop
-from samuel.cli.run.unguarded import ACCEPT_UNGUARDED
+from samuel.cli.run.start import BASELINE, PROFILE, REQUIRE_CHECKS, VERBOSE, run_loop, run_options, run_request
+from samuel.setup.run_state import run_file, state_directory, task_store
+from samuel.setup.unguarded import ACCEPT_UNGUARDED
+
+PILOT = ("focus", "discover_interval", "max_discovery_tasks")
 
 
 @click.command()
@@ -28,22 +32,7 @@ from samuel.cli.run.unguarded import ACCEPT_UNGUARDED
 @env_option
 @json_option
 @click.pass_obj
-def pilot(
-    here: CommandContext,
-    focus: str | None,
-    discover_interval: int | None,
-    max_discovery_tasks: int | None,
-    iterations: int | None,
-    methodology: str,
-    agent: str,
-    require_checks: bool,
-    baseline: str | None,
-    accept_unguarded: bool,
-    profile: bool,
-    yes: bool,
-    verbose: bool,
-    environment: str,
-) -> int:
+def pilot(here: CommandContext, /, **options: Any) -> int:
     """Work on the tasks, and let the agent look for more.
 
     No PRD is needed: the tasks that the agent adds are worked on like any other task.
@@ -51,27 +40,10 @@ def pilot(
     \b
         samuel run pilot --focus "error messages"
     """
-    state = state_directory(here, methodology)
+    state = state_directory(here.root, options["methodology"])
     store = task_store(state)
     if not store.exists:
         run_file(state).forget()
         store.replace_all(())
-    return run_loop(
-        here,
-        iterations=iterations,
-        methodology=methodology,
-        agent=agent,
-        dry_run=False,
-        profile=profile,
-        yes=yes,
-        verbose=verbose,
-        environment=environment,
-        require_checks=require_checks,
-        baseline=baseline,
-        accept_unguarded=accept_unguarded,
-        pilot={
-            "focus": focus,
-            "discover_interval": discover_interval,
-            "max_discovery_tasks": max_discovery_tasks,
-        },
-    )
+    settings = {name: options[name] for name in PILOT if options[name] is not None}
+    return run_loop(here, run_request(options, pilot=settings), run_options(options))

@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from samuel.base.printable import shell_word
+from samuel.base.wording import line
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run import state_directory, task_store
-from samuel.report.words import line
+from samuel.setup.run_state import state_directory, task_store
 from samuel.tasks.answering import answer_command, is_about_landing
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, natural
@@ -25,7 +25,7 @@ def questions(here: CommandContext, with_answered: bool) -> int:
     """
     listed = [
         (task, question)
-        for task in task_store(state_directory(here)).load()
+        for task in task_store(state_directory(here.root)).load()
         for question in task.questions
         if question.open or with_answered
     ]

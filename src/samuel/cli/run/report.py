@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from samuel.base.errors import SamuelError, UsageError
+from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.run.selection import RunsOfProject
 from samuel.files import atomic
@@ -17,7 +18,6 @@ from samuel.report.files import save_report
 from samuel.report.html import to_html
 from samuel.report.markdown import to_markdown
 from samuel.report.model import RunReport, report_json
-from samuel.report.words import plural
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 

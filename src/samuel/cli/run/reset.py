@@ -4,7 +4,7 @@ import click
 
 from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run import change_tasks
+from samuel.setup.run_state import change_tasks
 from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks, find
 
@@ -35,7 +35,7 @@ def reset(here: CommandContext, ids: tuple[str, ...], blocked: bool) -> int:
             changed = who.reset(changed, id)
         return changed
 
-    tasks = change_tasks(here, change)
+    tasks = change_tasks(here.root, change)
     rows = [find(tasks, id).plain() for id in chosen]
     lines = [f"task `{id}` is pending" for id in chosen] or ["no task is blocked"]
     # With one ID the data is that task, as it was before there could be several.

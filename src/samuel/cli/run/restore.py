@@ -1,21 +1,20 @@
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 import click
 
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.printable import file_name, listed, shell_word
+from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
-from samuel.cli.run import state_directory, task_store
-from samuel.files.lock import held
 from samuel.git.git import Git
 from samuel.git.kept_refs import KeptRef
 from samuel.git.trees import Trees
 from samuel.history.kept_attempts import kept_attempt, restore_plan
+from samuel.history.run_lock import no_run
 from samuel.process import environment
+from samuel.process.inside_a_run import inside_a_run
+from samuel.setup.run_state import state_directory, task_store
 from samuel.tasks.task import find
 
 NAMED = 10  # paths in one message
@@ -37,18 +36,16 @@ def restore(here: CommandContext, id: str, attempt: int | None, force: bool) -> 
     """
     if run := inside_a_run():
         raise UsageError(f"`run restore` does not work inside run {run}", "call it when the run is over")
-    state = state_directory(here)
+    state = state_directory(here.root)
     find(task_store(state).load(), id)
     git = Git(here.root, environment.clean())
     ref = _ref(git, id, attempt)
     record = paths.User.from_environment().record(state)
     record.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with ExitStack() as locks:
-        for directory in (state, record):
-            locks.enter_context(held(directory / "run.lock", note="samuel run restore"))
+    with no_run(state, record, "samuel run restore"):
         restored_paths = _restore(Trees(git, record / "trees"), ref, force=force)
     data = {"task": id, "attempt": ref.attempt, "run_id": ref.run, "ref": ref.name, "paths": restored_paths}
-    many = f"{len(restored_paths)} file{'' if len(restored_paths) == 1 else 's'}"
+    many = plural(len(restored_paths), "file")
     lines = [f"  {path}" for path in restored_paths]
     return here.out.answer(data, "\n".join([f"restored {many} of attempt {ref.attempt} of task `{id}`", *lines]))
 

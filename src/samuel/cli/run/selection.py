@@ -11,7 +11,6 @@ from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.cli.command_context import CommandContext
-from samuel.cli.run import run_file, state_directory, task_store
 from samuel.git.git import Git
 from samuel.history.attempt_record import AttemptRecord
 from samuel.history.history import LAST, History
@@ -19,6 +18,7 @@ from samuel.history.holds import Hold, holds_of
 from samuel.history.own_branch import commit_of
 from samuel.process import environment
 from samuel.report.model import RunReport, build_report
+from samuel.setup.run_state import run_file, state_directory, task_store
 from samuel.tasks.task import Task, Tasks
 
 MOVED = "the record of this project's runs is under its former path"
@@ -35,7 +35,7 @@ class RunsOfProject(NamedTuple):
 
     @classmethod
     def here(cls, here: CommandContext) -> RunsOfProject:
-        state = state_directory(here)
+        state = state_directory(here.root)
         tasks: Tasks = ()
         with suppress(SamuelError):  # the runs are worth showing also when the task file is broken or gone
             tasks = task_store(state).load()

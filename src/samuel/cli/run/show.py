@@ -12,33 +12,25 @@ from samuel.attempt.baseline import baseline_way_out
 from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.printable import shell_word
+from samuel.base.wording import block, details, headline, line, moment, plural, span
 from samuel.bridges.coverage import total_coverage
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
-from samuel.cli.run.agent_log import last_words, stream_of
 from samuel.cli.run.history import cost_of, run_data, seconds_of
-from samuel.cli.run.hold_lines import hold_words
 from samuel.cli.run.selection import RunsOfProject, Selection
+from samuel.display.agent_log import last_words, stream_of
+from samuel.display.hold_lines import hold_words
 from samuel.events.endings import ExitReason
 from samuel.git.git import Git
 from samuel.history.attempt_record import AttemptRecord, CheckRecord, RunRecord
+from samuel.history.cost_summary import CostSummary
 from samuel.history.history import RunHistory, shortest_prefix
+from samuel.history.outcome_words import status_words
 from samuel.process import environment
 from samuel.report.diffs import COMMIT, REF, patch, work_of
 from samuel.report.markdown import check_words
 from samuel.report.model import repository_notes
 from samuel.report.way_out import way_out_lines
-from samuel.report.words import (
-    CostSummary,
-    block,
-    details,
-    headline,
-    line,
-    moment,
-    plural,
-    span,
-    status_words,
-)
 
 WHY = 34  # characters of a reason in a table of 80 columns
 

@@ -10,9 +10,9 @@ import click
 
 from samuel.base.errors import UsageError
 from samuel.base.printable import safe
+from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext
-from samuel.cli.run.format_handlers import format_handlers
-from samuel.cli.run.words import plural
+from samuel.setup.format_handlers import format_handlers
 from samuel.tasks.formats.base import TaskFormat
 from samuel.tasks.formats.markdown_tasks import counted
 from samuel.tasks.formats.source import LARGEST
@@ -37,7 +37,7 @@ def read_tasks(here: CommandContext, name: str, format_name: str, tag: str) -> T
     """The tasks of a file, a directory or standard input; a person is asked where two formats fit."""
     source, notes = open_source(name, here.directory, _stdin, format_name)
     choose = _choose if here.out.asks and name != STDIN else None
-    return import_tasks(source, format_name, tag, choose, notes, format_handlers(here))
+    return import_tasks(source, format_name, tag, choose, notes, format_handlers(here.open))
 
 
 def described(task_import: TaskImport) -> list[str]:

@@ -2,33 +2,36 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from samuel.attempt.stop import Stop
 from samuel.base import paths
 from samuel.base.errors import UsageError
+from samuel.base.wording import first_line, plural
 from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.output import OutputTable
 from samuel.cli.run.budget_option import BudgetType
-from samuel.cli.run.display import JsonDisplay, PlainDisplay
-from samuel.cli.run.live import LiveDisplay
-from samuel.cli.run.preflight import make_ready
-from samuel.cli.run.profile import RunProfile
-from samuel.cli.run.run_fields import run_fields
-from samuel.cli.run.unguarded import ACCEPT_UNGUARDED
-from samuel.cli.run.words import first_line, plural
 from samuel.cli.signals import END, handled_by
 from samuel.config import load_personal
 from samuel.config.place_spec import MOST_SLOTS, PlaceSpec, place_specs
+from samuel.display.line_display import JsonDisplay, PlainDisplay
+from samuel.display.live_display import LiveDisplay
+from samuel.display.run_fields import run_fields
+from samuel.display.run_profile import COLUMNS, RunProfile
 from samuel.events.endings import ExitReason
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget
 from samuel.history.no_task import WITHOUT_TASK
+from samuel.setup.readiness import RunRequest, open_for_run
+from samuel.setup.unguarded import ACCEPT_UNGUARDED
 
 if TYPE_CHECKING:
+    from samuel.app import App, Overrides
     from samuel.run.loop import Loop
 
 # Both write the duration of each call to progress.md, so that the numbers outlive the terminal.
@@ -70,67 +73,66 @@ def start(here: CommandContext, /, **options: Any) -> int:
     \b
         samuel run start --iterations 5
     """
-    return run_loop(here, **options)
+    places = chosen_places(options["places"], options["parallel"])
+    return run_loop(here, run_request(options, places=places), run_options(options))
 
 
-def run_loop(
-    here: CommandContext,
-    *,
-    iterations: int | None,
-    methodology: str,
-    agent: str,
-    dry_run: bool,
-    profile: bool,
-    yes: bool,
-    verbose: bool,
-    environment: str,
-    add_budget: AddedBudget = NOTHING_ADDED,
-    require_checks: bool = False,
-    baseline: str | None = None,
-    accept_unguarded: bool = False,
-    pilot: dict[str, Any] | None = None,
-    parallel: int | None = None,
-    places: tuple[str, ...] = (),
-    only_land: bool = False,
-) -> int:
-    """Open the project, run the loop and print the result. `pilot` are settings of the pilot for this run only."""
-    specs = chosen_places(places, parallel)
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command asks of a run beside its settings: how long, and what is shown."""
+
+    iterations: int | None = None
+    add_budget: AddedBudget = NOTHING_ADDED
+    dry_run: bool = False
+    profile: bool = False
+    verbose: bool = False
+    yes: bool = False
+    """Trust everything that the project brings along."""
+    only_land: bool = False
+    """No agent works; what is ready lands."""
+
+
+def run_request(options: Mapping[str, Any], **more: Any) -> RunRequest:
+    """Of the options of a command, those that override settings."""
+    names = ("methodology", "agent", "environment", "require_checks", "accept_unguarded")
+    return RunRequest(baseline=options["baseline"] or "", **{name: options[name] for name in names}, **more)
+
+
+def run_options(options: Mapping[str, Any]) -> RunOptions:
+    """Of the options of a command, those that override no setting."""
+    names = RunOptions.__struct_fields__
+    return RunOptions(**{name: value for name, value in options.items() if name in names})
+
+
+def run_loop(here: CommandContext, request: RunRequest, options: RunOptions) -> int:
+    """Open the project, run the loop and print the result."""
     preferences = load_personal(paths.User.from_environment().config)
     live = sys.stdout.isatty() and not here.out.json and preferences.live
-    verbose = verbose or preferences.verbose
+    verbose = options.verbose or preferences.verbose
     display = LiveDisplay(verbose) if live else JsonDisplay() if here.out.json else PlainDisplay(verbose)
     run_profile = RunProfile(display)
-    with make_ready(
-        here,
-        methodology,
-        agent,
-        yes=yes,
-        watch=display,
-        sink=run_profile,
-        pilot=pilot,
-        environment=environment,
-        require_checks=require_checks,
-        baseline=baseline,
-        accept_unguarded=accept_unguarded,
-        places=specs,
-    ) as app:
+
+    def open_app(overrides: Overrides) -> App:
+        here.offer_trust(yes=options.yes)
+        return here.open(overrides=overrides, watch=display, sinks=[run_profile])
+
+    with open_for_run(here.root, request, open_app, here.out.tell) as app:
         settings = app.workplace.settings
         stop = Stop()
-        timings = profile or verbose
-        specs = specs or (() if only_land else place_specs(app.config.fleet.places))
-        loop = app.loop(stop, timings=timings, dry_run=dry_run, places=specs, only_land=only_land)
-        if dry_run:
-            return _dry_run(here, loop, agent or app.workplace.agent)
+        timings = options.profile or verbose
+        places = request.places or (() if options.only_land else place_specs(app.config.fleet.places))
+        loop = app.loop(stop, timings=timings, dry_run=options.dry_run, places=places, only_land=options.only_land)
+        if options.dry_run:
+            return _dry_run(here, loop, request.agent or app.workplace.agent)
         with _signals(stop, display.stop_requested), display.showing():
-            agents = (agent,) if agent else app.workplace.chosen_agents
-            most = 0 if only_land else iterations or settings.max_iterations
-            run = loop.run(most, agents, add_budget)
-    table = run_profile.table()
-    data = {**run_fields(run), **({"profile": table.plain()} if profile else {})}
+            agents = (request.agent,) if request.agent else app.workplace.chosen_agents
+            most = 0 if options.only_land else options.iterations or settings.max_iterations
+            run = loop.run(most, agents, options.add_budget)
+    table = OutputTable(COLUMNS, run_profile.rows())
+    data = {**run_fields(run), **({"profile": table.plain()} if options.profile else {})}
     warnings = [*(display.warnings if isinstance(display, JsonDisplay) else ()), *run.complaints]
     error = run.exit_message if run.exit_reason is ExitReason.ERROR else ""
     ok = run.exit_code == 0
-    here.out.answer(data, *([table] if profile else []), ok=ok, warnings=warnings, error=error)
+    here.out.answer(data, *([table] if options.profile else []), ok=ok, warnings=warnings, error=error)
     return run.exit_code
 
 

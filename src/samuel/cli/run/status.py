@@ -12,17 +12,19 @@ from samuel.base import paths
 from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError
 from samuel.base.printable import shell_word
+from samuel.base.wording import block, details, headline, line, moment, plural, span
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
-from samuel.cli.run import run_file, state_directory, task_store
-from samuel.cli.run.hold_lines import hold_data, hold_lines, waits_for
-from samuel.cli.run.lane_lines import lane_lines, lanes_data
-from samuel.cli.run.run_fields import run_fields
-from samuel.cli.run.words import FINISH
+from samuel.display.hold_lines import hold_data, hold_lines, waits_for
+from samuel.display.lane_lines import lane_lines, lanes_data
+from samuel.display.notice_lines import FINISH
+from samuel.display.run_fields import run_fields
 from samuel.events.endings import ExitReason
 from samuel.git.git import Git
 from samuel.history.attempt_record import CheckRecord
+from samuel.history.cost_summary import CostSummary
 from samuel.history.history import History, RunHistory
+from samuel.history.outcome_words import status_words
 from samuel.history.own_branch import OwnBranch, commit_of
 from samuel.history.run import Run, own_branch_of
 from samuel.process import environment
@@ -31,17 +33,7 @@ from samuel.report.lost_tests import lost_tests, lost_tests_words
 from samuel.report.markdown import check_words
 from samuel.report.model import repository_notes
 from samuel.report.way_out import way_out_lines
-from samuel.report.words import (
-    CostSummary,
-    block,
-    details,
-    headline,
-    line,
-    moment,
-    plural,
-    span,
-    status_words,
-)
+from samuel.setup.run_state import run_file, state_directory, task_store
 from samuel.tasks.answering import answer_command
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.lost_commits import LostCommit, lost_commits, lost_lines
@@ -61,7 +53,7 @@ def status(here: CommandContext) -> int:
     \b
         samuel run status --json
     """
-    directory = state_directory(here)
+    directory = state_directory(here.root)
     user = paths.User.from_environment()
     tasks = task_store(directory).load()
     run = run_file(directory).load()

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
 from samuel.base.printable import listed
+from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import inside_a_run
-from samuel.cli.run import origin_file, state_directory, task_store
-from samuel.cli.run.format_handlers import format_handlers
-from samuel.cli.run.words import plural
+from samuel.process.inside_a_run import inside_a_run
 from samuel.prompts import background
+from samuel.setup.format_handlers import format_handlers
+from samuel.setup.run_state import origin_file, state_directory, task_store
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.importing import TaskImport, named_format
 from samuel.tasks.origin import TaskOrigin, digest_of
@@ -47,7 +47,7 @@ def sync(here: CommandContext, methodology: str, removed: str | None, done: str 
     """
     if run := inside_a_run():
         raise SamuelError(f"cannot change the tasks from inside the run `{run}`", "use another terminal")
-    state = state_directory(here, methodology)
+    state = state_directory(here.root, methodology)
     file, store = origin_file(state), task_store(state)
     origins = file.load().origins
     readable = [origin for origin in origins if origin.path]
@@ -77,7 +77,7 @@ def sync(here: CommandContext, methodology: str, removed: str | None, done: str 
 
 def _read(here: CommandContext, origin: TaskOrigin) -> TaskImport:
     source = TaskSource.of_file(origin.file(here.root), origin.label)
-    format, notes = named_format(source, origin.format, format_handlers(here))
+    format, notes = named_format(source, origin.format, format_handlers(here.open))
     return TaskImport(source, format, "it was read so before", format.read(source, origin.tag), notes)
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import click
 
+from samuel.base.wording import headline
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
-from samuel.cli.run import state_directory, task_store
-from samuel.report.words import headline
+from samuel.setup.run_state import state_directory, task_store
 from samuel.tasks.task import STATUSES, Task
 
 COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why")
@@ -24,7 +24,7 @@ def tasks(here: CommandContext, status: str | None) -> int:
     \b
         samuel run tasks --status blocked
     """
-    matching = [task for task in task_store(state_directory(here)).load() if status in (None, task.status)]
+    matching = [task for task in task_store(state_directory(here.root)).load() if status in (None, task.status)]
     return here.out.answer([task.plain() for task in matching], table(matching) if matching else "no tasks")
 
 

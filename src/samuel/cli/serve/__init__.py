@@ -40,14 +40,14 @@ def serve(ctx: click.Context, path: str, installation: str, for_run: bool) -> in
         return None
     here: CommandContext = ctx.obj
     if for_run:
-        from samuel.emit.serve.for_run import serve_run
+        from samuel.emit.serve.for_run import serve_run  # one command of the group needs it
 
         serve_run(here.root, path, installation)
         return 0
     from samuel.app import App  # the engine
     from samuel.emit.serve.listen import listening
-    from samuel.emit.serve.place import socket_path
     from samuel.emit.serve.server import Server
+    from samuel.emit.serve.socket_name import socket_path
     from samuel.emit.serve.start import prepare_directory, why_not
     from samuel.process.emit_client import installation_of
 

@@ -5,8 +5,8 @@ import msgspec
 
 from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.inside_a_run import refuse_inside_a_run
 from samuel.cli.session.options import chosen_or_last, id_option
+from samuel.process.inside_a_run import refuse_inside_a_run
 from samuel.sessions.follow_up import describe
 from samuel.sessions.session import DONE, DROPPED, QUEUED, FollowUp, Session
 

@@ -46,7 +46,7 @@ SILENT = ClientReply()
 class Client:
     """One client's dialect."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  a record: each client is one call with keywords
         self,
         *,
         name: str,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from samuel.confine import bubblewrap, seccomp
 from samuel.confine.walls.places import OpenedPath, WallPlaces, below, machine, shut
@@ -20,23 +21,40 @@ _COUNTED = 'ulimit -p "$1" 2>/dev/null || ulimit -u "$1" 2>/dev/null\nshift\nexe
 _TMP = "/tmp"
 
 
+class BwrapProgram(NamedTuple):
+    """The installed bubblewrap, with the options that it knows."""
+
+    program: str
+    by_name: bool
+    no_namespaces: bool
+    filter_fd: int
+    """-1 without a filter of system calls."""
+
+
+class WallRules(NamedTuple):
+    """What is allowed inside, beside the granted paths."""
+
+    network: bool
+    visible: tuple[str, ...]
+    """The paths of the machine that can be read."""
+    processes: int
+    """The most that there may be; it only holds with `no_namespaces`. 0: any number."""
+
+
 def command(
-    program: str,
+    bwrap: BwrapProgram,
     argv: Sequence[str],
     doors: Sequence[OpenedPath],
     inside: WallPlaces,
+    rules: WallRules,
     *,
-    network: bool,
-    visible: tuple[str, ...],
     stays: bool,
-    by_name: bool,
-    no_namespaces: bool = False,
-    filter_fd: int = -1,
-    processes: int = 0,
 ) -> list[str]:
-    """`processes` is the most that it may have; it only holds with `no_namespaces`."""
+    """The command that runs `argv` inside walls; with `stays`, also after the thread that starts it has ended."""
+    network, visible, processes = rules
+    no_namespaces, filter_fd = bwrap.no_namespaces, bwrap.filter_fd
     root, own = os.path.realpath(inside.root), inside.own
-    words = [program, *base(), *(_resolver() if network else ("--unshare-net",))]
+    words = [bwrap.program, *base(), *(_resolver() if network else ("--unshare-net",))]
     words += NO_NAMESPACES if no_namespaces else ()
     words += ("--seccomp", str(filter_fd)) if filter_fd >= 0 else ()
     if not stays:
@@ -47,7 +65,7 @@ def command(
     if not any(below(own, place) for place in (*visible, *(door.path for door in doors))):
         places[own] = ("--symlink", os.path.realpath(own), own)  # if it is the real one, its door takes the place
     for door in doors:
-        places[door.path] = _through(door, by_name)
+        places[door.path] = _through(door, bwrap.by_name)
     # Parents first: the nearest word about a path is the last.
     for path in sorted(places, key=lambda path: path.split("/")):
         words += places[path]

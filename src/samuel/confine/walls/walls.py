@@ -128,19 +128,14 @@ def _commanded(
                 )
             else:
                 installed = _bwrap(_path())
-                words = walls_bwrap.command(
+                bwrap = walls_bwrap.BwrapProgram(
                     installed.program,
-                    argv,
-                    doors,
-                    inside,
-                    network=allowed.network,
-                    visible=visible,
-                    stays=stays,
                     by_name=BY_FD not in installed.features,
                     no_namespaces=NO_NAMESPACES in installed.features,
                     filter_fd=filter_fd,
-                    processes=processes,
                 )
+                rules = walls_bwrap.WallRules(allowed.network, visible, processes)
+                words = walls_bwrap.command(bwrap, argv, doors, inside, rules, stays=stays)
             filter_fds = (filter_fd,) if filter_fd >= 0 else ()
             yield words, (*(door.fd for door in doors), *filter_fds)
 

@@ -28,7 +28,7 @@ from samuel.dispatch.record import percentile
 from samuel.emit.serve import wire
 from samuel.emit.serve.client_program import HOW_TO_GET_NATIVE, ClientProgram, client_program
 from samuel.emit.serve.control import ask
-from samuel.emit.serve.place import socket_path
+from samuel.emit.serve.socket_name import socket_path
 from samuel.emit.serve.start import is_served, start_for, why_not
 from samuel.events import EventType, event_type
 from samuel.events.names import SESSION

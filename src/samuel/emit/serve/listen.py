@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 from samuel.base.errors import SamuelError
 from samuel.emit.serve import starting
-from samuel.emit.serve.place import is_private
+from samuel.emit.serve.socket_name import is_private
 from samuel.process.ledger import LEDGER, MARK
 from samuel.process.tree import end_leftovers
 

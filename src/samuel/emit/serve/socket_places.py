@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from samuel.base.printable import shell_word
-from samuel.emit.serve.place import ENDING, candidates, is_private
+from samuel.emit.serve.socket_name import ENDING, candidates, is_private
 from samuel.emit.serve.start import is_served
 from samuel.process.emit_client import LONGEST_SOCKET_PATH
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from samuel.base.errors import SamuelError
 from samuel.emit.serve import starting
-from samuel.emit.serve.place import (
+from samuel.emit.serve.socket_name import (
     ENDING,
     candidates,
     is_private,

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from samuel.base.project_root import project_root
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitArguments
 from samuel.emit.serve import wire
-from samuel.emit.serve.place import socket_path
 from samuel.emit.serve.proof import proof_about
+from samuel.emit.serve.socket_name import socket_path
 from samuel.process.emit_client import NATIVE_CLIENT, NESTED, OFF, SWITCH, installation_of
 from samuel.version import __version__
 
@@ -36,7 +36,7 @@ def emit_or_prepare(arguments: Sequence[str]) -> int | None:
         return emit_warm(arguments)
     except Cold as cold:
         if cold.data is not None:
-            import io
+            import io  # only where there is no server
 
             sys.stdin = io.TextIOWrapper(io.BytesIO(cold.data))
         return None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from samuel.confine.containers.engine import CLIENT_VARIABLES
-from samuel.emit.serve.place import deciding_variables
+from samuel.emit.serve.socket_name import deciding_variables
 from samuel.process.ledger import MARK
 from samuel.process.passed import is_pinned
 from samuel.process.shim import STEERING

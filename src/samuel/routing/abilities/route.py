@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from samuel.base.nearest import SpellingHints
 from samuel.base.printable import file_name
+from samuel.base.wording import plural
 from samuel.events.session import SuggestedAbility
 from samuel.routing.abilities.model import Ability, Level
 from samuel.routing.abilities.ranking import Ranker, Ranking
@@ -22,7 +23,7 @@ from samuel.routing.abilities.scope import in_scope
 from samuel.routing.abilities.usage import AbilityUsage
 from samuel.routing.relevance.confidence import FLOOR
 from samuel.routing.relevance.index import POOL, Hit, IndexedText, TextIndex
-from samuel.routing.relevance.words import sentences, words
+from samuel.routing.relevance.split_words import sentences, words
 
 WEIGHTS = {"name": 1.0, "keywords": 1.0, "when_to_use": 1.0, "summary": 0.8, "scope": 0.7}
 _FIELD_NAMES = {
@@ -68,6 +69,23 @@ class AbilityRouting(NamedTuple):
     """`words`, or the name of the agent that chose the candidates."""
 
 
+class RouteScope(NamedTuple):
+    """Where an ability is to be used; "" means anywhere."""
+
+    environment: str = ""
+    scope: str = ""
+
+
+ANYWHERE = RouteScope()
+
+
+class RankingChoice(NamedTuple):
+    """Who ranks the abilities, and how many of those that fit best by words."""
+
+    ranker: Ranker
+    most: int = 40
+
+
 def open_index(registry: Registry, file: Path | None = None) -> TextIndex:
     """The index to route with: in memory, or cached in `file` until the registry changes."""
     if file is None:
@@ -80,19 +98,14 @@ def route(
     registry: Registry,
     index: TextIndex,
     *,
-    environment: str = "",
-    scope: str = "",
+    where: RouteScope = ANYWHERE,
     suggestions: Sequence[SuggestedAbility] = (),
     usage: Mapping[str, AbilityUsage] | None = None,
     limit: int = 5,
-    ranker: Ranker | None = None,
-    most_ranked: int = 40,
+    ranking: RankingChoice | None = None,
 ) -> AbilityRouting:
-    """The abilities to offer for a text in an environment and a scope; "" means any.
-
-    `ranker` chooses among the `most_ranked` abilities that fit best by words; if its answer is unusable, the words
-    decide.
-    """
+    """The abilities to offer for a text. If the answer of a ranker is unusable, the words decide."""
+    environment, scope = where
     suggested, reported = _by_ability(suggestions, registry)
     refused: dict[str, str] = {}
 
@@ -118,7 +131,7 @@ def route(
     offered = [candidate for candidate in offered if candidate.score >= NEAR * best or candidate.id in suggested]
     offered.sort(key=lambda candidate: (candidate.level is not Level.HIGH, -candidate.score, candidate.id))
     answer = Ranking("words")
-    if ranker is not None and registry.abilities:
+    if ranking is not None and registry.abilities:
         others = (
             candidate for candidate in registry.abilities if candidate.id not in hits and admits(candidate.id)
         )
@@ -130,7 +143,8 @@ def route(
         pool = sorted(
             (candidate for candidate in candidates.values() if candidate.id not in refused), key=_by_score
         )
-        answer = ranker(text, [registry.by_name[candidate.id] for candidate in pool[:most_ranked]], limit)
+        best_by_words = [registry.by_name[candidate.id] for candidate in pool[: ranking.most]]
+        answer = ranking.ranker(text, best_by_words, limit)
         if answer.problem:
             reported = (*reported, f"the agent `{answer.by}` gave no ranking, the words decide: {answer.problem}")
             answer = Ranking("words")
@@ -255,7 +269,7 @@ def _candidate(
         score += gain
     by_count = usage.calls / (usage.calls + _OFTEN)
     if gain := (1 - score) * USED * max(by_count, usage.weight):
-        why = f"used {usage.calls} time{'s' if usage.calls > 1 else ''}"
+        why = f"used {plural(usage.calls, 'time')}"
         if usage.weight > by_count:
             why = f"preferred by a hook with weight {usage.weight:.2f}: {_line(usage.signal) or 'no signal named'}"
         reasons.append(f"+{gain:.2f} {why}")

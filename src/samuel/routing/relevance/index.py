@@ -21,7 +21,7 @@ from urllib.parse import quote
 from samuel.routing.relevance.confidence import FLOOR, Match, Phrases, confidence
 from samuel.routing.relevance.english import EVERYDAY_WORDS, LINKS, OFF_TOPIC_WORDS, SYNONYMS
 from samuel.routing.relevance.question import EnglishWords, IndexedStem, TextQuery, Vocabulary, understand
-from samuel.routing.relevance.words import words
+from samuel.routing.relevance.split_words import words
 
 POOL = 64
 """Documents whose confidence is computed: the best by BM25."""

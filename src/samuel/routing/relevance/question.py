@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from samuel.routing.relevance.confidence import SYNONYM_WEIGHT, UNKNOWN_WEIGHT, Form, Sentence, Term, rarity
 from samuel.routing.relevance.spelling import one_slip_away, relatives
-from samuel.routing.relevance.words import LONGEST_SENTENCE, informative, sentences
+from samuel.routing.relevance.split_words import LONGEST_SENTENCE, informative, sentences
 
 # Sentences that are read of a long text: the request stands at its beginning or at its end.
 _FIRST, _LAST = 48, 16

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UnsetType
 
 from samuel.base.printable import shell_word
+from samuel.base.wording import plural
 from samuel.events import AfterIteration, AfterLoop
 from samuel.events.endings import IterationOutcome
 from samuel.shipped.event_fields import one_line
@@ -37,7 +38,7 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 def notification(event: AfterIteration | AfterLoop) -> Notification | None:
     """What to tell about the event; None if it is not worth a message."""
     if isinstance(event, AfterLoop):
-        iterations = f"{event.iterations_run} iteration{'' if event.iterations_run == 1 else 's'}"
+        iterations = plural(event.iterations_run, "iteration")
         message = f"{event.exit_reason} after {iterations}: {event.exit_reason.meaning}"
         ended = {"exit_reason": str(event.exit_reason), "iterations_run": event.iterations_run}
         return _notification(event, "ended", "the run has ended", message, ended)

@@ -26,8 +26,7 @@ def hook(event: UserPromptSubmit) -> dict[str, Any]:
             event.user_message,
             abilities,
             index,
-            environment=environment(),
-            scope=scope if isinstance(scope, str) else "",
+            where=route.RouteScope(environment(), scope if isinstance(scope, str) else ""),
             usage=read_usage(root),
             limit=config_of(event, SuggestionRules).limit,
         )

@@ -12,7 +12,7 @@ from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.events.loop import CheckRun
 from samuel.history.attempts import TreeState
-from samuel.history.reports import Report
+from samuel.history.notices import Report
 from samuel.history.run import AttemptResult, LaneRecord
 from samuel.places.cluster import ClusterChoice
 from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost

@@ -10,7 +10,7 @@ from samuel.attempt.stop import RunStopped
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.events.endings import ExitReason
-from samuel.history.reports import Report
+from samuel.history.notices import Report
 from samuel.places.cluster import ClusterMachine, machines_of
 from samuel.places.place import Place, PlaceBroken, PlaceCommand, PlaceConnection, PlaceLost
 from samuel.workspaces.fleet.outbox import Inbox

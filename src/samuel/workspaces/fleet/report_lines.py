@@ -8,8 +8,8 @@ import msgspec
 
 from samuel.base.decoding import convert
 from samuel.base.errors import SamuelError
-from samuel.history import reports
-from samuel.history.reports import Report
+from samuel.history import notices as reports
+from samuel.history.notices import Report
 from samuel.workspaces.fleet.wire import ReportLine
 
 SENT = (

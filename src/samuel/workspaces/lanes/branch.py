@@ -15,8 +15,8 @@ from samuel.git.git import Git, GitFailed, branch_ref
 from samuel.git.kept_refs import OWN, PREFIX, agent_ref, part
 from samuel.git.landing import LandingRefs, RefChange
 from samuel.git.own_index import OwnIndex
+from samuel.history.notices import BranchChosen
 from samuel.history.own_branch import own_branch, refuse_name_clash
-from samuel.history.reports import BranchChosen
 from samuel.history.run import LandingRecord, LanesState
 from samuel.workspaces.lanes import person_tree
 from samuel.workspaces.lanes.merging import PreparedLanding

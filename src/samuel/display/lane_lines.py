@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from samuel.base.wording import line, span
 from samuel.history.run import LaneRecord, LanesState
-from samuel.report.words import line, span
 from samuel.tasks.task import Tasks
 
 

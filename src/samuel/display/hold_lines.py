@@ -6,11 +6,10 @@ from typing import Any
 
 import msgspec
 
-from samuel.cli.run.words import clock_time, elapsed
+from samuel.base.wording import clock_time, elapsed, line
 from samuel.history.availability import AgentWait, choose
 from samuel.history.holds import Hold, holds_of
 from samuel.history.run import Run
-from samuel.report.words import line
 
 
 def hold_data(run: Run, now: float) -> dict[str, Any]:

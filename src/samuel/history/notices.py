@@ -1,6 +1,7 @@
 """What the loop reports while it works: a closed set of records, for a display or an embedding program.
 
-A reader matches on the class and ends with `assert_never`, so that mypy names every reader that misses a record.
+A reader that must miss none matches on the class and ends with `assert_never`, or has a table that a test compares
+with `Report`.
 """
 
 from __future__ import annotations

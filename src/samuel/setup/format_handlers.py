@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
+from samuel.app import App
 from samuel.base.errors import SamuelError
-from samuel.cli.command_context import CommandContext
 from samuel.events import TasksRead, names
 from samuel.hooks.handler import HandlerStatus
 from samuel.tasks.formats.handler_format import HandlerFormats, handler_formats
@@ -13,13 +14,13 @@ from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.importing import STDIN, AskHandlers
 
 
-def format_handlers(here: CommandContext) -> AskHandlers:
+def format_handlers(open_app: Callable[[], App]) -> AskHandlers:
     """A function that opens the project and asks; where nothing could answer, no event is fired."""
 
     def ask(source: TaskSource, format_name: str) -> HandlerFormats:
         path = os.path.abspath(source.path) if source.path else STDIN
         event = TasksRead(format=format_name, path=path, text=source.text)
-        with here.open() as app:
+        with open_app() as app:
             fired = app.fire(event) if app.chains[names.TASKS_READ].steps else None
             called = {call.handler.name for call in fired.calls} if fired else set()
             not_trusted = [

@@ -11,7 +11,7 @@ from samuel.app.lanes import fleet_options
 from samuel.base.errors import SamuelError
 from samuel.config.place_spec import PlaceSpec
 from samuel.git.git import Git
-from samuel.history.reports import Report
+from samuel.history.notices import Report
 from samuel.history.run import LanesState, Run
 from samuel.places.place import PlaceBroken
 from samuel.trust import commands

@@ -11,8 +11,6 @@ from pathlib import Path
 import msgspec
 
 from samuel.app.loop import steps_of
-from samuel.app.machine_needs import refuse_what_is_missing, require_room
-from samuel.app.machine_prune import MachinePrune
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.project import App
 from samuel.attempt.accept_unguarded import accepting_unguarded
@@ -31,9 +29,11 @@ from samuel.files.regular import read_regular
 from samuel.git.kept_refs import PREFIX, KeptRefs, part
 from samuel.git.transport import PushRefused, TransferFailed
 from samuel.history.attempts import TreeState
-from samuel.history.reports import LoopWarning, Report, Watch
+from samuel.history.notices import LoopWarning, Report, Watch
 from samuel.history.run import Run
 from samuel.journal import Journal
+from samuel.machines.machine_needs import refuse_what_is_missing, require_room
+from samuel.machines.machine_prune import MachinePrune
 from samuel.process import environment
 from samuel.process.live import registered
 from samuel.process.tree import end_leftovers

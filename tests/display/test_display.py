@@ -6,27 +6,31 @@ import io
 import re
 import shlex
 import time
+from typing import get_args
 
 import pytest
 from rich.console import Console
 
 from samuel.attempt.baseline import FAILED
-from samuel.cli.run.agent_text import AgentText
-from samuel.cli.run.colours import GREEN, RED, YELLOW, colour_of
-from samuel.cli.run.display import JsonDisplay, PlainDisplay
-from samuel.cli.run.live import LiveDisplay
-from samuel.cli.run.words import clock_time, cost, next_steps, plural
+from samuel.base.wording import clock_time, plural
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
+from samuel.display.agent_text import AgentText
+from samuel.display.colours import GREEN, RED, YELLOW, colour_of
+from samuel.display.line_display import JsonDisplay, PlainDisplay
+from samuel.display.live_display import LiveDisplay
+from samuel.display.notice_lines import LINES, next_steps
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import RunRecord
+from samuel.history.cost_summary import cost
 from samuel.history.history import RunHistory
-from samuel.history.reports import (
+from samuel.history.notices import (
     AgentActivity,
     AgentChanged,
     AgentEnded,
     AgentOutputChunk,
     BaselineChecked,
     CheckEnded,
+    CheckFilesPut,
     CheckStarted,
     DiscoveryChosen,
     HandlerMessage,
@@ -39,6 +43,7 @@ from samuel.history.reports import (
     QuestionAsked,
     Report,
     RunEnded,
+    RunRefused,
     RunStarted,
     StepStarted,
     TaskFileUnreadable,
@@ -541,3 +546,11 @@ def test_a_long_title_is_shortened_when_its_task_is_tried_again(capsys: pytest.C
         f"iteration 1/9: 1 {title}\n"
         "iteration 2/9: 1 Charge the card of the customer when the order ha… (attempt 2)\n"
     )
+
+
+def test_each_kind_of_report_has_a_line_of_its_own_or_is_handled_by_the_display() -> None:
+    by_display = {RunRefused, IterationStarted, AgentEnded, CheckEnded, IterationFailed, RunEnded, WaitStarted}
+    by_display |= {AgentActivity, CheckFilesPut, LaneReport}
+    silent = {StepStarted, CheckStarted, AgentOutputChunk}
+    assert {*LINES, *by_display, *silent} == set(get_args(Report))
+    assert not set(LINES) & (by_display | silent)

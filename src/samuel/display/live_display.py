@@ -9,21 +9,13 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from samuel.base.printable import safe
-from samuel.cli.run.display import FINISHING, PlainDisplay
-from samuel.cli.run.lane_board import LaneBoard
-from samuel.cli.run.words import (
-    LOOKING,
-    check_result,
-    cost,
-    elapsed,
-    first_line,
-    plural,
-    step_words,
-    subject,
-    total,
-    wait_line,
-)
-from samuel.history.reports import (
+from samuel.base.wording import elapsed, first_line, plural
+from samuel.display.lane_board import LaneBoard
+from samuel.display.line_display import FINISHING, PlainDisplay
+from samuel.display.notice_lines import LOOKING, check_result, step_words, subject, wait_line
+from samuel.history.budgets import add_usage
+from samuel.history.cost_summary import cost
+from samuel.history.notices import (
     AgentActivity,
     AgentEnded,
     AgentOutputChunk,
@@ -144,7 +136,7 @@ class LiveDisplay(PlainDisplay):
             _text(
                 f"iteration {self._iteration}/{self._max_iterations}, {elapsed(self._monotonic() - self._started)}"
             ),
-            _text(cost(total((self._usage, self._agent_usage))).removeprefix(", ")),
+            _text(cost(add_usage(self._usage, self._agent_usage)).removeprefix(", ")),
         )
         stopping = [_text(FINISHING, "yellow")] if self._stopping else []
         if self._board.is_used:

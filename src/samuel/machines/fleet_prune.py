@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from samuel.app.fleet_check import code_of, fleet_without_a_run, of_all_places
 from samuel.base.errors import SamuelError
 from samuel.config.place_spec import PlaceSpec
 from samuel.git.git import Git
 from samuel.history.history import History
 from samuel.history.run_file import RunFile
+from samuel.history.run_lock import no_run
+from samuel.machines.fleet_check import code_of, fleet_without_a_run, of_all_places
 from samuel.workspaces.fleet.exchange import Exchange
 from samuel.workspaces.fleet.fleet import Fleet
 from samuel.workspaces.fleet.wire import InventoryLine, PruneRequest
@@ -43,7 +44,12 @@ class HeldContents(NamedTuple):
 
 
 def prune_places(app: App, specs: Sequence[PlaceSpec], agent: str) -> list[PruneAnswer]:
-    """Remove what runs of this project left that are over. The caller has the lock of its runs."""
+    """Remove what runs of this project left that are over. Raises Locked while a run is under way."""
+    with no_run(app.state, app.workplace.record, "samuel fleet prune"):
+        return _prune(app, specs, agent)
+
+
+def _prune(app: App, specs: Sequence[PlaceSpec], agent: str) -> list[PruneAnswer]:
     runs = finished_runs(app)
     contents = contents_of(app.workplace.git)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.routing.relevance.words import LONGEST_SENTENCE, informative, sentences, words
+from samuel.routing.relevance.split_words import LONGEST_SENTENCE, informative, sentences, words
 
 
 def test_words_are_letters_and_digits_in_one_case() -> None:

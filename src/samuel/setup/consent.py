@@ -1,24 +1,21 @@
-"""What in a project is not trusted yet, and asking the user about it."""
+"""What in a project could run, and what of it the user trusts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-import click
-
 from samuel import config
 from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
-from samuel.cli.inside_a_run import refuse_inside_a_run
-from samuel.cli.output import Output
 from samuel.clients.hook_formats.client_hook import AGREEMENT
 from samuel.config.model import Config
 from samuel.files.inside import refuse_links
 from samuel.plugins.installed import texts as plugin_texts
 from samuel.plugins.installed import titled
+from samuel.process.inside_a_run import refuse_inside_a_run
 from samuel.routing.abilities import registry
 from samuel.routing.abilities.execution import trust as ability_trust
 from samuel.shipped.table import SHIPPED_HOOKS
@@ -131,24 +128,3 @@ class Consent:
 def readable(item: TrustItem) -> bool:
     """Can its content be read? A pipe, a broken link or a file without permission cannot be trusted."""
     return bool(item.digest)
-
-
-def ask_for_each(out: Output, consent: Consent, items: Sequence[TrustItem]) -> list[TrustItem]:
-    """Show each item and ask; returns those that the user trusts."""
-    agreed: list[TrustItem] = []
-    for position, item in enumerate(items):
-        out.tell(consent.text(item))
-        answer = click.prompt(
-            safe(f"Trust `{item.name}`? y(es), n(o), a(ll that follow), q(uit)", keep=""),
-            type=click.Choice(["y", "n", "a", "q"]),
-            show_choices=False,
-            default="n",
-            err=True,
-        )
-        if answer == "a":
-            return [*agreed, *items[position:]]
-        if answer == "q":
-            break
-        if answer == "y":
-            agreed.append(item)
-    return agreed

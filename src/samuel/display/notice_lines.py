@@ -1,46 +1,60 @@
-"""The words of a run's display: counts, times, costs, endings, and what to do next."""
+"""The lines of a run's display: one for each kind of report, and what to do next at the end."""
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from samuel.attempt.baseline import baseline_way_out, cannot_run_text
 from samuel.base.printable import listed, shell_word, shorten
+from samuel.base.wording import clock_time, elapsed, first_line, plural
 from samuel.checks.withheld import withheld_hint
 from samuel.clients.adapter.ending import EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.history.reports import (
+from samuel.history.cost_summary import cost
+from samuel.history.notices import (
+    AgentChanged,
     AgentEnded,
     BaselineChecked,
+    BranchChosen,
+    BranchEntered,
     CheckEnded,
     CheckFilesChanged,
     CheckFilesPut,
+    DiscoveryChosen,
+    HandlerMessage,
     IterationSettled,
     IterationStarted,
+    LandingParked,
+    LandingStarted,
+    LoopWarning,
     LostTests,
+    QuestionAsked,
+    Report,
     RunEnded,
+    RunResumed,
+    RunStarted,
+    TaskDecided,
+    TaskFileUnreadable,
     WaitStarted,
+    WorkLanded,
     WorkPutAway,
 )
+from samuel.history.outcome_words import NOTHING_GREEN
 from samuel.report.lost_tests import lost_tests_words
 from samuel.report.way_out import way_out_lines
-from samuel.report.words import NOTHING_GREEN
 from samuel.tasks.answering import answer_command
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 
 LOOKING = "looking for tasks"
-TAIL_LINES = 10
 MOST_FILES = 3  # files of checks that a line names
 AGAIN = 50  # characters of a title that was printed in full before
 MOST_BLOCKED = 5  # tasks that the end of a run names one by one
 FINISH = "samuel run finish --merge (or --pr, --discard)"
 NO_CHECKS = "no checks are configured"
 
-_DAY = 24 * 3600
 _ENDINGS = {
     EndingKind.UNAUTHORISED: "not logged in",
     EndingKind.OVERLOADED: "its service is overloaded",
@@ -205,53 +219,59 @@ def short_path(path: str) -> str:
     return path.removeprefix(directory)
 
 
-def first_line(text: str) -> str:
-    return next(iter(text.splitlines()), "")
+def _started(report: RunStarted) -> str:
+    pending = plural(report.statuses.count("pending"), "task")
+    limit = plural(report.max_iterations, "iteration")
+    return f"{pending} to do, {report.statuses.count('completed')} done, at most {limit}"
 
 
-def tail(text: str, lines: int = TAIL_LINES, indent: str = "    ") -> list[str]:
-    """The last lines of an output, indented, without empty ones at its ends."""
-    return [f"{indent}{line}".rstrip() for line in text.rstrip().strip("\n").splitlines()[-lines:]]
+def _agent_changed(report: AgentChanged) -> str:
+    return f"  {report.agent} takes over{f': {first_line(report.why)}' if report.why else ''}"
 
 
-def elapsed(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+def _question(report: QuestionAsked) -> str:
+    answer = f"samuel run answer {shell_word(report.id)} TEXT"
+    return f"  question about task {report.task_id}: {report.question}\n    {answer}"
 
 
-def clock_time(at: float, now: float) -> str:
-    """A time of day as a clock on the wall shows it: with seconds if it is near, with the day if it is far."""
-    try:
-        there, here = time.localtime(at), time.localtime(now)
-    except (OverflowError, ValueError, OSError):  # an agent may report any number
-        return str(at)
-    if abs(at - now) < 60:
-        return time.strftime("%H:%M:%S", there)
-    if there[:3] == here[:3]:
-        return time.strftime("%H:%M", there)
-    return time.strftime("%a %H:%M" if abs(at - now) < 6 * _DAY else "%Y-%m-%d %H:%M", there)
+def _decided(report: TaskDecided) -> str:
+    why = first_line(report.reason)
+    return f"  {report.status} by the agent{f': {why}' if why else ''}"
 
 
-def total(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The sum of usages, by name; what none of them has is not in it."""
-    summed: dict[str, Any] = {}
-    for usage in usages:
-        for name, value in usage.items():
-            if isinstance(value, int | float):
-                summed[name] = summed.get(name, 0) + value
-    return summed
+def _landing(report: LandingStarted) -> str:
+    more = f"; {plural(report.waiting, 'other task')} under way" if report.waiting else ""
+    return f"landing: {', '.join(report.tasks)}{more}"
 
 
-def cost(usage: Mapping[str, Any]) -> str:
-    """`, 12,345 tokens, $0.12`, for agents that report their usage; "" for others."""
-    tokens = sum(int(usage.get(name) or 0) for name in ("input_tokens", "output_tokens"))
-    parts = [f"{tokens:,} tokens"] if tokens else []
-    if dollars := usage.get("cost_usd"):
-        parts.append(f"${dollars:.2f}" if dollars >= 0.005 else "<$0.01")
-    return f", {', '.join(parts)}" if parts else ""
+def _landed(report: WorkLanded) -> str:
+    return f"landed: {', '.join(report.tasks)} on {report.branch} ({report.commit[:12]})"
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 task`, `2 tasks`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+def _parked(report: LandingParked) -> str:
+    command = f"samuel run land {shell_word(report.task_id)}"
+    return f"waits for you: task {report.task_id}: {report.reason}\n    {command}"
+
+
+LINES: Mapping[type[Report], Callable[[Any], str]] = {
+    RunResumed: lambda report: f"resuming run {report.run_id} at iteration {report.iteration}",
+    RunStarted: _started,
+    BaselineChecked: baseline_line,
+    BranchChosen: lambda report: f"work lands on {report.branch}: {report.why}",
+    BranchEntered: lambda report: f"on the branch {report.branch}, from {report.origin}",
+    DiscoveryChosen: lambda report: f"  {LOOKING}",
+    CheckFilesChanged: lambda report: f"  {judged_twice_line(report)}",
+    LostTests: lambda report: f"  {lost_tests_line(report)}",
+    LoopWarning: lambda report: f"  warning: {report.text}",
+    HandlerMessage: lambda report: f"  {report.text}",
+    TaskFileUnreadable: lambda report: f"waiting: the task file cannot be read\n{report.why}",
+    IterationSettled: settled_line,
+    AgentChanged: _agent_changed,
+    WorkPutAway: lambda report: f"  {put_away_line(report)}",
+    QuestionAsked: _question,
+    TaskDecided: _decided,
+    LandingStarted: _landing,
+    WorkLanded: _landed,
+    LandingParked: _parked,
+}
+"""The lines of reports that need no more than the report itself; `PlainDisplay.line` has the others."""

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from samuel.cli.run.words import check_result, cost, elapsed, first_line, step_words, subject
-from samuel.history.reports import (
+from samuel.base.wording import elapsed, first_line
+from samuel.display.notice_lines import check_result, step_words, subject
+from samuel.history.cost_summary import cost
+from samuel.history.notices import (
     AgentActivity,
     AgentEnded,
     CheckEnded,

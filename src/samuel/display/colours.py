@@ -6,7 +6,7 @@ import os
 import sys
 
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.history.reports import (
+from samuel.history.notices import (
     AgentChanged,
     AgentEnded,
     BaselineChecked,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from samuel.cli.output import OutputTable
 from samuel.dispatch.record import Fired, HandlerCall, slowness
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.history.reports import StepStarted, Watch
+from samuel.history.notices import StepStarted, Watch
 
 ALL = "(all)"  # stands for all handlers of an event together
+COLUMNS = ("event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow")
 
 
 class RunProfile:
@@ -27,8 +27,9 @@ class RunProfile:
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
         self._times.setdefault((BY_PAYLOAD[type(event)].name, ALL), []).append(duration_ms)
 
-    def table(self) -> OutputTable:
-        rows = []
+    def rows(self) -> list[tuple[str, ...]]:
+        """A row of `COLUMNS` for each handler of each event, the slowest first."""
+        rows: list[tuple[str, ...]] = []
         for (event, handler), times in sorted(self._times.items(), key=lambda item: -sum(item[1])):
             ordered = sorted(times)
             p50, p95 = ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
@@ -36,4 +37,4 @@ class RunProfile:
             rows.append(
                 (event, handler, str(len(times)), f"{p50:.1f}", f"{p95:.1f}", f"{sum(times):.0f}", slow or "-")
             )
-        return OutputTable(("event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow"), rows)
+        return rows

@@ -7,64 +7,38 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any, assert_never
+from typing import Any
 
-from samuel.base.printable import safe, shell_word, without_control_sequences
-from samuel.cli.run.agent_text import AgentText
-from samuel.cli.run.colours import colour_of, coloured, terminal_has_colours
-from samuel.cli.run.words import (
-    LOOKING,
+from samuel.base.printable import safe, without_control_sequences
+from samuel.base.wording import first_line, tail
+from samuel.display.agent_text import AgentText
+from samuel.display.colours import colour_of, coloured, terminal_has_colours
+from samuel.display.notice_lines import (
+    LINES,
     agent_line,
-    baseline_line,
     check_result,
     end_line,
-    first_line,
-    judged_twice_line,
-    lost_tests_line,
     next_steps,
-    plural,
-    put_away_line,
-    settled_line,
     short_path,
     subject,
-    tail,
     wait_line,
 )
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.history.reports import (
+from samuel.history.notices import (
     AgentActivity,
-    AgentChanged,
     AgentEnded,
     AgentOutputChunk,
-    BaselineChecked,
-    BranchChosen,
-    BranchEntered,
     CheckEnded,
-    CheckFilesChanged,
     CheckFilesPut,
-    CheckStarted,
-    DiscoveryChosen,
-    HandlerMessage,
     IterationFailed,
-    IterationSettled,
     IterationStarted,
-    LandingParked,
-    LandingStarted,
     LaneReport,
     LoopWarning,
-    LostTests,
-    QuestionAsked,
     Report,
     RunEnded,
     RunRefused,
-    RunResumed,
-    RunStarted,
-    StepStarted,
-    TaskDecided,
     TaskFileUnreadable,
     WaitStarted,
-    WorkLanded,
-    WorkPutAway,
 )
 from samuel.report.way_out import way_out
 
@@ -131,79 +105,35 @@ class PlainDisplay:
 
     def line(self, report: Report) -> str:
         """What to print for a report; "" for nothing."""
+        if words := LINES.get(type(report)):
+            return words(report)
         match report:
-            case RunResumed():
-                return f"resuming run {report.run_id} at iteration {report.iteration}"
-            case RunStarted():
-                pending = plural(report.statuses.count("pending"), "task")
-                limit = plural(report.max_iterations, "iteration")
-                return f"{pending} to do, {report.statuses.count('completed')} done, at most {limit}"
             case RunRefused():
                 self._reason = first_line(report.why)
                 return f"  {IterationOutcome.ABORTED}: {self._reason}"
             case IterationStarted():
                 self._log, self._activity, self._tail_shown, self._check_files = "", "", False, None
                 return f"iteration {report.iteration}/{report.max_iterations}: {subject(report)}"
-            case DiscoveryChosen():
-                return f"  {LOOKING}"
             case AgentEnded():
                 self._log = report.log
                 return f"  {agent_line(report, self._now())}"
-            case CheckFilesChanged():
-                return f"  {judged_twice_line(report)}"
             case CheckFilesPut():
                 self._check_files = report
                 return ""
             case CheckEnded():
                 return self._check(report)
-            case LostTests():
-                return f"  {lost_tests_line(report)}"
             case IterationFailed():
                 return self._failure(report)
-            case LoopWarning():
-                return f"  warning: {report.text}"
-            case HandlerMessage():
-                return f"  {report.text}"
-            case TaskFileUnreadable():
-                return f"waiting: the task file cannot be read\n{report.why}"
-            case IterationSettled():
-                return settled_line(report)
             case RunEnded():
                 return self._end(report)
-            case BaselineChecked():
-                return baseline_line(report)
             case WaitStarted():
                 return f"  {wait_line(report, self._now())}"
-            case AgentChanged():
-                return f"  {report.agent} takes over{f': {first_line(report.why)}' if report.why else ''}"
-            case WorkPutAway():
-                return f"  {put_away_line(report)}"
-            case QuestionAsked():
-                answer = f"samuel run answer {shell_word(report.id)} TEXT"
-                return f"  question about task {report.task_id}: {report.question}\n    {answer}"
-            case TaskDecided():
-                why = first_line(report.reason)
-                return f"  {report.status} by the agent{f': {why}' if why else ''}"
             case AgentActivity():
                 return "" if report.repeats_output or self.raw else self._activity_line(first_line(report.text))
             case LaneReport():
                 return self._of_lane(report)
-            case LandingStarted():
-                more = f"; {plural(report.waiting, 'other task')} under way" if report.waiting else ""
-                return f"landing: {', '.join(report.tasks)}{more}"
-            case WorkLanded():
-                return f"landed: {', '.join(report.tasks)} on {report.branch} ({report.commit[:12]})"
-            case LandingParked():
-                command = f"samuel run land {shell_word(report.task_id)}"
-                return f"waits for you: task {report.task_id}: {report.reason}\n    {command}"
-            case BranchChosen():
-                return f"work lands on {report.branch}: {report.why}"
-            case BranchEntered():
-                return f"on the branch {report.branch}, from {report.origin}"
-            case StepStarted() | CheckStarted() | AgentOutputChunk():
+            case _:  # that a step or a check begins is for the live display
                 return ""
-            case _:
-                assert_never(report)
 
     def _of_lane(self, report: LaneReport) -> str:
         """What to print for a report of a lane: each line with the number of the lane in front."""

@@ -1,0 +1,1 @@
+"""What a run shows while it works: in lines, live on a terminal, and in `--json`."""
