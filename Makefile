@@ -40,7 +40,7 @@ full: $(READY) system
 # The crash test: every rename, removal and append, some other operations, and 60 random moments; with lanes, 100
 # random moments and each git call of a landing.
 crash: $(READY)
-	SAMUEL_TESTS=full $(PYTEST) tests/loop/test_crash.py tests/lanes/test_crash.py
+	SAMUEL_TESTS=full $(PYTEST) tests/run/test_crash.py tests/workspaces/lanes/test_crash.py
 
 # Types that are first used by many threads at once, in 500 fresh processes.
 stress: $(READY)
@@ -60,7 +60,7 @@ agents: $(READY)
 # Attempts on other machines, at length: with a real Ray cluster, which runs in a network namespace of its own.
 fleet: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]'
-	SAMUEL_TESTS=full $(PYTEST) --dist loadfile $(wildcard tests/places tests/fleet)
+	SAMUEL_TESTS=full $(PYTEST) --dist loadfile $(wildcard tests/places tests/workspaces/fleet)
 
 # What the tests run in their own processes; the share that must be covered is in pyproject.toml.
 coverage: $(READY) system

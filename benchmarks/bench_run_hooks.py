@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from measure import Row, at_least, beside, take_turns
-from tests.serve.agent_in_run import SETTINGS, AgentInRun, agent_in_run, payload
+from tests.emit.serve.agent_in_run import SETTINGS, AgentInRun, agent_in_run, payload
 
 from samuel.testing import SamuelProject
 

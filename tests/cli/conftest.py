@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.emit.serve.served_project import WarmCalls
 from tests.length import at_length
-from tests.serve.served_project import WarmCalls
 
 from samuel.cli.edge import run
 

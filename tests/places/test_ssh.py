@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.fleet.machines import SshMachines, ssh_machines
 from tests.places.contract import PROGRAM, PlaceContract, assert_gone, command, staying
+from tests.workspaces.fleet.machines import SshMachines, ssh_machines
 
 from samuel.base.errors import SamuelError
 from samuel.config.place_spec import place_spec

@@ -4,8 +4,8 @@ BM25 ranks, but its numbers mean nothing by themselves: the best of many bad doc
 counts here is which part of the sentence a document has, each word by how rare it is among all documents. A word
 that no document has counts against all of them.
 
-The weights below were chosen on the development sets of tests/abilities/labelled: on two registries at a time,
-then tried on the third. Results change little around these values; the word lists in `english.py` matter more.
+The weights below were chosen on the development sets of tests/routing/abilities/labelled: on two registries at a
+time, then tried on the third. Results change little around these values; the word lists in `english.py` matter more.
 """
 
 from __future__ import annotations
