@@ -1,8 +1,8 @@
 """Routing prompts to abilities and to knowledge: what a question costs among many, and how often it is right.
 
 The right answers are those of tests/routing/abilities/labelled: three registries with prompts that routing was
-developed on, and more prompts for the first of them that were kept aside; and of tests/routing/knowledge/labelled, a
-knowledge base. All have prompts that nothing fits.
+developed on, and more prompts for the first of them that were kept aside; and of tests/routing/knowledge/labelled,
+a knowledge base. All have prompts that nothing fits.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def _end_now(code: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (AttributeError, OSError, ValueError):  # closed, or to nobody: Python would complain
+        except (AttributeError, OSError, ValueError):  # closed, or without a reader: Python would complain
             return
     os._exit(code)
 

@@ -1,7 +1,7 @@
 """The files of one agent process, in the run's state directory: prompt, output, and a `samuel` that is this one.
 
 Each run has directories of its own, so no run writes over what another one left. An agent may write there while it
-works, so nothing is opened through a link and each file is made anew.
+works, so nothing is opened through a link and each file is created new.
 """
 
 from __future__ import annotations

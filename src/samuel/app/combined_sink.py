@@ -1,4 +1,4 @@
-"""The journal, the hooks' log and what a program adds, told of each event as one."""
+"""The journal, the hooks' log and what a program adds, given each event as one."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LazyBackground:
-    """Makes calls that nobody waits for."""
+    """Makes calls in the background."""
 
     def __init__(self, create: Callable[[], BackgroundCalls]) -> None:
         self._create = create
@@ -50,7 +50,7 @@ class LazyBackground:
 
 
 def background_of(app: App, *, one_event: bool) -> LazyBackground:
-    """Where the handlers of a project run that nobody waits for.
+    """Where the background handlers of a project run.
 
     Those of a run end with it, except for its last event. Any others go on until their own deadline: the
     process that fires only `one_event` has ended before them.

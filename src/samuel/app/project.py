@@ -80,7 +80,7 @@ class App:
     ) -> None:
         """Open the project at or above `root`; with `search` false, exactly there.
 
-        `handlers` are functions marked with `@samuel.hook` that run in this process. `sinks` are told of every
+        `handlers` are functions marked with `@samuel.hook` that run in this process. `sinks` are given every
         event and every call. `ask` puts a question to a person, for hooks whose verdict is "ask"; without it, ask
         means deny. `warn` gets each warning about the project itself; without it they are in `warnings`. `watch`
         is called with each report of a loop. `overrides` are settings that replace those of the project,
@@ -155,7 +155,7 @@ class App:
             sink=sink,
             clock=self.clock,
             project=self._project_fields(),
-            ask=None if self.pinned_run else ask,  # nobody is there to ask while a run's agent works
+            ask=None if self.pinned_run else ask,  # while a run's agent works there is no person to ask
             host=HandlerHost(self.handler_state, background),
         )
 

@@ -43,7 +43,7 @@ def session(
     prompt; hooks themselves see the prompt without it. `agent` is the agent's name: events of an agent that runs
     hooks of its own say so, and the hooks that Samuel imports from its settings are left to it.
 
-    Raises CallsEnded where no hook can be called any more: whoever ended the calls ends the session, by `stop`.
+    Raises CallsEnded where no hook can be called any more: what ended the calls ends the session, by `stop`.
     """
     extra = {"client": agent} if agent in HOOK_FORMATS else UNSET
     started = fire(SessionStart(extra=extra))

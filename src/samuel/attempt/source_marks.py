@@ -49,7 +49,7 @@ class SourceMarks:
 
     def _is_only_marked(self, origin: TaskOrigin, path: str, trees: Trees | None, verified: str) -> bool:
         if trees is None or not verified:
-            return True  # without git nobody knows what it was before
+            return True  # without git its earlier content is not known
         before, file = trees.content(verified, path), self._place.root / path
         try:
             return before is not None and only_marks(origin, file, before, TaskSource.of_file(file).data)

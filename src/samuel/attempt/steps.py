@@ -55,7 +55,7 @@ class Steps:
         """`context` is the part of every event's PromptContext that does not change during a run.
 
         `replacements` are the warnings about handlers that replace another one in this project;
-        `ended_in_background` gives the handlers that nobody waited for and that failed since it was last called.
+        `ended_in_background` gives the background handlers that failed since it was last called.
         """
         self._place = place
         self._fire = fire

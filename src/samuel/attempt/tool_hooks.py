@@ -53,7 +53,7 @@ class ToolHooks:
         return lost_guards(self.chains, agent, sandbox) if self.chains else []
 
     def refusal(self, agent: Agent, sandbox: str) -> str:
-        """Why this agent may not start: a guard would not hold, and nobody accepted that; "" if it may."""
+        """Why this agent may not start: a guard would not hold, and that was not accepted; "" if it may."""
         settings = self.agents.get(agent.name)
         accepted = settings.unguarded if settings is not None else ""
         if accepted == ACCEPT_ALL:

@@ -11,7 +11,7 @@ WORKERS = {"agent": AGENT, "check": CHECK, "commit": COMMIT}
 class Workers:
     """An agent or a check, and the hooks in the background that were at work meanwhile.
 
-    The files do not tell who wrote them. So nobody is named alone who was not alone.
+    The files do not tell who wrote them. So a worker that was not alone is not named alone.
     """
 
     def __init__(self, who: str, in_background: Callable[[], Sequence[str]]) -> None:

@@ -73,7 +73,7 @@ class Workplace:
     permit: Callable[[str, str], str] = permit_everything
     """Why a command of samuel.toml may not run, by its name and digest; "" if it may."""
     in_background: Callable[[], Sequence[str]] = tuple
-    """The names of the hooks that nobody waits for and that are at work."""
+    """The names of the background hooks that are at work."""
     tool_hooks: ToolHooks = NO_TOOL_HOOKS
     """The hooks that judge the tool calls of agents."""
     lane: int | None = None

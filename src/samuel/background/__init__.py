@@ -1,1 +1,1 @@
-"""Handlers that nobody waits for: a supervisor process of Samuel's runs them, each within its own deadline."""
+"""Background handlers: a supervisor process runs them, each within its own deadline."""

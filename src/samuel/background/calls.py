@@ -41,13 +41,13 @@ START = (
 )
 END_SECONDS = 15.0  # for a supervisor to kill its handlers and to record that
 
-MOST_ENDED = 100  # failed calls that are kept for whoever asks: in a server nobody does
+MOST_ENDED = 100  # failed calls that are kept for a caller to ask for; in a server none does
 
 _decode_ended = json_decoder(EndedCall)
 
 
 class BackgroundCalls:
-    """Starts handlers that nobody waits for. Any number of threads may start them at once."""
+    """Starts background handlers. Any number of threads may start them at once."""
 
     def __init__(
         self, setup: SupervisorSetup, outlives: Callable[[Event], bool], inline: Callable[[], Runtime], sink: Sink
@@ -163,7 +163,7 @@ class Supervisor:
     def _start(self, connection: socket.socket, root: str) -> subprocess.Popen[bytes]:
         fd = connection.fileno()
         argv = [sys.executable, "-P", "-c", START, SAMUEL, NEEDED, str(fd)]
-        null = spawn.DEVNULL  # whoever reads the output of this process must not wait for the supervisor
+        null = spawn.DEVNULL  # a reader of this process's output must not wait for the supervisor
         process = spawn.start(argv, cwd=root, env=os.environ, stdin=null, stdout=null, stderr=null, pass_fds=(fd,))
         LEDGER.spare(process.pid)
         return process
@@ -194,7 +194,7 @@ class Supervisor:
     def close(self) -> list[BackgroundCall]:
         """Let it end: at once where its calls must not go on, otherwise when they have ended.
 
-        The calls that nobody has recorded, since it was killed.
+        The calls that were not recorded, since it was killed.
         """
         if self._outlives and self.is_alive():
             self._connection.close()

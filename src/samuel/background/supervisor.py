@@ -85,7 +85,7 @@ class SupervisedCalls:
         self._end()
 
     def terminate(self, number: int, frame: FrameType | None) -> None:
-        """Somebody wants this process to end: `finish` follows, at once.
+        """This process was asked to end: `finish` follows, at once.
 
         Nothing else is done here: a signal may come while its thread holds any of the locks.
         """
@@ -164,4 +164,4 @@ def _only(call: BackgroundCall, ended: HandlerCall) -> Fired:
 
 
 def _ignore(warning: str) -> None:
-    """Nobody reads what this process would say; the journal is written as far as possible."""
+    """What this process prints is not read; the journal is written as far as possible."""

@@ -4,7 +4,7 @@ It has the environment that the agent's hooks have, so it opens the same project
 names and pins of the run. It ends with the loop, whose pipe it reads, however the loop ends.
 
 The agent belongs to the same user, and could kill the server and listen at its path. So clients are told which
-process it is, by its number and the time when it started, and ask nobody else.
+process it is, by its number and the time when it started, and ask no other.
 """
 
 from __future__ import annotations

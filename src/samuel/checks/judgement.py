@@ -131,7 +131,7 @@ class Judgement:
         return [path for path in files.touched(self._commands, new) if not path.endswith("/")]
 
     def _not_kept(self, touched: Sequence[str]) -> dict[str, str]:
-        """Files of the checks that no tree can have: nobody could check with and without them; and why."""
+        """Files of the checks that no tree can have, so that they cannot be judged twice; and why."""
         not_kept = self._trees.not_kept if self._trees is not None else {}
         return {path: not_kept[path] for path in touched if path in not_kept}
 

@@ -31,7 +31,7 @@ def attempt(here: CommandContext) -> int:
 
     `samuel run start --place ssh:HOST:SLOTS` starts this on HOST; people need not. It reads one request from its
     standard input, one line of JSON, and prints lines of JSON, the last of which is the answer. When its input
-    ends, nobody waits for the answer any more: it ends its agent and itself, with exit code 130. A request that is
+    ends, the answer is not wanted any more: it ends its agent and itself, with exit code 130. A request that is
     redirected from a file is done to its end; Ctrl-C ends it.
 
     \b
@@ -54,7 +54,7 @@ class LineWriter:
             try:
                 while data and not self.is_broken:
                     data = data[os.write(1, data) :]
-            except OSError:  # nobody listens: the end of the input says so too
+            except OSError:  # the reader is gone: the end of the input says so too
                 self.is_broken = True
 
 
@@ -83,7 +83,7 @@ def _attempt() -> int:
 
 
 def _answer_while_awaited(send: LineWriter, cancel: CancelSwitch, beat: Callable[[], None]) -> tuple[int, bytes]:
-    """Read the request and do it, while somebody waits for it; the exit code, and the last line."""
+    """Read the request and do it, while it is wanted; the exit code, and the last line."""
     request, is_whole, rest = _request()
     is_file = stat.S_ISREG(os.fstat(0).st_mode)  # its end says nothing about who waits
     if rest.strip() or (request and not is_whole and not is_file):
@@ -118,7 +118,7 @@ def _request() -> tuple[bytes, bool, bytes]:
 
 
 def _watch_input() -> None:
-    """Interrupt this process when its input ends, or says anything: then nobody waits for it any more."""
+    """Interrupt this process when its input ends, or says anything: then its answer is not wanted any more."""
     with suppress(OSError):
         os.read(0, READ)
     _print_why()

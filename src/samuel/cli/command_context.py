@@ -49,7 +49,7 @@ class CommandContext(msgspec.Struct, frozen=True):
     def offer_trust(self, *, yes: bool = False) -> None:
         """Before the project is opened: ask about what is not trusted in it, or trust it at once with `yes`.
 
-        Where there is nobody to ask, nothing happens: what is not trusted does not run.
+        Where no person can be asked, nothing happens: what is not trusted does not run.
         """
         if not yes and (not self.out.asks or inside_a_run()):
             return
@@ -63,7 +63,7 @@ class CommandContext(msgspec.Struct, frozen=True):
 
     @property
     def confirm(self) -> Callable[[str], bool] | None:
-        """Asks the person a yes-or-no question; None where there is nobody to ask."""
+        """Asks the person a yes-or-no question; None where no person can be asked."""
         return _confirm if self.out.asks else None
 
 

@@ -48,7 +48,7 @@ def _ended(out: Output, arguments: Sequence[str], command: Callable[[], int]) ->
     except BrokenPipeError:
         _discard(sys.stdout)
         if out.failure == DENY:  # without a reason, Codex takes it for a fault of the hook, and goes on
-            out.tell("error: nobody reads the answer, so this is denied")
+            out.tell("error: the answer cannot be delivered, so this is denied")
         return out.ending(1)
     except SystemExit as ended:  # click: 0 after it printed shell completions, 1 if the reader went away
         return out.ending(ended.code if isinstance(ended.code, int) else 1)

@@ -31,7 +31,7 @@ class HandlerRef(msgspec.Struct, frozen=True):
     serial: bool = False
     """True: it never runs in two lanes at once."""
     background: bool | None = None
-    """True: nobody waits for it. None: as the handler itself declares."""
+    """True: its answer is not awaited. None: as the handler itself declares."""
     line: int = 0
 
 

@@ -103,7 +103,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "hooks.*.handlers.[].strict": "Does a fault of this handler stop what fired the event?",
     "hooks.*.handlers.[].timeout": "How long this handler has, like `60s`.",
     "hooks.*.handlers.[].serial": "Must this handler never run in two lanes at once?",
-    "hooks.*.handlers.[].background": "Does nobody wait for this handler? Only for observers, after the fact.",
+    "hooks.*.handlers.[].background": "Run it without waiting for its answer? Only for observers, after the fact.",
     "hooks.*.handlers.[].mode": "`observe`: what this handler decides is only recorded. `enforce`: it counts.",
     "hooks.*.order": "Order numbers by handler; the built-in has 100, everything else 200.",
     "hooks.*.order.*": "The order number of this handler.",

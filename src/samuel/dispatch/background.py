@@ -1,4 +1,4 @@
-"""A call of a handler that nobody waits for, and who makes it."""
+"""A call of a background handler, and what makes it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BackgroundCall(msgspec.Struct, frozen=True):
     content: TrustedContent = NO_CONTENT  # what it was permitted with
 
     def ended(self, reply: Reply, duration_ms: float) -> HandlerCall:
-        """The record of the call: what it returned is checked as ever, and used by nobody."""
+        """The record of the call: what it returned is checked as ever, and not used."""
         kind = BY_PAYLOAD[type(self.event)]
         if reply.outcome is Outcome.OK and reply.result:
             reply = validated(kind, reply)
@@ -56,7 +56,7 @@ def make(call: BackgroundCall, run: RuntimeCall, state: HandlerState) -> Reply:
 
 
 class Background(Protocol):
-    """Makes calls that nobody waits for."""
+    """Makes calls in the background."""
 
     def start(self, call: BackgroundCall) -> str:
         """Begin a call; "" or why it could not be begun. How it ends is recorded when it has."""
@@ -75,7 +75,7 @@ def begin(call: BackgroundCall, background: Background, permit: PermitCheck) -> 
 
 
 class HandlerHost(NamedTuple):
-    """What a project keeps about its handlers, and where those run that nobody waits for."""
+    """What a project keeps about its handlers, and where background handlers run."""
 
     state: HandlerState | None = None
     background: Background | None = None

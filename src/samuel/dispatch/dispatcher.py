@@ -204,7 +204,7 @@ class Dispatcher:
         event_run.compose([calls[position] for position in sorted(calls)])
 
     def _start_background(self, event_run: EventRun, handlers: Sequence[_BoundHandler]) -> tuple[str, ...]:
-        """Start the handlers that nobody waits for, with the event as the others left it; their names."""
+        """Start the handlers of the background, with the event as the others left it; their names."""
         assert self._background is not None
         names: list[str] = []
         for bound in handlers:

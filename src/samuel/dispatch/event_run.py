@@ -134,9 +134,9 @@ def _can_be_denied(kind: EventType) -> bool:
 
 
 def must_be_known(kind: EventType, handler: Handler) -> bool:
-    """True if `handler` may deny, so that a call of which nobody knows what ran has to deny instead.
+    """True if `handler` may deny, so that a call must deny when it is not known what ran.
 
-    Otherwise whoever touches its files all the time has switched it off, whether it declares a role or not.
+    Otherwise a program that touches its files all the time would switch it off, whether it declares a role or not.
     """
     holds_back = kind.name in HOLDS_BACK and handler.role is None
     return holds_back or may_deny(kind, handler.role, blocking=handler.blocking)

@@ -12,7 +12,7 @@ from samuel.events import Event, names
 from samuel.hooks.handler import Handler, Outcome
 
 AskUser = Callable[[str], bool | None]
-"""Asks the user a question; True is yes. None: whoever fired the event asks, and the verdict stays `ask`."""
+"""Asks the user a question; True is yes. None: the caller asks, and the verdict stays `ask`."""
 
 SLOW_NOTE_MS = 50.0
 SLOW_WARNING_MS = 500.0
@@ -58,7 +58,7 @@ class HandlerCall(msgspec.Struct, frozen=True):
     stderr: str = ""
     phase: str = ""
     would: Would | None = None  # of an observed handler; the rest of its record says that it decided nothing
-    background: bool = False  # nobody waited for it
+    background: bool = False  # its answer was not awaited
 
     @property
     def counts(self) -> bool:

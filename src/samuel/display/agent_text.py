@@ -22,7 +22,7 @@ class AgentText:
         self.last_line = ""
 
     def feed(self, chunk: bytes) -> str:
-        """The text of a chunk. A lone carriage return, which begins a line anew, ends the line before it."""
+        """The text of a chunk. A lone carriage return, which starts a line over, ends the line before it."""
         text = without_control_sequences(self._held + self._decode(chunk))
         self._held = ""
         unfinished = _INTRODUCER.search(text)  # the next chunk may go on with it

@@ -34,7 +34,7 @@ RUN_VARIABLES = {"SAMUEL_RUN_ID": "run_id", "SAMUEL_TASK_ID": "task_id", "SAMUEL
 def answer_client(
     words: Sequence[str], arguments: EmitArguments, read_stdin: ReadStdin, host: EmitHost
 ) -> EmitAnswer:
-    """Fire the event that the payload on stdin tells of; `words` is the command line, for the report of a bug."""
+    """Fire the event of the payload on stdin; `words` is the command line, for the report of a bug."""
     try:
         client = client_named(arguments.client)
         native_event = arguments.event

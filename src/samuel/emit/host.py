@@ -33,7 +33,7 @@ class EmitHost(msgspec.Struct, frozen=True):
     firing: Callable[[App, Event, EmitAnswer], None]
     """Called right before the handlers, with the answer in case this process does not live to give one."""
     confirm: Callable[[str], bool] | None = None
-    """Asks the person a yes-or-no question; None where there is nobody to ask."""
+    """Asks the person a yes-or-no question; None where no person can be asked."""
     indented: bool = False
     """Whether a person reads the result on a terminal."""
 

@@ -34,7 +34,7 @@ def print_without_engine(command: EmitArguments) -> int | None:
     try:
         os.write(STDOUT, f"{answer}\n".encode() if answer else b"")
     except OSError:
-        return 1  # nobody reads the answer: as any command would end
+        return 1  # the reader of the answer is gone: end as any command would
     return 0
 
 

@@ -39,7 +39,7 @@ class Disk:
 
 
 class ScratchDisk(Disk):
-    """For files that nobody reads after a power cut, such as those of a lane: nothing is flushed."""
+    """For files that are not needed after a power cut, such as those of a lane: nothing is flushed."""
 
     def fsync(self, fd: int) -> None:
         pass

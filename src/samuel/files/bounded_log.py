@@ -40,7 +40,7 @@ class BoundedLog:
 
     def _leave_out_the_middle(self) -> None:
         source, target = self._most - self._quarter, self._quarter + len(_note(0))
-        # What stood between them, less the note of the last time, which is written anew.
+        # What stood between them, less the note of the last time, which is written again.
         self._left_out += source - (target if self._left_out else self._quarter)
         os.pwrite(self._fd, _note(self._left_out), self._quarter)
         while source < self._most:

@@ -45,5 +45,5 @@ def lines_backwards(fd: int) -> Iterator[bytes]:
         unfinished.append(first)
         length += len(first)
         if length > LONGEST_LINE:
-            return  # no record is so long: whoever wrote this file, it was not Samuel
+            return  # longer than any record that Samuel writes
     yield b"".join(reversed(unfinished))

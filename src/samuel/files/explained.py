@@ -24,7 +24,7 @@ class Bug(SamuelError):
 
 
 def explained(error: Exception, arguments: Sequence[str]) -> SamuelError:
-    """The error for a user. An exception that nobody expected is a bug, and a report of it is written."""
+    """The error for a user. An unexpected exception is a bug, and a report of it is written."""
     if isinstance(error, SamuelError):
         return error
     if _no_memory(error):

@@ -36,7 +36,7 @@ def held(path: Path, *, wait: float | None = 0, note: str = "", clock: Clock = C
 
 
 def _open(path: Path) -> int:
-    # Opened anew each time: flock belongs to the open file, so two threads exclude each other as well.
+    # Opened each time: flock belongs to the open file, so two threads exclude each other as well.
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:

@@ -17,7 +17,7 @@ FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | 
 def append(root: Path, *parts: str, entry: bytes, most: int = MOST_BYTES) -> None:
     """Add `entry` to the file at `parts` below `root`; its directories are made.
 
-    A file longer than `most` begins anew, and the old one is kept beside it as `<name>.1`.
+    A file longer than `most` is started over, and the old one is kept beside it as `<name>.1`.
     """
     *above, name = parts
     directory = make_ignored_dirs(root, *above)

@@ -33,7 +33,7 @@ def put_file(root: Path, path: str, content: bytes, *, executable: bool, disk: D
         if not same:
             with _writable(directory):
                 _clear(root, directory, name, mode)
-                # A file that its owner may not read is made readable: nobody could check it.
+                # A file that its owner may not read is made readable, so that it can be checked.
                 own = stat.S_IMODE(mode) | stat.S_IRUSR | stat.S_IWUSR if stat.S_ISREG(mode) else None
                 atomic.write_at(directory, name, content, own, durable=False, disk=disk)
         # After the content: repeated after a kill in between, only this is left to do.

@@ -1,4 +1,4 @@
-"""Reading a file that somebody else may have put there: only a regular one, and without waiting.
+"""Reading a file that another program may have put there: only a regular one, and without waiting.
 
 A pipe, a device or a socket in the place of a file would make a reader wait, or read for ever. Nothing here waits
 for a writer, and nothing but a regular file is read. A link is followed only where its owner may use links.

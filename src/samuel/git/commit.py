@@ -52,7 +52,7 @@ def commit_paths(
 
 
 def forget(git: Git, paths: Iterable[str]) -> None:
-    """Let git look at these files anew: without flags that hide a change, and whatever it knew of their times.
+    """Let git look at these files again: without flags that hide a change, and whatever it knew of their times.
 
     Raises GitFailed.
     """

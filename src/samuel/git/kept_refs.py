@@ -141,7 +141,7 @@ class KeptRefs:
         return commit
 
     def _read_run(self, ref: str) -> None:
-        """Read the refs of its run, once: nobody but the process of a run writes them."""
+        """Read the refs of its run, once: only the process of a run writes them."""
         run = "/".join(ref.split("/")[:3])
         if run not in self._runs:
             self._runs.add(run)
@@ -223,7 +223,7 @@ class KeptRefs:
             self._write(["update-ref", "--no-deref", *args])
 
     def _sweep(self, ref: str) -> bool:
-        """Remove what keeps a ref from being written: nobody but Samuel writes these.
+        """Remove what keeps a ref from being written: only Samuel writes these.
 
         That is a lock that a killed git left, a file that is no ref, or a ref with the name of a directory.
         """

@@ -1,7 +1,7 @@
 """Landing work on a branch: merging without a work tree, and moving refs in one transaction.
 
 A transaction moves the branch from the very commit that was merged with, and creates a ref for each task that must
-not exist yet. So nothing lands on what it was not merged with, and nothing lands twice, whoever tries.
+not exist yet. So nothing lands on what it was not merged with, and nothing lands twice.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """An index of Samuel's own for the work tree of a repository, with settings under which content is byte for byte.
 
-The repository's index is left alone, and so is its configuration: it can name filters, a file system monitor and
+The repository's index is not used, nor is its configuration: it can name filters, a file system monitor and
 conversions of line ends. So there is a second git directory, in the user's state, where a sandboxed agent cannot
 write. It has an index, a few settings, and attributes that override every `.gitattributes`. Objects go to the
 repository itself.

@@ -98,7 +98,7 @@ class RefState:
         return RefNotes(tuple(notes), left)
 
     def _leave_to_the_person(self, head: HeadState, now: Mapping[str, str]) -> list[str]:
-        """Take refs that are not Samuel's as they are now: nobody knows who changed them since. Names them."""
+        """Take refs that are not Samuel's as they are now: who changed them since is not known. Names them."""
         changed = [name for name in sorted({*self._refs, *now}) if self._refs.get(name) != now.get(name)]
         others = [name for name in changed if name != self._head.branch and not name.startswith(f"{PREFIX}/")]
         left = set(others)
@@ -113,7 +113,7 @@ class RefState:
         return [f"changed since the attempt that was cut off began, and left so: {listed(named, MOST_NAMED)}"]
 
     def _commit_notes(self, now: Mapping[str, str]) -> list[str]:
-        """Name new commits on the branch: nobody knows whether the agent or a person made them."""
+        """Name new commits on the branch: the agent or a person may have made them."""
         old, new = self._head.commit, now.get(self._head.branch, "")
         if not old or old == new or not new or not self._goes_on(old, new):
             return []
@@ -186,7 +186,7 @@ class RefState:
     def _is_of_others(self, name: str, run: str, now: Mapping[str, str]) -> bool:
         """Whether others may change the ref meanwhile: a fetch, or a run of another methodology its own.
 
-        Where a branch came from decides what `samuel run finish` merges it into: nobody changes that.
+        Where a branch came from decides what `samuel run finish` merges it into, so it may not change.
         """
         branches = f"{PREFIX}/{BRANCHES}/"
         memories = (

@@ -65,7 +65,7 @@ class Trees:
         """The tree of the work tree as it is now.
 
         With `changed`, only these paths are looked at: all that changed since the last snapshot must be in it. The
-        first snapshot looks at all files: nobody knows what changed before. Raises GitFailed.
+        first snapshot looks at all files: what changed before is not known. Raises GitFailed.
         """
         paths = None if changed is None or not self._looked else list(changed)
         if paths == [] and self._last:
@@ -218,7 +218,7 @@ class Trees:
         is_note = content is not None and content.startswith(NOT_KEPT)
         try:
             if not is_note and WorkFiles(root).look(path).kind == "not_kept":
-                move_aside(root, path)  # no tree has it, so nobody could have it back
+                move_aside(root, path)  # no tree has it, so it could not be restored
             if entry is None:
                 remove_path(root, path, self._disk)
             elif content is None:

@@ -20,7 +20,7 @@ class WorkFile(NamedTuple):
     why: str = ""
     """Why it cannot be kept."""
     identity: str = ""
-    """Changes with the file, though nobody has read it."""
+    """Changes with the file, without reading it."""
 
     @property
     def note(self) -> bytes:

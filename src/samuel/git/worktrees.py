@@ -21,7 +21,7 @@ from samuel.git.settings import value_of
 from samuel.process import procfs
 
 TIMEOUT = 600.0  # of writing a whole tree
-PATIENCE = 2.0  # seconds that a git of somebody else may hold a lock
+PATIENCE = 2.0  # seconds that another git may hold a lock
 SETTINGS = {
     "core.fsmonitor": "false",
     "core.hooksPath": "/dev/null",
@@ -188,7 +188,7 @@ def wait_for_others(directory: Path) -> None:
 def sweep_shared_locks(git: Git, names: Sequence[str], *, shared: bool = True) -> list[str]:
     """Remove locks that a git which was ended may have left where people work too; those that stay are named.
 
-    A git of somebody else holds a lock for a moment, or while an editor is open: then it is left alone. With
+    Another git holds a lock for a moment, or while an editor is open: then the lock stays. With
     `shared` False the locks are those of this work tree, so that a git in another one does not hold them.
     """
     directory, tops = git.location().shared, {git.top}

@@ -1,4 +1,4 @@
-"""Whether a handler can run in the background: nobody waits for it, and nothing depends on what it returns."""
+"""Whether a handler can run in the background: it is not awaited, and nothing depends on what it returns."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def hook(
     """Make a function a handler of one or more events, in any spelling of their names.
 
     The function is called with the event, whose fields are attributes, and returns a mapping or None. With
-    `serial` it is never called in two lanes at once; with `background` nobody waits for it, and what it returns is
+    `serial` it is never called in two lanes at once; with `background` it is not awaited, and what it returns is
     not used.
     """
     if not events or not all(isinstance(event, str) for event in events):

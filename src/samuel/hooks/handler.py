@@ -86,7 +86,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool | None = None
     timeout: float | None = None
     serial: bool = False  # it never runs in two lanes at once
-    background: bool = False  # nobody waits for it
+    background: bool = False  # its answer is not awaited
     role: Role | None = None
     can_declare_role: bool = False  # it was read without running anything: without a role it is no guard
     mode: HandlerMode = HandlerMode.ENFORCE

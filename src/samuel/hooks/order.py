@@ -40,7 +40,7 @@ class ChainStep(msgspec.Struct, frozen=True):
     why: str
     mode: HandlerMode = HandlerMode.ENFORCE
     serial: bool = False  # it never runs in two lanes at once
-    background: bool = False  # nobody waits for it
+    background: bool = False  # its answer is not awaited
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -284,7 +284,7 @@ def _step(
     # A guard that fails must deny, whatever is set for its event.
     always_strict = handler.blocking or handler.role is Role.GUARD
     background = _first(overrides.background, default=handler.background)
-    # Nobody waits for a handler in the background, so its faults stop nothing.
+    # A handler in the background is not awaited, so its faults stop nothing.
     strict = always_strict or (
         not background and _first(overrides.strict, settings.strict, handler.strict, default=event.strict)
     )

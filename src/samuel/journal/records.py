@@ -71,7 +71,7 @@ class CallRecord(msgspec.Struct, tag_field="kind", tag="call", omit_defaults=Tru
     result: Any = None
     stderr: str = ""
     would: WouldRecord | None = None
-    background: bool = False  # nobody waited for it: it may have ended after its event
+    background: bool = False  # its answer was not awaited: it may have ended after its event
 
 
 class EndRecord(msgspec.Struct, tag_field="kind", tag="end", omit_defaults=True):

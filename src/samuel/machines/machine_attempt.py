@@ -65,7 +65,7 @@ from samuel.workspaces.lanes.lane import Lane, LaneTools, private_directory
 from samuel.workspaces.lanes.listing import fleet_directory, lanes_directory
 
 MOST_LANES = 256
-AFTER_CANCEL = 30.0  # seconds that paid work may take to reach the remote when nobody waits for it any more
+AFTER_CANCEL = 30.0  # seconds that paid work may take to reach the remote after it was cancelled
 UNDER_WAY = "under-way.json"
 
 Send = Callable[[Line], None]
@@ -158,7 +158,7 @@ class MachineAttempt:
 
     @contextmanager
     def _free_lane(self, directory: Path) -> Iterator[int]:
-        """The number of a lane in which nobody works. What a killed attempt left running there is ended."""
+        """The number of a free lane. What a killed attempt left running there is ended."""
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         for number in range(1, MOST_LANES + 1):
             with ExitStack() as lock:

@@ -105,7 +105,7 @@ class ProcessConnection:
                         buffer += chunk
                         *lines, rest = buffer.split(b"\n")
                         yield from map(bytes, lines)
-                        last = time.monotonic()  # whoever takes the lines may be slow: that is not silence
+                        last = time.monotonic()  # a slow reader of the lines is not silence
                         buffer = bytearray(rest)
                         if len(buffer) > LONGEST_LINE:
                             raise PlaceBroken(f"`{self._name}` printed a line of more than {LONGEST_LINE} bytes")

@@ -127,7 +127,7 @@ class RayConnection:
     def lines(self) -> Iterator[bytes]:
         while isinstance(message := self._next(), messages.RayLines):
             yield from message.lines
-        self.received.put(message)  # for whoever asks again
+        self.received.put(message)  # for the next caller
         if message.how == "lost":
             raise PlaceLost(message.why)
         if message.how == "broken":

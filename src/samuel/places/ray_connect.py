@@ -38,7 +38,7 @@ def connect(address: str, limits: RayLimits) -> tuple[Any, dict[str, str]]:
     """
     if os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
         raise PlaceBroken(
-            f"`ray:{address}` is refused: RAY_AUTH_MODE is not `token` here, and whoever can reach a Ray cluster "
+            f"`ray:{address}` is refused: RAY_AUTH_MODE is not `token` here, and all who can reach a Ray cluster "
             "without a token can run commands on all of its machines",
             _MAKE_TOKEN,
         )
@@ -83,7 +83,7 @@ def node_affinity(node: str) -> Any:
 
 
 def _check_head(address: str) -> None:
-    """The head answers with our token, and only with it. Ray itself takes minutes to see that nobody answers."""
+    """The head answers with our token, and only with it. Ray itself takes minutes to see that nothing answers."""
     host, _, port = address.rpartition(":")
     if port.isdecimal():
         try:
@@ -96,7 +96,7 @@ def _check_head(address: str) -> None:
         answers, words = _health_check(address, dict(os.environ))
         if without_token.result()[0]:
             raise PlaceBroken(
-                f"`ray:{address}` is refused: the cluster answers without a token, so whoever can reach it can "
+                f"`ray:{address}` is refused: the cluster answers without a token, so anyone who can reach it can "
                 "run commands on all of its machines",
                 _MAKE_TOKEN,
             )

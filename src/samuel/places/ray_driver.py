@@ -93,7 +93,7 @@ class RayDriver:
         self._looks = 0  # how often the head has answered
 
     def read(self, orders: BinaryIO) -> None:
-        """Carry out what the coordinator orders; when there is nobody any more to order anything, end."""
+        """Carry out what the coordinator orders; end when the coordinator is gone."""
         for line in orders:
             order = decode_json(line, messages.ToDriver)
             if isinstance(order, messages.RayStart):

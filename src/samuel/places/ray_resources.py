@@ -38,7 +38,7 @@ def candidates(machines: Iterable[RayMachine], only: str, avoided: Collection[st
 
 
 def declared(resources: Mapping[str, float]) -> dict[str, float]:
-    """Resources that somebody declared with `--resources`, without those that Ray adds itself."""
+    """Resources declared with `--resources`, without those that Ray adds itself."""
     return {
         name: amount
         for name, amount in resources.items()

@@ -1,7 +1,7 @@
 """A machine that OpenSSH reaches: the `ssh` on PATH, with the user's own configuration, keys and known hosts.
 
 Authentication, encryption, the stream and the exit code come with it. The command's input stays open while its
-work is wanted. When the connection breaks, whoever broke it, the input ends, and the command ends what it started.
+work is wanted. When the connection breaks on either side, the input ends, and the command ends what it started.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOT_EXECUTABLE, NOT_FOUND = 126, 127  # exit codes of the shell there
 HIGHEST_OWN = 128  # what is above is a signal; `samuel attempt` itself ends with 0 or 1
 OPTIONS = (
     "-T",  # no terminal
-    *("-o", "BatchMode=yes"),  # nobody is there to type a password
+    *("-o", "BatchMode=yes"),  # there is no one to type a password
     *("-o", "ConnectTimeout=20"),
     *("-o", f"ServerAliveInterval={ALIVE_EVERY}"),
     *("-o", "ServerAliveCountMax=4"),

@@ -113,7 +113,7 @@ def _become(
         run()
         code = 0
     except BaseException:  # noqa: BLE001  nothing of the caller's code may run here
-        import traceback  # only for an exception that nobody caught
+        import traceback  # only for an exception that was not caught
 
         traceback.print_exc()
     finally:
@@ -128,7 +128,7 @@ def _default_signals(mask: Iterable[int]) -> None:
 
 
 def _separate_files(output: int, keep: tuple[int, ...]) -> None:
-    gc.freeze()  # what the caller has open must not be closed once more, under a number that is somebody else's
+    gc.freeze()  # what the caller has open must not be closed once more, under a number that is another file's
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(output, 1)

@@ -1,6 +1,6 @@
 """Which Python is behind a version manager's shim (pyenv, asdf): asked once, then remembered.
 
-A shim is a shell script that works out the version anew at every call, which takes 95 ms. It may answer
+A shim is a shell script that works out the version at every call, which takes 95 ms. It may answer
 differently in each directory (`.python-version`); a hook should not, so it is asked from `/`, where only the
 user's own choice counts.
 """

@@ -1,4 +1,4 @@
-"""The files from which a worker has loaded modules: once one of them changed, a new worker has to load them anew.
+"""The files from which a worker has loaded modules: once one of them changed, a new worker has to load them.
 
 The hook itself and what lies beside it are looked at before every call, by the permit. But a hook may import any
 other file, and a process of its own would find that file as it is now.

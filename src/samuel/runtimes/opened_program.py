@@ -59,7 +59,7 @@ def opened_program(
         fd = open_regular(file)
     except FileNotFoundError as error:
         raise NotRunnable(f"`{file}` does not exist") from error
-    except OSError as error:  # a binary runs without being readable, but then nobody agreed to it
+    except OSError as error:  # a binary runs without being readable, but then it cannot have been agreed to
         raise ContentChanged(file) from error
     fds = [fd]
     try:

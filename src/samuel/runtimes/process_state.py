@@ -1,6 +1,6 @@
 """What a hook may have changed in its process, and the next call in the same worker would find.
 
-A process of its own begins anew: in the project's directory, with the variables and the path that it was given.
+A new process begins in the project's directory, with the variables and the path that it was given.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Each runs one call at a time. A call takes an idle one of its owner (a plugin, a directory of hooks) or starts one.
 A start costs a thousand times as much as a call, so when as many are busy as the machine has processors, a call
 waits a moment for one of them; only if none becomes idle, since they wait or hang, one more is started. So a call
-that hangs holds up nobody for longer than that moment. Processes that were not needed for a minute are ended by
+that hangs holds up no call for longer than that moment. Processes that were not needed for a minute are ended by
 the next call, of whatever owner, but for the last one of each: calls may be minutes apart.
 """
 
@@ -42,7 +42,7 @@ class WarmPool(Generic[P]):
 
     def __init__(self, monotonic: Callable[[], float] = time.perf_counter) -> None:
         self._monotonic = monotonic
-        self._lock = threading.Lock()  # taken by itself where nobody is to be woken: `with` a condition is slower
+        self._lock = threading.Lock()  # used alone where no thread is to be woken: `with` a condition is slower
         self._changed = threading.Condition(self._lock)
         self._waiting = 0  # calls that wait for a process
         self._idle: dict[Hashable, list[tuple[P, float]]] = {}  # the last one was used last

@@ -23,7 +23,7 @@ def commands(text: str) -> Reading:
     It never raises and never starts a process; the same text always gives the same reading. Its time is bounded:
     text that is too long, too deeply nested or too complicated is opaque.
     """
-    from samuel.shell.reader import Reader  # loads the parser, which nobody pays for who does not read commands
+    from samuel.shell.reader import Reader  # loads the parser, which only readers of commands pay for
 
     reader = Reader()
     reader.read_script(text)

@@ -45,7 +45,7 @@ class ShellCommand(NamedTuple):
 
 
 class Opaque(NamedTuple):
-    """A part of the text of which nobody can say, without running it, what it runs."""
+    """A part of the text that cannot be understood without running it."""
 
     reason: str
     """Why it cannot be known."""

@@ -33,7 +33,7 @@ _SUBSTITUTION = re.compile(rb"`|\$[({]|[<>]\(")
 _QUOTED_SUBSTITUTION = re.compile(rb"`|\$[({]")
 _WORD_END = re.compile(rb"[\s;&|<>()'\"]")
 
-# Text within these is accounted for by whoever decodes them.
+# Text within these is accounted for by the code that decodes them.
 _TEXTS = frozenset({"string", "heredoc_body", "expansion", "arithmetic_expansion", "raw_string", "ansi_c_string"})
 _LITERAL = frozenset({"raw_string", "ansi_c_string", "comment", "heredoc_start", "heredoc_end"})
 _QUOTED_OR_LITERAL = _LITERAL | {"string", "heredoc_body", "heredoc_redirect"}

@@ -242,7 +242,7 @@ def _refused(plugin: InstalledPlugin, origin: Origin, status: HandlerStatus, why
     If its files may declare more, or there are no such handlers, an entry for lists too.
     """
     package = Package(name=plugin.name, directory=str(plugin.directory), kind=plugin.manifest.kind)
-    # `mode` of a manifest that nobody agreed to does not count: its guards deny.
+    # `mode` of a manifest without consent does not count: its guards deny.
     places = [
         replace(handler, status=status, reason=why, mode=HandlerMode.ENFORCE)
         for handler in _bound(plugin, package, origin)

@@ -5,7 +5,7 @@
     order, timeout, role, blocking      its place in the chain; with `blocking` its failure denies
     mode                                `observe`: what it decides is only recorded
     serial                              whether it must never run in two lanes at once
-    background                          whether nobody waits for it
+    background                          whether its answer is not awaited
     match                               which of these events it receives (hooks/match.py)
     handler: kind: script               command, shell, protocol
              kind: python               function, file

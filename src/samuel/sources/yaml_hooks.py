@@ -190,7 +190,7 @@ def _listed(read: YamlHookFile, status: HandlerStatus, why: str) -> Handler:
 
 
 def _unagreed(handlers: Iterable[Handler], reason: str) -> list[Handler]:
-    """The handlers of a file that nobody agreed to. Its `mode` does not count: its guards deny."""
+    """The handlers of a file without consent. Its `mode` does not count: its guards deny."""
     enforced = [replace(handler, mode=HandlerMode.ENFORCE) for handler in handlers]
     return _with(enforced, HandlerStatus.UNTRUSTED, reason)
 

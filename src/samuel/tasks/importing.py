@@ -31,7 +31,7 @@ _IN_A_DIRECTORY = (
 )
 
 Choose = Callable[[Sequence[FittingFormat]], TaskFormat | None]
-"""Asks a person which of several formats is meant; None where there is nobody to ask."""
+"""Asks a person which of several formats is meant; None where no person can be asked."""
 
 
 AskHandlers = Callable[[TaskSource, str], HandlerFormats]

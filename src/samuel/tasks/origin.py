@@ -124,7 +124,7 @@ def without_place(task_import: TaskImport, *, write_back: bool = True) -> str:
         for index, task in enumerate(looked_at)
         if not task_import.format.mark_done(source, imported, index)
     ]
-    if not ids or len(ids) == len(looked_at):  # where no task has a box, nobody expects marks
+    if not ids or len(ids) == len(looked_at):  # where no task has a box, no marks are expected
         return ""
     tasks = f"{listed([f'`{id}`' for id in ids], MOST_NAMED)} {'is' if len(ids) == 1 else 'are'}"
     return f"{source.name}: {tasks} not marked there when completed: {no_place(task_import.format.marks)}"

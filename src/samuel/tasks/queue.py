@@ -57,7 +57,7 @@ def _waiting(task: Task) -> str:
         f"{' '.join(question.text.split())} (`{answer_command(task.id, question)}`)"
         for question in task.open_questions
     ]
-    reset = f"a question that is gone (`samuel run reset {shell_word(task.id)}`)"  # somebody edited the file
+    reset = f"a question that is gone (`samuel run reset {shell_word(task.id)}`)"  # a person edited the file
     return f"`{task.id}` waits for the answer to: {', '.join(questions) or reset}"
 
 

@@ -22,7 +22,7 @@ NAMED_COLUMNS = (
     "priority",
 )  # short values, named in a warning
 # What an agent may write into a row that it adds: what the task is. Everything else is as in a new task, so that
-# no row brings along a command that nobody agreed to, or files of checks that it may change.
+# no row brings along a command without consent, or files of checks that it may change.
 OF_NEW_TASKS = (
     *("id", "title", "description", "priority", "complexity", "rank"),
     *("guardrails", "acceptance", "test_strategy", "extra"),
@@ -94,7 +94,7 @@ def _with_allowed_change(task: Task, now: Task, question_ids: set[str], iteratio
         return ended if has_reason else task
     if now.status == "waiting":
         new_questions = _new_questions(task, now, question_ids, iteration)
-        if not new_questions:  # nobody could ever answer what is not there
+        if not new_questions:  # a question that is not there can never be answered
             return task
         return replace(task, status="waiting", claimed=False, questions=(*task.questions, *new_questions))
     if now.claimed or now.status == "completed":

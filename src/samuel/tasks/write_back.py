@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from samuel.tasks.formats.base import ImportedTasks, Mark, TaskFormat
     from samuel.tasks.formats.source import TaskSource
 
-TRIES = 3  # where somebody else writes the file at the same time
+TRIES = 3  # while another program writes the file
 
 
 class WrittenBack(NamedTuple):
@@ -38,7 +38,7 @@ class WrittenBack(NamedTuple):
 
 
 class _Changed(Exception):
-    """Somebody else wrote the file between reading and replacing it."""
+    """Another program wrote the file between reading and replacing it."""
 
 
 def write_back(
@@ -99,7 +99,7 @@ class _Writer:
             except (SamuelError, OSError) as error:
                 why = error.message if isinstance(error, SamuelError) else error.strerror or str(error)
                 return _Result(problems=[self._problem(ids, why.partition("\n")[0])], left=ids)
-        return _Result(problems=[self._problem(ids, "somebody else keeps writing it")], left=ids)
+        return _Result(problems=[self._problem(ids, "another program keeps writing it")], left=ids)
 
     def _write(self, ids: Sequence[str]) -> _Result:
         from samuel.tasks.formats.source import TaskSource
@@ -121,7 +121,7 @@ class _Writer:
             elif mark := format.mark_done(source, imported, index):
                 marks[id] = mark
             elif any(format.mark_done(source, imported, other) for other in range(min(20, len(imported.tasks)))):
-                without_place.append(id)  # unlike others: where no task has a box, nobody expects marks
+                without_place.append(id)  # unlike others: where no task has a box, no marks are expected
         marked = []
         for path in dict.fromkeys(mark.path for mark in marks.values()):
             own = {id: mark for id, mark in marks.items() if mark.path == path}

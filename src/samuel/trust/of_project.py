@@ -29,7 +29,7 @@ def trust_of_project(state: Path, root: Path) -> TrustStore:
 def _take_over(state: Path, before: str, key: str) -> None:
     if not before or not (state / _AGREEMENTS.format(before)).exists():
         return
-    # The agreements last: whoever finds them has the rest. Where nothing can be written, nothing is trusted.
+    # The agreements last: once they are there, so is the rest. Where nothing can be written, nothing is trusted.
     for place in (*_LAST_TRUSTED, _AGREEMENTS):
         with suppress(OSError):
             os.rename(state / place.format(before), state / place.format(key))

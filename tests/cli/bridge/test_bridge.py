@@ -32,7 +32,7 @@ def samuel_on_path(tmp_path):
 
 TRUST = (
     "warning: codex: before its hooks run, start `codex` in this directory, trust the directory, then review the "
-    "hooks with `/hooks`; codex skips hooks that nobody reviewed, and says nothing\n"
+    "hooks with `/hooks`; codex skips hooks that were not reviewed, and says nothing\n"
 )
 
 

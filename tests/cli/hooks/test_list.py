@@ -116,7 +116,7 @@ def test_handler_in_the_background_is_listed_explained_and_fired_as_one(samuel, 
     (row,) = samuel("hooks", "list", "--event", "TurnEnd", "--json").json["data"]
     assert (row["status"], row["background"]) == ("active", True)
     explained = samuel("hooks", "explain", "TurnEnd").out
-    assert "it has the default order 200; in the background: nobody waits for it" in explained
+    assert "it has the default order 200; in the background: its answer is not awaited" in explained
     (step,) = samuel("hooks", "explain", "TurnEnd", "--json").json["data"]["chain"]
     assert (step["background"], step["strict"]) == (True, False)
     payload = '{"response": "r", "turn_number": 1}'

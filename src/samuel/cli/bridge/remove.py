@@ -28,7 +28,7 @@ def remove(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run:
     """Remove what `bridge add` wrote.
 
     The rest of the agent's file stays as it is, byte for byte. A file that `bridge add` made is deleted, unless
-    somebody added something to it.
+    something was added to it.
 
     \b
         samuel bridge remove claude codex

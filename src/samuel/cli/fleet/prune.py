@@ -21,9 +21,9 @@ PLACE = "The place to prune: `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; over
 def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment: str) -> int:
     """Remove what finished runs of this project left on the machines and on the git remote.
 
-    These are the lanes in which nobody works, with their ignored files such as installed packages, and the refs
+    These are the free lanes, with their ignored files such as installed packages, and the refs
     below refs/samuel of the runs that `run history` lists. A ref or a lane stays if its files are in no commit of
-    this repository, if it belongs to a run that is under way or can be resumed, or to a run of somebody else. The
+    this repository, if it belongs to a run that is under way or can be resumed, or to another person's run. The
     clone stays, too.
 
     \b

@@ -55,7 +55,7 @@ def _plain_step(position: int, step: ChainStep) -> dict[str, Any]:
 
 
 def _background(step: ChainStep) -> str:
-    return "in the background: nobody waits for it" if step.background else ""
+    return "in the background: its answer is not awaited" if step.background else ""
 
 
 def _observed(step: ChainStep) -> str:

@@ -113,7 +113,7 @@ def _table_row(row: dict[str, str | int | None]) -> dict[str, str | int | None]:
     if row["mode"] == HandlerMode.OBSERVE and row["status"] == HandlerStatus.ACTIVE:
         return {**row, "status": OBSERVED, "reason": "what it decides is only recorded"}
     if row["background"] and row["status"] == HandlerStatus.ACTIVE:
-        return {**row, "status": BACKGROUND, "reason": "nobody waits for it"}
+        return {**row, "status": BACKGROUND, "reason": "its answer is not awaited"}
     return row
 
 

@@ -130,5 +130,5 @@ def utc_time(at: float) -> str:
 
 
 def _slow(call: CallRecord) -> str:
-    """How a call is flagged that somebody waited for and that took long."""
+    """How a call is flagged that was awaited and took long."""
     return "" if call.background else slowness(call.event, call.handler, call.duration_ms)

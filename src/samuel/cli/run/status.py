@@ -191,7 +191,7 @@ def _why(label: str, task: Task, why: str) -> str:
 
 
 def _seconds(run: Run, recorded: RunHistory | None, live: bool) -> float | None:
-    """How long the run took, or has taken; None if nobody recorded it."""
+    """How long the run took, or has taken; None if that was not recorded."""
     if live:
         return SystemClock.now() - run.started_at
     if recorded is None:

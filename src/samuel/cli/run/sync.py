@@ -39,7 +39,7 @@ def sync(here: CommandContext, methodology: str, removed: str | None, done: str 
     """Merge later edits of the file that the tasks came from.
 
     New tasks are added, and titles and texts are taken over. What was done stays done. Tasks that are gone, or
-    that somebody marked as done in the file, are asked about on a terminal; elsewhere they stay as they are and
+    that were marked as done in the file, are asked about on a terminal; elsewhere they stay as they are and
     are named.
 
     \b

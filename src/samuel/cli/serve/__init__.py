@@ -61,7 +61,7 @@ def serve(ctx: click.Context, path: str, installation: str, for_run: bool) -> in
     path = path or socket_path(str(root), installation, os.environb)
     if not path:
         raise SamuelError("no directory for sockets belongs to you alone", "see `samuel doctor`")
-    os.chdir("/")  # nobody has to wait for us to unmount anything
+    os.chdir("/")  # so that this process keeps no file system from being unmounted
     with listening(path) as listener:
         here.out.tell(f"listening at {path}")
         Server(listener, path, Path(root), installation, idle).serve()

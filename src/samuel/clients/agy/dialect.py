@@ -35,7 +35,7 @@ TOOLS = {
 NOT_SHOWN = "Antigravity CLI shows neither messages nor suggestions of a hook"
 LIMITS = {
     (PRE, EVENT): limited("Antigravity CLI needs `allow` for silence; that does not switch its own prompt off"),
-    (PRE, ASK): limited("Antigravity CLI asks the person, also where nobody can answer"),
+    (PRE, ASK): limited("Antigravity CLI asks the person, even where none can answer"),
     (PRE, REWRITE): lost("Antigravity CLI takes no other input from a hook"),
     (PRE, CONTEXT): limited(NOT_SHOWN),
     (POST, EVENT): limited("Antigravity CLI does not always name the tool; such an event is not fired"),

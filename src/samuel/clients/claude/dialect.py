@@ -68,7 +68,7 @@ TOOLS = {
 LIMITS = {
     (STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
     (END, EVENT): limited("Claude Code cancels a hook that is still running when it ends"),
-    (END, CONTEXT): limited("nobody reads suggestions when the session is over"),
+    (END, CONTEXT): limited("suggestions are not read when the session is over"),
 }
 
 

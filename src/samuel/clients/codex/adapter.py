@@ -70,7 +70,7 @@ class CodexStream(JsonStream):
 
 AGENT = Agent(
     name="codex",
-    # A login shell would read /etc/profile, which sets PATH anew on Debian: `samuel` would not be found.
+    # A login shell would read /etc/profile, which resets PATH on Debian: `samuel` would not be found.
     command=(
         *("codex", "exec", "--json", "--dangerously-bypass-approvals-and-sandbox"),
         *("-c", "allow_login_shell=false", "-"),

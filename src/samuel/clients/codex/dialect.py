@@ -38,7 +38,7 @@ LIMITS = {
     (POST, OUTPUT): lost("Codex takes no other output from a hook"),
     (STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
     (END, EVENT): limited("Codex gives the hook at most 3 seconds"),
-    (END, CONTEXT): limited("nobody reads suggestions when the session is over"),
+    (END, CONTEXT): limited("suggestions are not read when the session is over"),
 }
 
 

@@ -9,7 +9,7 @@ from samuel.clients.entries.json_hooks import JsonHooks
 from samuel.clients.entries.layout import ClientLayout, CommandFacts, grouped_entry, home_directory
 
 HOOKS = JsonHooks("codex", grouped_entry)
-SKIPS = "codex skips hooks that nobody reviewed, and says nothing"
+SKIPS = "codex skips hooks that were not reviewed, and says nothing"
 
 LAYOUT = ClientLayout(
     program="codex",

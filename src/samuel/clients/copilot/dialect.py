@@ -48,7 +48,7 @@ LIMITS = {
     (PROMPT, DENY): lost(f"{NOT_READ}, so a prompt cannot be denied"),
     (PROMPT, ASK): lost(f"{NOT_READ}, so a prompt cannot be denied"),
     (PROMPT, CONTEXT): limited(NOT_READ),
-    (PRE, ASK): limited("Copilot CLI asks the person; with `--allow-all-tools` or `-p` nobody may be asked"),
+    (PRE, ASK): limited("Copilot CLI asks the person; with `--allow-all-tools` or `-p` no person may be asked"),
     (PRE, REWRITE): limited("Copilot CLI takes a rewrite together with its allow, which skips its own prompt"),
     (PRE, CONTEXT): limited("messages and suggestions are not shown"),
     (POST, EVENT): limited("Copilot CLI tells no call id; the exit code of a command is read from its output"),

@@ -65,7 +65,7 @@ LIMITS = {
     (POST, OUTPUT): lost("Cursor takes no other output from a hook, but for MCP tools"),
     (STOP, CONTEXT): limited("messages and suggestions are not shown"),
     (END, EVENT): limited("Cursor does not wait for the hook to end"),
-    (END, CONTEXT): limited("nobody reads suggestions when the session is over"),
+    (END, CONTEXT): limited("suggestions are not read when the session is over"),
 }
 _FIELDS = {
     "conversation_id": "session_id",
@@ -129,7 +129,7 @@ def mcp_name(tool_name: str) -> str:
 
 
 def _result(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """How a call ended and what came out of it. Only `postToolUseFailure` tells of a failure."""
+    """How a call ended and what came out of it. Only `postToolUseFailure` reports a failure."""
     duration = duration_ms(payload, "duration")
     if native_event == FAILED:
         status = _STATUS.get(text_or_nothing(payload, "failure_type"), "failure")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from samuel.clients.entries.entry_file import BrokenFile
 from samuel.clients.entries.hook_command import EmitCommand
 
-# The seal is a digest of the rest, so that a file that somebody changed is never replaced or removed.
+# The seal is a digest of the rest, so that a file that was changed is never replaced or removed.
 _SEAL = re.compile(r"^(?://|#) written by `samuel bridge add`, sha256 (?P<digest>[0-9a-f]{16})$\n?", re.MULTILINE)
 
 
@@ -32,7 +32,7 @@ class OwnFile:
     def removed(self, text: str) -> str | None:
         seal = _SEAL.search(text)
         if seal is None:
-            raise BrokenFile("somebody else's file is in this place", hint="move it, or merge the two by hand")
+            raise BrokenFile("another program's file is in this place", hint="move it, or merge the two by hand")
         if _digest(_SEAL.sub("", text, count=1)) != seal["digest"]:
             raise BrokenFile("the file that samuel wrote was changed since", hint="remove it by hand")
         return None

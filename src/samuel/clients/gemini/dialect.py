@@ -55,7 +55,7 @@ LIMITS = {
     (POST, OUTPUT): limited("Gemini CLI shows the new output as a blocked result, and takes only text"),
     (STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
     (END, EVENT): limited("Gemini CLI does not wait for the hook to end"),
-    (END, CONTEXT): limited("nobody reads suggestions when the session is over"),
+    (END, CONTEXT): limited("suggestions are not read when the session is over"),
 }
 _EXIT_CODE = re.compile(r"^Exit Code: (-?\d+)", re.MULTILINE)
 

@@ -29,7 +29,7 @@ LAYOUT = ClientLayout(
     trust=TrustFacts(
         {
             "project": "start `gemini` in this directory and trust the folder, or set "
-            f"`{TRUST_VARIABLE}=true` where nobody can answer; `--skip-trust` is not enough"
+            f"`{TRUST_VARIABLE}=true` where no person can answer; `--skip-trust` is not enough"
         },
         is_trusted,
     ),

@@ -58,7 +58,7 @@ LIMITS = {
     (POST, OUTPUT): lost("Qwen Code takes no other output from a hook"),
     (STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
     (END, EVENT): limited("Qwen Code does not fire SessionEnd in an unattended run"),
-    (END, CONTEXT): limited("nobody reads suggestions when the session is over"),
+    (END, CONTEXT): limited("suggestions are not read when the session is over"),
 }
 
 

@@ -12,7 +12,7 @@ from samuel.clients.entries.hook_command import EmitCommand, hook_command, hook_
 
 
 class BridgeFile(NamedTuple):
-    """A file that nobody may change while the process runs."""
+    """A file that must not change while the process runs."""
 
     path: Path
     data: bytes

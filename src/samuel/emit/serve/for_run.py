@@ -33,7 +33,7 @@ def serve_run(root: Path, path: str, installation: str) -> None:
             try:
                 server = Server(listener, path, root, installation, idle=None, of_run=True)
                 threading.Thread(target=_end_with_loop, daemon=True).start()
-                os.chdir("/")  # nobody has to wait for us to unmount anything
+                os.chdir("/")  # so that this process keeps no file system from being unmounted
                 server.serve()
             finally:
                 with suppress(OSError):  # it is ours; a server that was ended before it answers leaves it

@@ -35,7 +35,7 @@ def listening(path: str) -> Iterator[socket.socket]:
         with suppress(FileNotFoundError):
             os.unlink(path)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-            mask = os.umask(0o177)  # from its first moment nobody else can connect
+            mask = os.umask(0o177)  # from its first moment no other user can connect
             try:
                 listener.bind(path)
             finally:

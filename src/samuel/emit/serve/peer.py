@@ -1,8 +1,8 @@
 """Who asks: only a process that could run the hooks itself, with the same rights and in the same surroundings.
 
 A socket can be reached from inside a container, a sandbox or a run whose agent is watched. Hooks that the server
-calls for such a process would run outside of it. So whoever is confined in another way than the server, or belongs
-to another run, is told to do without.
+calls for such a process would run outside of it. So a caller that is confined in another way than the server, or
+belongs to another run, is told to do without.
 """
 
 from __future__ import annotations

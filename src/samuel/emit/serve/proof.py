@@ -1,4 +1,4 @@
-"""The proof of a caller that nothing confines it which the kernel tells nobody about: landlock.
+"""The proof of a caller that landlock does not confine it, which the kernel does not report.
 
 A process that landlock confines cannot look into one that is outside of its rules, whatever these are about. So
 the server has a file with a random name under a fixed number, and a caller has to tell what the link to it in

@@ -1,7 +1,7 @@
-"""The server of one project: answers calls of `samuel emit` over a unix socket until nobody asks any more.
+"""The server of one project: answers calls of `samuel emit` over a unix socket until it has been idle for a while.
 
 Each call has a thread. Threads wait for a connection themselves, so that no other one has to be woken in between;
-one more is started whenever all of them are busy, so that a hook that hangs holds up nobody.
+one more is started whenever all of them are busy, so that a hook that hangs does not hold up other calls.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ MOST_THREADS = 256
 FILES_OF_A_CALL = 8  # open ones: four while a script runs, and more while it is started
 FILES_OF_ITS_OWN = 32  # the socket, the journal, and whatever a look at the project opens
 SPARE_THREADS = 3  # that wait for a connection: a call that finds none has to start one, and waits for it
-AT_ONCE_SECONDS = 0.1  # a project that took longer was opened anew: the client is told that it was
+AT_ONCE_SECONDS = 0.1  # a project that took longer was opened again: the client is told that it was
 HEADER_SECONDS = 5.0  # a client sends its header at once
-STDIN_SECONDS = 600.0  # whoever started the client may take its time
+STDIN_SECONDS = 600.0  # the program that started the client may take its time
 MARGIN_SECONDS = 10.0  # for what happens around the handlers
 LOOK_EVERY = 5.0  # seconds between two looks at what ends a server
 FINISH_SECONDS = 5.0  # for the calls that are under way when the server is told to stop
@@ -118,7 +118,7 @@ class Server:
             return self._idle is not None and not self._under_way and seconds > self._idle
 
     def _is_at_its_path(self) -> bool:
-        """Whether clients can still find this server: somebody may have removed its socket."""
+        """Whether clients can still find this server: its socket may have been removed."""
         try:
             return os.stat(self._path).st_ino == self._inode
         except OSError:
@@ -226,7 +226,7 @@ class Server:
             return
         with self._lock:
             self._calls += 1
-            self._last = time.monotonic()  # whoever only looks whether we are here does not keep us
+            self._last = time.monotonic()  # status probes do not reset the idle timer
         check_calls()  # what came to this answer may have been killed
         connection.sendall(wire.frame(wire.ANSWER, wire.encode_answer(answer, self._encoding)))
 

@@ -82,7 +82,7 @@ def _is_in(directory: str, root: str) -> bool:
 
 
 def is_private(directory: str) -> bool:
-    """Whether it is a directory, not a link, that belongs to this user and that nobody else can enter."""
+    """Whether it is a directory, not a link, that belongs to this user and that no other user can enter."""
     try:
         status = os.lstat(directory)
     except OSError:

@@ -67,7 +67,7 @@ def start_for(app: App) -> None:
 
 
 def stop_idle(paths: Sequence[str], seconds: float = LONG_IDLE) -> bool:
-    """Stop the server that answered nobody for longest, if it is idle for so long; whether one was stopped.
+    """Stop the server that has been idle longest, if it was idle long enough; whether one was stopped.
 
     An agent that changes a variable which hooks see each time it starts leaves a server behind.
     """

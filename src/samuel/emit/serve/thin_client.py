@@ -83,7 +83,7 @@ def emit_warm(arguments: Sequence[str], of_run: Sequence[str] = ()) -> int:
         path, installation, directory = _server(of_run)
         server = _Connection(path)
         if of_run and not server.is_process(*of_run[1:]):
-            raise Cold("somebody else listens in the place of the run's server")
+            raise Cold("another process listens in the place of the run's server")
         return _converse(server, installation, directory, arguments)
     except OSError as error:
         raise Cold(str(error)) from None
@@ -219,7 +219,7 @@ def _write(answer: Answer) -> int:
         except OSError:
             if stream == 1 and failure == DENY:
                 return _denied("cannot write its answer, so this is denied")
-            if stream == 1:  # nobody reads the answer: as any command would end
+            if stream == 1:  # the reader of the answer is gone: end as any command would
                 return 1 if failure == wire.NO_FAILURE else failure
     return code
 
@@ -229,5 +229,5 @@ def _denied(reason: str) -> int:
     try:
         os.write(2, os.fsencode(f"error: `{NATIVE_CLIENT}` {reason}\n"))
     except OSError:
-        pass  # nobody reads it
+        pass  # its reader is gone
     return DENY

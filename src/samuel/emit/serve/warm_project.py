@@ -1,4 +1,4 @@
-"""The project as the server has it open: looked at before every call, and opened anew when something changed.
+"""The project as the server has it open: looked at before every call, and opened again when something changed.
 
 Everything that an opened project was read from is a file with a signature. One pass over these signatures tells
 whether a process that is started now would find the same project. In any doubt it is opened for that call alone.

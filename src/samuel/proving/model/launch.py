@@ -176,7 +176,7 @@ def _opencode(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunc
         {
             "OPENCODE_CONFIG_CONTENT": write(config).decode(),
             **{f"OPENCODE_DISABLE_{name}": "1" for name in switches},
-            # It gets a package for whoever has a plugin, and waits for that; the scripted model has none to give.
+            # It gets a package where there is a plugin, and waits for it; the scripted model has none to give.
             "npm_config_registry": url,
             "npm_config_cache": str(directory / "npm"),
         },

@@ -95,7 +95,7 @@ class _LoopbackServer(ThreadingHTTPServer):
     model: ModelServer
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Whether the client belongs to this user: nobody else may use up the script."""
+        """Whether the client belongs to this user: no other user may use up the script."""
         return user_of(client_address[1], self.server_port) in (None, os.getuid())
 
     def handle_error(self, request: Any, client_address: Any) -> None:

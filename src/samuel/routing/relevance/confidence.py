@@ -5,7 +5,7 @@ counts here is which part of the sentence a document has, each word by how rare 
 that no document has counts against all of them.
 
 The weights below were chosen on the development sets of tests/routing/abilities/labelled: on two registries at a
-time, then tried on the third. Results change little around these values; the word lists in `english.py` matter more.
+time, then tried on the third. Results change little around these values; the lists in `english.py` matter more.
 """
 
 from __future__ import annotations

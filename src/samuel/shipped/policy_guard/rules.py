@@ -109,7 +109,7 @@ def read(table: ConfigTable) -> Policy:
 
 
 def judge(policy: Policy, call: GuardedCall) -> PolicyVerdict | None:
-    """What the first rule that matches says, or the policy about commands that nobody can read; the stricter."""
+    """What the first rule that matches says, or the policy about commands that cannot be read; the stricter."""
     doubtful: PolicyVerdict | None = None
     for number, rule in enumerate(policy.rules, 1):
         applies = _applies(rule, call)

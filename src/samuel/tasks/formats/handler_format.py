@@ -34,7 +34,7 @@ class HandlerFormat:
 
     example = ""
     marks = ""
-    stable_ids = False  # nobody knows how the handler makes them
+    stable_ids = False  # how the handler makes them is not known
 
     def __init__(self, handler: str, name: str, answer: Mapping[str, Any]) -> None:
         self.name = name
