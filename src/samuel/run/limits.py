@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from msgspec.structs import replace
-
 from samuel.attempt.stop import Stop
 from samuel.attempt.workplace import Workplace
 from samuel.events.endings import ExitReason
-from samuel.history.no_task import reason_without_task
 from samuel.history.run import Run
+from samuel.history.run_state import RunState
 from samuel.history.spending import Spending
-from samuel.tasks.queue import next_task
-from samuel.tasks.task import Task, Tasks
 
 MAX_EMPTY_DISCOVERIES = 2  # in a row
 
 
 class RunLimits:
-    def __init__(self, place: Workplace, stop: Stop, spending: Spending, save: Callable[[Run], Run]) -> None:
-        """`save` writes the run to disk, with the budget that ended it."""
+    def __init__(self, place: Workplace, stop: Stop, spending: Spending, state: RunState) -> None:
         self._place = place
         self._stop = stop
         self._spending = spending
-        self._save = save
+        self._state = state
 
-    def reason_to_end(self, run: Run, no_task: ExitReason | None) -> ExitReason | None:
+    def reason_to_end(self, no_task: ExitReason | None) -> ExitReason | None:
         """Why to end here: a request, the work is done, a limit, or `no_task` that could be worked on."""
-        settings = self._place.settings
+        settings, run = self._place.settings, self._state.run
         if self._stop.requested:
             return ExitReason.INTERRUPTED
         if no_task is ExitReason.QUEUE_EMPTY:
@@ -37,22 +30,15 @@ class RunLimits:
             return ExitReason.MAX_ITERATIONS
         if run.consec_fails >= settings.max_consecutive_failures:
             return ExitReason.CONSECUTIVE_FAILURES
-        if self.out_of_time(run):
+        if self._out_of_time(run):
             return ExitReason.BUDGET
         if hit := self._spending.used_up(run):
-            self._save(replace(run, budget_hit=hit))
+            self._state.set(budget_hit=hit)
             return ExitReason.BUDGET
         if run.empty_discoveries >= MAX_EMPTY_DISCOVERIES:
             return ExitReason.DISCOVERY_EXHAUSTED
         return no_task
 
-    def next_task(self, tasks: Tasks) -> tuple[Task | None, ExitReason | None]:
-        """The next task, or why there is none. Pilot mode goes on without a task: it looks for more."""
-        task = next_task(tasks)
-        if task is not None or self._place.settings.pilot.enabled:
-            return task, None
-        return None, reason_without_task(tasks)
-
-    def out_of_time(self, run: Run) -> bool:
+    def _out_of_time(self, run: Run) -> bool:
         limit = self._place.settings.max_duration
         return limit is not None and self._place.clock.now() - run.started_at >= limit

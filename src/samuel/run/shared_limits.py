@@ -1,27 +1,15 @@
-"""The limits that all lanes share: one wait for an agent that cannot work, and one budget with reservations."""
+"""The limits that all attempts under way share: one wait for an agent, and one budget with reservations."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from samuel.config.model import Budgets
 from samuel.history.availability import AgentWait
 from samuel.history.budgets import AddedBudget, cost, tokens
 
 AVERAGED = 10  # attempts
-
-
-def merged_wait(current: AgentWait | None, reported: AgentWait, *, probe: bool) -> AgentWait:
-    """The wait of an agent after one more attempt met its limit.
-
-    Attempts that were under way when the trouble began say nothing new: only a probe makes the next wait longer.
-    """
-    if current is None or probe:
-        return reported
-    return replace(current, until=max(current.until, reported.until))
 
 
 def may_start(agent: str, waits: Mapping[str, AgentWait], at_work: Collection[str]) -> bool:
