@@ -26,7 +26,7 @@ from samuel.run.ledger import TaskLedger
 from samuel.run.recovery import carry_out
 from samuel.run.run_history import RunHistoryWriter
 from samuel.workspaces.own_tree import OwnTree
-from samuel.workspaces.workspace import Workspace
+from samuel.workspaces.workspace import AttemptWorkspace
 
 
 class RunBeginning:
@@ -36,7 +36,7 @@ class RunBeginning:
         file: RunFile,
         state: RunState,
         own: OwnTree,
-        workspace: Workspace,
+        workspace: AttemptWorkspace,
         ledger: TaskLedger,
         history: RunHistoryWriter,
         pinned: Mapping[str, Any],

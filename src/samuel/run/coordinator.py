@@ -44,17 +44,16 @@ from samuel.run.dry_run import dry_run
 from samuel.run.ending import end_run
 from samuel.run.landing import LandingQueue
 from samuel.run.ledger import TaskLedger
-from samuel.run.limits import RunLimits
+from samuel.run.limits import RunLimits, may_start
 from samuel.run.picking import pick
 from samuel.run.recovery import carry_out, recover, settle
 from samuel.run.run_history import RunHistoryWriter
-from samuel.run.shared_limits import may_start
 from samuel.run.threads import BaseChecked, LandingEnded, LaneThreads, Message, PlaceChecked
 from samuel.tasks.task import Task
 from samuel.workspaces.fleet.fleet import TROUBLE, Fleet
 from samuel.workspaces.lanes.lane_workspace import LaneOptions, LaneWorkspace
 from samuel.workspaces.own_tree import OwnTree
-from samuel.workspaces.workspace import AttemptEnded, Workspace
+from samuel.workspaces.workspace import AttemptEnded, AttemptWorkspace
 
 TICK = 1.0  # seconds after which a request to stop and the end of a wait are seen
 
@@ -75,7 +74,7 @@ class Coordinator:
         self._state = RunState(file.save)
         self._own = OwnTree(place, steps, stop, self._state)
         self._lanes = LaneWorkspace(place, stop, self._state, self._own, lanes) if lanes else None
-        self._workspace: Workspace = self._lanes or self._own
+        self._workspace: AttemptWorkspace = self._lanes or self._own
         self._history = RunHistoryWriter(place)
         self._ledger = TaskLedger(place, steps, self._own.files.tasks, self._state, self._history)
         self._limits = RunLimits(place, stop, self._ledger.spending, self._state)

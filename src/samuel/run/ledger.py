@@ -13,23 +13,27 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.attempt.evidence import report
+from samuel.attempt.iteration_state import state_of_settled
 from samuel.attempt.patient_tasks import PatientTasks
+from samuel.attempt.questions import asked_question
 from samuel.attempt.steps import Steps
 from samuel.attempt.workplace import Workplace
 from samuel.base.clock import iso
 from samuel.base.errors import SamuelError
+from samuel.dispatch.record import Fired
+from samuel.events import AfterIteration
+from samuel.history.notices import IterationSettled
 from samuel.history.run import Announcement, AttemptUnderWay, Run
 from samuel.history.run_state import RunState
 from samuel.history.spending import Spending
-from samuel.run.announcing import announce
+from samuel.run.limits import Reservations
 from samuel.run.run_history import RunHistoryWriter
 from samuel.run.settling import Settled, counted, parked, with_results, without
-from samuel.run.shared_limits import Reservations
 from samuel.tasks.answering import LAND
 from samuel.tasks.question import Question, new_id
 from samuel.tasks.seal import Seal
 from samuel.tasks.store import TaskStore
-from samuel.tasks.task import Task
+from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.lanes.merging import Denial
 
 LAST_ITERATION = 1 << 30  # of a seal that holds for the whole run
@@ -95,7 +99,7 @@ class TaskLedger:
         """Fire after:iteration for what is settled and was not announced, and for others that are not counted."""
         unannounced = self._state.run.unannounced
         for announcement in (*unannounced, *others):
-            fired = announce(self._place, self._steps, self._tasks.load(), self._state.run, announcement)
+            fired = _announced(self._place, self._steps, self._tasks.load(), self._state.run, announcement)
             if fired.stopped:
                 self._state.change(partial(Run.complain, event="after:iteration", reason=fired.reason))
         if unannounced:
@@ -193,3 +197,31 @@ class TaskLedger:
 
     def _change(self, function: Callable[[tuple[Task, ...]], Sequence[Task]]) -> tuple[Task, ...]:
         return self._tasks.change(function, trusted=True)
+
+
+def _announced(place: Workplace, steps: Steps, tasks: Tasks, run: Run, announcement: Announcement) -> Fired:
+    """Fire after:iteration for what is settled: its handlers cannot change the result. Then report it."""
+    settlement = announcement.settlement
+    task = next((task for task in tasks if task.id == settlement.task_id), None)
+    run = replace(run, iteration=announcement.iteration, mode=announcement.mode)
+    event = AfterIteration(
+        task=task.plain() if task else {},
+        outcome=settlement.outcome,
+        usage=settlement.usage,
+        question=asked_question(settlement.question),
+        lane=announcement.lane,
+    )
+    steps.state = state_of_settled(place, run, task, settlement)
+    fired = steps.notify(run, event)
+    place.watch(
+        IterationSettled(
+            run.mode,
+            settlement.outcome,
+            settlement.new_tasks,
+            run.usage,
+            tuple(task.status for task in tasks),
+            task.verified if task else "",
+            settlement.record.still_red if settlement.record else (),
+        )
+    )
+    return fired

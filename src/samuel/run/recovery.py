@@ -12,7 +12,7 @@ from samuel.run.ledger import TaskLedger
 from samuel.run.settling import Settled, settled_in_lane
 from samuel.workspaces.lanes.lane_workspace import LaneWorkspace
 from samuel.workspaces.own_tree import OwnTree
-from samuel.workspaces.workspace import Workspace
+from samuel.workspaces.workspace import AttemptWorkspace
 
 
 def settle(own: OwnTree, ledger: TaskLedger, record: AttemptUnderWay) -> None:
@@ -36,7 +36,7 @@ def carry_out(own: OwnTree, ledger: TaskLedger, state: RunState) -> None:
     ledger.announce()
 
 
-def recover(workspace: Workspace, own: OwnTree, ledger: TaskLedger, state: RunState) -> None:
+def recover(workspace: AttemptWorkspace, own: OwnTree, ledger: TaskLedger, state: RunState) -> None:
     """Finish a landing, carry out what was decided, and release what came to no decision."""
     if isinstance(workspace, LaneWorkspace):
         finish_landing(workspace, ledger, state)

@@ -26,7 +26,7 @@ class AttemptEnded(NamedTuple):
     mode: RunMode = "implementation"
 
 
-class Workspace(Protocol):
+class AttemptWorkspace(Protocol):
     @property
     def inline(self) -> bool:
         """Whether an attempt is made in the thread of the coordinator, and takes its task itself."""
