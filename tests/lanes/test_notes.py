@@ -31,3 +31,13 @@ def test_notes_of_agents_reach_the_project_when_its_notes_are_many(lanes: LanePr
     assert not (lanes.lane_directory() / "1/.samuel/run/archive").exists()
     usage = (lanes.root / ".samuel/run/logs/agent.jsonl").read_text().splitlines()
     assert sorted(json.loads(line)["iteration"] for line in usage) == [1, 2, 3]
+
+
+def test_documents_beside_the_source_are_in_the_prompt_of_a_lane(lanes: LaneProject) -> None:
+    lanes.prepare(1)
+    document = {"name": "Design", "path": "design.md", "text": "Everything is indented with three spaces."}
+    lanes.write(".samuel/run/prd-documents.json", json.dumps([document]))
+
+    lanes.start()
+
+    assert "indented with three spaces" in lanes.prompts("1")[0]

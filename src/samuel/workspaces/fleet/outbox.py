@@ -34,7 +34,7 @@ class Outbox:
         directory.mkdir(parents=True, mode=0o700)
         self._texts = texts
         for name, text in texts.items():
-            if re.fullmatch(r"[a-z][a-z0-9-]*\.md", name):
+            if re.fullmatch(r"[a-z][a-z0-9-]*\.(md|json)", name):
                 (directory / name).write_text(text)
 
     @property

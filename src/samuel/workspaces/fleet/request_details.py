@@ -35,7 +35,7 @@ def saved_tasks(project: Workplace) -> Sequence[Task]:
 def texts_so_far(project: Workplace) -> dict[str, str]:
     """What was learned so far, for the prompt."""
     texts = {}
-    for name in (background.FILE, project.progress.name):
+    for name in (background.FILE, background.DOCUMENTS, project.progress.name):
         with suppress(OSError):
             texts[name] = read_regular(project.state / name).decode("utf-8", "replace")[-MOST_TEXT:]
     return texts

@@ -220,11 +220,10 @@ class Lane:
         """Give the lane a task list of its own, and what was learned so far."""
         self.place.tasks.replace_all(tasks)
         SourceMarks(self.project).tell_lane(self.place)
-        for name in (background.FILE, self.project.progress.name):
+        for name in (background.FILE, background.DOCUMENTS, self.project.progress.name):
             target = self.place.state / name
+            target.unlink(missing_ok=True)  # an agent may have put a link there
             with suppress(FileNotFoundError):
-                if target.is_symlink():  # an agent may have put it there
-                    target.unlink()
                 content = read_regular(self.project.state / name)
                 if name == self.project.progress.name:
                     content = progress.newest(content)  # else it is rotated here, and new notes are not recognised
