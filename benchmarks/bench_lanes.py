@@ -6,6 +6,7 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +22,21 @@ from samuel.attempt.protect import Protected
 from samuel.attempt.run_files import RunFiles
 from samuel.attempt.stop import Stop
 from samuel.checks.memory import CheckMemory
-from samuel.events import AfterIteration
 from samuel.events.endings import IterationOutcome
 from samuel.history.attempts import NO_TREE
 from samuel.history.reports import ignore_reports
-from samuel.history.run import AttemptResult, LaneRecord, Run, Settlement, TaskCells
+from samuel.history.run import AttemptResult, AttemptUnderWay, Run, Settlement, TaskCells
 from samuel.history.run_file import RunFile
-from samuel.history.spending import Spending
+from samuel.history.run_state import RunState
 from samuel.process import environment
+from samuel.run.landing import settle_landed
 from samuel.run.ledger import TaskLedger
 from samuel.run.run_history import RunHistoryWriter
-from samuel.run.settling import Settled
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task
 from samuel.workspaces.lanes.branch import Branch, first_state
 from samuel.workspaces.lanes.lane import LANDING, Lane
 from samuel.workspaces.lanes.merging import Merging
-from samuel.workspaces.lanes.run_state import SharedRun
 
 TASKS = 60
 SECONDS = 0.5
@@ -95,34 +94,29 @@ def _coordinator(scratch: Path) -> Iterator[float]:
         lanes, _ = first_state(place.git, "run-bench", 1, own=False)
         begun = Run(run_id="run-bench", methodology="ralph", agent="scripted", started_at=0.0, max_iterations=99)
         file = RunFile(place.state, place.record, place.disk)
-        shared = SharedRun(file.save(replace(begun, lanes=lanes, tree=NO_TREE)), file.save)
-        branch = Branch(place, shared, options.directory / "merges")
+        state = RunState(file.save)
+        state.begin(replace(begun, lanes=lanes, tree=NO_TREE))
+        branch = Branch(place, state, options.directory / "merges")
         lane = Lane(LANDING, place, options.directory, Protected(root))
         lane.make(lanes.tip)
         lane.open(options.open_lane, ignore_reports)
         merging = Merging(lane, branch.refs, CheckMemory(None, "run-bench"))
         files = RunFiles.pinned(place, stop)
         history = RunHistoryWriter(place)
-        spending = Spending(place.meter, history.history, place.clock.now)
-        steps = steps_of(app, stop, timings=False)
-        announced = AfterIteration(task={}, outcome=IterationOutcome.COMPLETED)
-        ledger = TaskLedger(
-            place, files, shared, history, spending, lambda run, *about: steps.notify(run, announced)
-        )
+        ledger = TaskLedger(place, steps_of(app, stop, timings=False), files.tasks, state, history)
         works = _works(root)
         tasks = {task.id: task for task in place.tasks.load()}
         with ledger.sealed():
             for number, work in enumerate(works, 1):
                 record = _ready(str(number), work, lanes.start)
+                state.change(partial(Run.begin, record=record))
                 ledger.take(record)
                 tree = branch.refs.facts(work)[0][0]
                 started = time.perf_counter()
                 tip = branch.tip()
-                prepared = merging.prepare(shared.run, [record], tasks, tip, (tree,), branch.name)
+                prepared = merging.prepare(state.run, [record], tasks, tip, (tree,), branch.name)
                 assert branch.move(prepared), prepared
-                settlement = record.result.settlement if record.result else None
-                assert settlement is not None
-                ledger.settle([Settled(record, settlement, prepared.commit)], tip=prepared.commit, green=tree)
+                settle_landed(ledger, [record], prepared.commit, tree)
                 yield time.perf_counter() - started
         lane.close()
 
@@ -187,10 +181,10 @@ def _works(root: Path) -> list[str]:
     return works
 
 
-def _ready(task: str, work: str, base: str) -> LaneRecord:
+def _ready(task: str, work: str, base: str) -> AttemptUnderWay:
     settlement = Settlement(IterationOutcome.COMPLETED, False, task, row=TaskCells(status="completed"), attempt=1)
     result = AttemptResult(settlement=settlement, work=work)
-    return LaneRecord(
+    return AttemptUnderWay(
         lane=1,
         iteration=int(task),
         task=task,

@@ -409,7 +409,7 @@ def test_emit_imports_neither_the_loop_nor_the_sources(samuel, project: Path) ->
         "toons",
         "wasmtime",
         "sqlite3",
-        "samuel.run.loop",
+        "samuel.run.coordinator",
     )
     assert not names & {*unwanted, "samuel.attempt.workplace", "samuel.agents.table", "samuel.plugins.manifest"}
 

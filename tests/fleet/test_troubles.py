@@ -14,12 +14,12 @@ from samuel.base.paths import User
 from samuel.config.place_spec import place_spec
 from samuel.events.endings import IterationOutcome
 from samuel.history.attempts import KeptAttempt
-from samuel.history.run import AttemptResult, LaneRecord, LanesState, Run, Settlement
+from samuel.history.run import AttemptResult, AttemptUnderWay, LanesState, Run, Settlement
+from samuel.history.run_state import RunState
 from samuel.places.place import PlaceBroken, PlaceLost
 from samuel.workspaces.fleet.exchange import RemoteAway
 from samuel.workspaces.fleet.fleet import MOST_TROUBLES, Fleet
 from samuel.workspaces.fleet.wire import ReadyLine, ResultLine
-from samuel.workspaces.lanes.run_state import SharedRun
 
 PLACE = "ssh:m1"
 
@@ -42,7 +42,7 @@ def coordinator(fleet: FleetProject, monkeypatch: pytest.MonkeyPatch) -> Iterato
             lanes=LanesState(count=8, branch="main", start=head, tip=head),
         )
         options = fleet_options(app, [place_spec(f"{PLACE}:8")], timings=False)
-        machines = Fleet(app.workplace, SharedRun(run, lambda run: run), options, 1, lambda lane, report: None)
+        machines = Fleet(app.workplace, RunState(lambda run: run, run), options, 1, lambda lane, report: None)
         yield machines
         machines.close()
 
@@ -109,7 +109,7 @@ def test_what_a_failed_attempt_left_is_not_taken_as_the_machine_names_it(
         result=AttemptResult(settlement=Settlement(IterationOutcome.QUALITY_FAILED, failed=True, task_id="1")),
         last=KeptAttempt(private, private, ref),
     )
-    record = LaneRecord(
+    record = AttemptUnderWay(
         lane=1, iteration=1, task="1", attempt=1, agent="mine", base=base, started_at=1.0, place=PLACE
     )
 

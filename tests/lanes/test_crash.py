@@ -151,14 +151,14 @@ def test_work_that_was_ready_when_the_run_was_killed_is_not_paid_for_again(lanes
         def ready() -> bool:
             file = lanes.root / ".samuel/run/run.json"
             record = json.loads(file.read_text()) if file.exists() else {}
-            active = record.get("lanes", {}).get("active", {})
+            active = record.get("active", {})
             return any(entry["result"] for entry in active.values()) and len(lanes.calls("end")) == 3
 
         lanes.wait_for(ready, run)
         time.sleep(0.5)
         lanes.kill(run)
     record = json.loads((lanes.root / ".samuel/run/run.json").read_text())
-    ready_tasks = [task for task, entry in record["lanes"]["active"].items() if entry["result"]]
+    ready_tasks = [task for task, entry in record["active"].items() if entry["result"]]
     assert ready_tasks
     go.touch()
     resume(lanes)

@@ -107,7 +107,7 @@ def test_a_red_branch_ends_the_run_before_an_agent_is_paid(lanes: LaneProject) -
 
     data = lanes.start("--json", code=1).data
 
-    assert data["exit_reason"] == "base_broken"
+    assert data["exit_reason"] == "baseline_failed"
     assert lanes.calls() == []
     assert set(lanes.statuses().values()) == {"pending"}
 

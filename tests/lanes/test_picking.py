@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from samuel.history.run import LaneRecord, LanesState
+from msgspec.structs import replace
+
+from samuel.history.run import AttemptUnderWay, LanesState, Run
 from samuel.run.picking import pick
 from samuel.tasks.task import Task
 
 
-def state(conflicts: dict[str, int], alone: str = "") -> LanesState:
-    record = LaneRecord(
+def state(conflicts: dict[str, int], alone: str = "") -> Run:
+    record = AttemptUnderWay(
         lane=1, iteration=1, task=alone, attempt=3, agent="a", base="b", started_at=0.0, exclusive=True
     )
     active = {alone: record} if alone else {}
-    return LanesState(count=2, branch="main", start="b", tip="b", conflicts=conflicts, active=active)
+    lanes = LanesState(count=2, branch="main", start="b", tip="b", conflicts=conflicts)
+    run = Run(run_id="r", methodology="ralph", agent="a", started_at=0.0, max_iterations=9)
+    return replace(run, lanes=lanes, active=active)
 
 
-def picked(lanes: LanesState, *, landing: bool = False) -> str:
-    task = pick([Task(id="1", title="one"), Task(id="2", title="two")], lanes, landing=landing)
+def picked(run: Run, *, landing: bool = False) -> str:
+    task = pick([Task(id="1", title="one"), Task(id="2", title="two")], run, landing=landing)
     return task.id if task else ""
 
 

@@ -108,18 +108,6 @@ def test_the_refs_of_landed_tasks_that_an_agent_removes_are_made_again(lanes: La
     assert landed.split() == [f"refs/samuel/{lanes.run_id()}/landed/{task}" for task in "12"]
 
 
-def test_lanes_are_refused_in_pilot_mode(lanes: LaneProject) -> None:
-    lanes.prepare(1, more="[methodology.ralph.pilot]\nenabled = true\n")
-
-    ran = lanes.start(code=2)
-
-    assert ran.err == (
-        "error: lanes work on the tasks that there are, and pilot mode looks for more\n"
-        "leave out `--parallel` and `--place`, or pilot mode\n"
-    )
-    assert lanes.calls() == []
-
-
 @pytest.mark.slow
 def test_a_task_file_that_an_agent_edits_in_the_project_is_put_back(lanes: LaneProject) -> None:
     lanes.prepare({"1": "", "2": "", "3": "Depends on: 2"})

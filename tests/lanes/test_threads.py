@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from samuel.process.tree import CallsEnded
-from samuel.run.threads import AttemptEnded, LaneThreads
+from samuel.run.threads import LaneThreads
 from samuel.testing import Recorder, SamuelProject
+from samuel.workspaces.workspace import AttemptEnded
 
 SLOW = """
 import pathlib, time, samuel

@@ -442,7 +442,8 @@ class TestKilled:
         loop.tasks("1")
         forge = (
             "import json,pathlib; p=pathlib.Path('.samuel/run/run.json'); r=json.loads(p.read_text()); "
-            "r['settlement']={'outcome':'completed','failed':False,'task_id':'1','row':{'status':'completed'}}; "
+            "s={'outcome':'completed','failed':False,'task_id':'1','row':{'status':'completed'}}; "
+            "r['active']['1']['result']={'settlement': s}; "
             "p.write_text(json.dumps(r))"
         )
         self.killed(loop, f'{sys.executable} -c "{forge}"')
@@ -462,7 +463,9 @@ class TestKilled:
         (record(loop) / "tasks.json").unlink()
         settlement = {"outcome": "completed", "failed": False, "task_id": "1", "row": {"status": "completed"}}
         file = loop.root / ".samuel/run/run.json"
-        file.write_text(json.dumps({**json.loads(file.read_text()), "settlement": settlement}))
+        saved = json.loads(file.read_text())
+        saved["active"]["1"]["result"] = {"settlement": settlement}
+        file.write_text(json.dumps(saved))
         run = loop.run(1)
         assert run.run_id != before.run_id
         assert loop.statuses() == {"1": "pending", "2": "pending"}

@@ -11,11 +11,12 @@ from msgspec.structs import replace
 
 from samuel.base.errors import ConfigError
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.history.run import UNCHANGED, Run, Settlement, TaskCells
+from samuel.history.run import UNCHANGED, AttemptResult, AttemptUnderWay, Run, Settlement, TaskCells
 from samuel.history.run_file import RunFile
 from samuel.tasks.task import Task
 
 RUN = Run(run_id="run-1", methodology="ralph", agent="x", started_at=0, max_iterations=5)
+UNDER_WAY = AttemptUnderWay(iteration=1, task="1", attempt=1, agent="x", started_at=0)
 SETTLEMENT = Settlement(
     IterationOutcome.QUALITY_FAILED,
     failed=True,
@@ -24,20 +25,23 @@ SETTLEMENT = Settlement(
 )
 
 
+def decided(settlement: Settlement) -> Run:
+    """A run that has decided about a task, and not carried that out."""
+    result = AttemptResult(settlement=settlement)
+    return replace(RUN, active={"1": replace(UNDER_WAY, result=result)})
+
+
 def test_a_settlement_is_read_as_it_was_saved(tmp_path: Path) -> None:
-    run = replace(RUN, settlement=SETTLEMENT, outcomes={IterationOutcome.STALLED: 2})
+    run = replace(decided(SETTLEMENT), outcomes={IterationOutcome.STALLED: 2})
     RunFile(tmp_path).save(run)
     assert RunFile(tmp_path).load() == run
 
 
 def test_run_json_holds_only_the_cells_that_a_settlement_changes(tmp_path: Path) -> None:
-    RunFile(tmp_path).save(replace(RUN, settlement=Settlement(IterationOutcome.STALLED, failed=True)))
+    RunFile(tmp_path).save(decided(Settlement(IterationOutcome.STALLED, failed=True)))
     saved = json.loads((tmp_path / "run.json").read_text())
-    assert (saved["settlement"]["outcome"], saved["settlement"]["row"], saved["exit_reason"]) == (
-        "stalled",
-        {},
-        None,
-    )
+    settlement = saved["active"]["1"]["result"]["settlement"]
+    assert (settlement["outcome"], settlement["row"], saved["exit_reason"]) == ("stalled", {}, None)
 
 
 @pytest.mark.parametrize(
@@ -45,15 +49,18 @@ def test_run_json_holds_only_the_cells_that_a_settlement_changes(tmp_path: Path)
     [
         (
             {"settlement": {"row": {"status": "finished"}}},
-            "`settlement.row.status` must be one of `pending`, `in_progress`, `completed`, `skipped`, `blocked`, "
-            "`waiting`, not `finished`",
+            "`active[...].result.settlement.row.status` must be one of `pending`, `in_progress`, `completed`, "
+            "`skipped`, `blocked`, `waiting`, not `finished`",
         ),
         (
             {"settlement": {"row": {"attempts": "two"}}},
-            "`settlement.row.attempts` must be an integer, not a string",
+            "`active[...].result.settlement.row.attempts` must be an integer, not a string",
         ),
-        ({"settlement": {"row": {"title": "x"}}}, "`settlement.row.title` is not a known field"),
-        ({"settlement": {"outcome": "fine"}}, "`settlement.outcome` cannot be `fine`"),
+        (
+            {"settlement": {"row": {"title": "x"}}},
+            "`active[...].result.settlement.row.title` is not a known field",
+        ),
+        ({"settlement": {"outcome": "fine"}}, "`active[...].result.settlement.outcome` cannot be `fine`"),
         ({"exit_reason": "tired"}, "`exit_reason` cannot be `tired`"),
         ({"mode": "sleep"}, "`mode` must be one of `implementation`, `discovery`, not `sleep`"),
     ],
@@ -61,11 +68,14 @@ def test_run_json_holds_only_the_cells_that_a_settlement_changes(tmp_path: Path)
 def test_a_corrupt_run_json_is_refused_with_the_field_that_is_wrong(
     tmp_path: Path, changes: dict[str, Any], problem: str
 ) -> None:
-    RunFile(tmp_path).save(replace(RUN, settlement=SETTLEMENT))
+    RunFile(tmp_path).save(decided(SETTLEMENT))
     file = tmp_path / "run.json"
     saved = json.loads(file.read_text())
     for name, value in changes.items():
-        saved[name] = {**saved[name], **value} if isinstance(value, dict) else value
+        if name == "settlement":
+            saved["active"]["1"]["result"][name] |= value
+        else:
+            saved[name] = value
     file.write_text(json.dumps(saved))
     with pytest.raises(ConfigError) as error:
         RunFile(tmp_path).load()

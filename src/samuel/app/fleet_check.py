@@ -13,13 +13,13 @@ from samuel.config.place_spec import PlaceSpec
 from samuel.git.git import Git
 from samuel.history.reports import Report
 from samuel.history.run import LanesState, Run
+from samuel.history.run_state import RunState
 from samuel.places.place import PlaceBroken
 from samuel.trust import commands
 from samuel.workspaces.fleet.exchange import RemoteAway
 from samuel.workspaces.fleet.fleet import Fleet
 from samuel.workspaces.fleet.refusal import MachineRefused
 from samuel.workspaces.fleet.wire import ReadyLine
-from samuel.workspaces.lanes.run_state import SharedRun
 
 if TYPE_CHECKING:
     from samuel.app.project import App
@@ -88,8 +88,8 @@ def fleet_without_a_run(app: App, specs: Sequence[PlaceSpec], agent: str) -> Ite
         max_iterations=0,
         lanes=LanesState(count=0, branch="", start=head, tip=head),
     )
-    shared = SharedRun(run, lambda run: run)
-    fleet = Fleet(place, shared, fleet_options(app, specs, timings=False), 1, _ignore)
+    state = RunState(lambda run: run, run)
+    fleet = Fleet(place, state, fleet_options(app, specs, timings=False), 1, _ignore)
     try:
         yield fleet, head
     finally:

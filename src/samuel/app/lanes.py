@@ -17,9 +17,9 @@ from samuel.dispatch.record import Fired, HandlerCall, Sink
 from samuel.events import Event
 from samuel.files.atomic import SCRATCH
 from samuel.history.reports import Watch
-from samuel.run.coordinator import LaneOptions
 from samuel.workspaces.fleet.options import FleetOptions
 from samuel.workspaces.lanes.lane import LaneTools
+from samuel.workspaces.lanes.lane_workspace import LaneOptions
 from samuel.workspaces.lanes.listing import lanes_directory
 
 if TYPE_CHECKING:

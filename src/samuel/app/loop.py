@@ -35,8 +35,7 @@ from samuel.prompts.prompt_context import (
 )
 from samuel.prompts.suggestions import SuggestionWriter
 from samuel.routing.abilities.execution import trust as ability_trust
-from samuel.run.coordinator import LaneLoop
-from samuel.run.loop import Loop
+from samuel.run.coordinator import Coordinator
 from samuel.skills.find_skills import find_skills, for_prompt
 from samuel.tasks.store import TaskStore
 
@@ -127,18 +126,18 @@ def loop(
     dry_run: bool,
     places: Sequence[PlaceSpec] = (),
     only_land: bool = False,
-) -> Loop:
+) -> Coordinator:
     steps = steps_of(app, stop, timings=timings, dry_run=dry_run)
     places = tuple(places)
     in_lanes = places not in ((), ONE_LANE) or only_land
     if not in_lanes and not dry_run and (unfinished := places_of_unfinished_run(app)):
         places, in_lanes = unfinished, True
     if dry_run or not in_lanes:
-        return Loop(app.workplace, steps, stop, pinned=_pinned(app))
+        return Coordinator(app.workplace, steps, stop, _pinned(app))
     from samuel.app.lanes import lane_options  # most runs have none
 
     options = lane_options(app, stop, places or ONE_LANE, timings=timings)
-    return LaneLoop(app.workplace, steps, stop, _pinned(app), options)
+    return Coordinator(app.workplace, steps, stop, _pinned(app), options)
 
 
 def places_of_unfinished_run(app: App) -> tuple[PlaceSpec, ...]:

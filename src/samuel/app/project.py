@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from samuel.history.reports import Watch
     from samuel.hooks.order import Chain
     from samuel.prompts.prompt_context import PromptContext
-    from samuel.run.loop import Loop
+    from samuel.run.coordinator import Coordinator
     from samuel.sessions.recorder import SessionRecorder
 
 
@@ -324,7 +324,7 @@ class App:
         parallel: int = 1,
         places: Sequence[PlaceSpec] = (),
         only_land: bool = False,
-    ) -> Loop:
+    ) -> Coordinator:
         """The loop of this project, with what it runs by pinned as it is now.
 
         `parallel` agents work at once, or as many as `places` have slots. `only_land`: no agent works, and what is

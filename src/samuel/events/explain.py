@@ -75,6 +75,6 @@ def _allowed(kind: Any, keys: list[str]) -> tuple[Any, ...]:
 
 def _parts(kind: Any) -> list[Any]:
     """The types that a hint is made of, without the containers around them."""
-    if get_origin(kind) in (Union, UnionType, list, tuple):
+    if get_origin(kind) in (Union, UnionType, list, tuple, dict):
         return [part for inner in get_args(kind) for part in _parts(inner)]
     return [kind]

@@ -24,6 +24,9 @@ from samuel.tasks.task import Task, TaskStatus, Verified
 
 MAX_FAILURE = 4000  # characters of a failure that the next attempt gets to read
 
+LONE_AFTER = 2
+"""Conflicts after which a task is worked on alone: nothing else lands between its beginning and its landing."""
+
 TreeAction = Literal["", "complete", "keep", "put_away"]
 """What happens to the work tree: it is the new verified tree, or the attempt is kept in a ref, and put away."""
 
@@ -82,7 +85,7 @@ class Settlement(msgspec.Struct, frozen=True):
 
 
 class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What an attempt in a lane came to. With the ref of its work, this is all that a lane gives back."""
+    """What an attempt came to. With the ref of its work, this is all that a lane or a machine gives back."""
 
     settlement: Settlement
     cells: TaskCells = UNCHANGED
@@ -96,29 +99,42 @@ class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
     mode: RunMode = "implementation"
 
 
-class LaneRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A task under way: the attempt in a lane, or work that is ready to land."""
+class AttemptUnderWay(msgspec.Struct, frozen=True, kw_only=True):
+    """A task under way: an attempt, or what it came to until that is carried out: the redo record."""
 
-    lane: int
-    """0 for work of an earlier run, which waits for its landing without a lane."""
     iteration: int
     task: str
+    """"" for a discovery."""
     attempt: int
     agent: str
-    base: str
-    """The commit that it began with."""
     started_at: float
+    lane: int | UnsetType = UNSET
+    """UNSET in the work tree of the user; 0 for work of an earlier run, which waits for its landing."""
+    result: AttemptResult | None = None  # None until it is decided
+    probe: bool = False
+    """True: its agent could not work before, and tries whether it can now."""
+    base: str = ""
+    """The commit that it began with in its lane."""
     tree: TreeState = NO_TREE
+    """Of its lane; that of the user's work tree is the run's own."""
     exclusive: bool = False
     """True: nothing else lands while this is under way."""
-    result: AttemptResult | None = None  # None until it is decided
     place: str = ""
-    """The place on other machines where it runs; "" for a lane of this one."""
+    """The place on other machines where it runs; "" for this one."""
     machine: str = ""
     """Which machine of a cluster runs it, when that is known."""
     question: str = ""
     """The id of the question whether it may land, if a handler of `before:land` refused it."""
     approved: bool = False
+
+
+class Announcement(msgspec.Struct, frozen=True, kw_only=True):
+    """An iteration that is settled, for `after:iteration`."""
+
+    iteration: int
+    mode: RunMode
+    settlement: Settlement
+    lane: int | UnsetType = UNSET
 
 
 class LandingRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,13 +187,9 @@ class LanesState(msgspec.Struct, frozen=True, kw_only=True):
     """The commit that the branch had when Samuel last wrote or read it."""
     from_branch: str = ""
     """The branch of the person's work tree when the run began; "" if it was detached."""
-    active: dict[str, LaneRecord] = {}
-    """The tasks under way, by id."""
-    ready: dict[str, LaneRecord] = {}
+    ready: dict[str, AttemptUnderWay] = {}
     """Work that waits for a person or for the next run, by task."""
     landing: LandingRecord | None = None
-    unannounced: tuple[tuple[int, int, RunMode, Settlement], ...] = ()
-    """Lane, iteration, mode and settlement of what is in the task file, and not announced yet."""
     conflicts: dict[str, int] = {}
     """How often the work on a task did not fit what had landed meanwhile."""
     green: tuple[str, ...] = ()
@@ -188,6 +200,10 @@ class LanesState(msgspec.Struct, frozen=True, kw_only=True):
     fleet: dict[str, PlaceState] = {}
     """The places on other machines, by name."""
 
+    def works_alone(self, task: str) -> bool:
+        """Whether the next attempt at this task is one during which nothing else lands."""
+        return self.conflicts.get(task, 0) >= LONE_AFTER
+
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
@@ -197,7 +213,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     started_at: float
     max_iterations: int
     iteration: int = 0  # the one under way, or the last
-    working: bool = False  # the iteration is not settled
     mode: RunMode = "implementation"
     iterations_run: int = 0
     uncounted: int = 0  # of these iterations, those that do not count against `max_iterations`
@@ -215,8 +230,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     tree: TreeState = NO_TREE
     baseline_done: bool = False  # the checks ran before the first agent
     pinned: dict[str, Any] = {}  # configuration and chains as they were when it started
-    settlement: Settlement | None = None  # decided, maybe not yet in the task file
-    unannounced: Settlement | None = None  # in the task file, but after:iteration may not have been fired yet
+    active: dict[str, AttemptUnderWay] = {}  # the tasks under way, by id
+    unannounced: tuple[Announcement, ...] = ()  # in the task file; after:iteration may not have been fired yet
     exit_reason: ExitReason | None = None  # None while the run has not ended
     exit_message: str = ""  # the message of the handler or the error that ended the run
     lanes: LanesState | UnsetType = UNSET  # of a run with several agents at once
@@ -226,6 +241,16 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def over(self) -> bool:
         return self.exit_reason is not None
+
+    @property
+    def working(self) -> bool:
+        """Whether a task is under way."""
+        return bool(self.active)
+
+    @property
+    def decided(self) -> list[AttemptUnderWay]:
+        """The tasks under way that were decided, and whose result may not be carried out yet."""
+        return [record for record in self.active.values() if record.result is not None]
 
     @property
     def exit_code(self) -> int:
@@ -250,32 +275,36 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def counted_iterations(self) -> int:
         return self.iterations_run - self.uncounted
 
-    def begin(self, iteration: int, agent: str) -> Run:
-        """The run in this iteration, which is one of implementation until its gate decides."""
-        return replace(self, iteration=iteration, agent=agent, working=True, mode="implementation")
+    def begin(self, record: AttemptUnderWay) -> Run:
+        """The run with one more task under way; an iteration is one of implementation until its gate decides."""
+        active = {**self.active, record.task: record}
+        return replace(self, iteration=record.iteration, agent=record.agent, mode="implementation", active=active)
+
+    def without(self, *tasks: str) -> Run:
+        """The run with these tasks under way no more."""
+        return replace(self, active={id: record for id, record in self.active.items() if id not in tasks})
 
     def complain(self, event: str, reason: str) -> Run:
         """The run with one more complaint; the same one is kept once."""
         complaint = f"{event}: {reason}"
         return self if complaint in self.complaints else replace(self, complaints=[*self.complaints, complaint])
 
-    def settled(self) -> Run:
-        """The run after its settlement was put into the task file: the iteration is counted, once."""
-        assert self.settlement is not None
-        settlement = self.settlement
+    def settled(self, record: AttemptUnderWay, settlement: Settlement) -> Run:
+        """The run after a settlement was put into the task file: the iteration is counted, once."""
+        mode = record.result.mode if record.result else "implementation"
+        announcement = Announcement(iteration=record.iteration, mode=mode, settlement=settlement, lane=record.lane)
         return replace(
-            self,
-            working=False,
-            settlement=None,
-            unannounced=settlement,
+            self.without(record.task),
+            mode=mode,
+            unannounced=(*self.unannounced, announcement),
             iterations_run=self.iterations_run + 1,
             uncounted=self.uncounted + (not settlement.counted),
             succeeded=self.succeeded + (not settlement.failed and settlement.counted),
             consec_fails=self._consec_fails_after(settlement),
-            waits=self._waits_after(settlement),
+            waits=self._waits_after(settlement, probe=record.probe),
             budget_hit=self._budget_hit_after(settlement),
             task_usage=self._task_usage_after(settlement),
-            empty_discoveries=self._empty_discoveries_after(settlement),
+            empty_discoveries=self._empty_discoveries_after(settlement, mode),
             outcomes={**self.outcomes, settlement.outcome: self.outcomes.get(settlement.outcome, 0) + 1},
             usage=add_usage(self.usage, settlement.usage),
         )
@@ -286,9 +315,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             return self.consec_fails + settlement.gave_up
         return self.consec_fails if settlement.wait or settlement.budget else 0
 
-    def _waits_after(self, settlement: Settlement) -> dict[str, AgentWait]:
-        others = {agent: wait for agent, wait in self.waits.items() if agent != settlement.agent}
-        return {**others, settlement.agent: settlement.wait} if settlement.wait else others
+    def _waits_after(self, settlement: Settlement, *, probe: bool) -> dict[str, AgentWait]:
+        """Attempts that were under way when the trouble began say nothing new, so only a probe ends a wait or
+        makes the next one longer.
+        """
+        agent, wait, current = settlement.agent, settlement.wait, self.waits.get(settlement.agent)
+        if current is not None and not probe:
+            wait = replace(current, until=max(current.until, wait.until)) if wait else current
+        others = {name: other for name, other in self.waits.items() if name != agent}
+        return {**others, agent: wait} if wait else others
 
     def _budget_hit_after(self, settlement: Settlement) -> str:
         hit = settlement.budget
@@ -300,9 +335,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         task_usage = add_usage(self.task_usage.get(settlement.task_id, {}), settlement.usage)
         return {**self.task_usage, settlement.task_id: task_usage}
 
-    def _empty_discoveries_after(self, settlement: Settlement) -> int:
+    def _empty_discoveries_after(self, settlement: Settlement, mode: RunMode) -> int:
         """How many discoveries in a row added no task. A failed one neither counts nor ends the row."""
-        if self.mode != "discovery" or settlement.failed:
+        if mode != "discovery" or settlement.failed:
             return self.empty_discoveries
         return 0 if settlement.new_tasks else self.empty_discoveries + 1
 

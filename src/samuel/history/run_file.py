@@ -84,15 +84,15 @@ class RunFile:
 
     def _without_record(self, in_file: Run | None) -> Resumable:
         """Nothing confirms the file, so a run that it calls unfinished is not resumed and decides nothing."""
-        if in_file is None or (in_file.over and in_file.settlement is None and in_file.unannounced is None):
+        if in_file is None or (in_file.over and not in_file.decided and not in_file.unannounced):
             return Resumable(in_file)
-        decision = ", and what it decided about its task is dropped" if in_file.settlement is not None else ""
+        decision = ", and what it decided about its task is dropped" if in_file.decided else ""
         note = (
             f"run {in_file.run_id} has no record in the user's state directory, so it is not resumed{decision}; "
             "its tasks in progress are pending again"
         )
         exit_reason = in_file.exit_reason or ExitReason.ERROR
-        ended = replace(in_file, settlement=None, unannounced=None, exit_reason=exit_reason)
+        ended = replace(in_file, active={}, unannounced=(), exit_reason=exit_reason)
         return Resumable(ended, (note,))
 
     def _load_record(self) -> Run | None:
@@ -117,10 +117,13 @@ class RunFile:
 
 def _may_be_older(in_file: Run | None, recorded: Run) -> bool:
     """Whether `run.json` is the record, or what the run wrote before it was killed between the two writes."""
-    return (
-        in_file is not None
-        and in_file.run_id == recorded.run_id
-        and not in_file.over
-        and in_file.iterations_run in (recorded.iterations_run, recorded.iterations_run - 1)
-        and in_file.settlement in (None, recorded.settlement, recorded.unannounced)
+    if in_file is None or in_file.run_id != recorded.run_id or in_file.over:
+        return False
+    settlements = [record.result.settlement for record in recorded.decided if record.result]
+    settlements += [announcement.settlement for announcement in recorded.unannounced]
+    counted = recorded.iterations_run - in_file.iterations_run
+    return 0 <= counted <= max(1, len(recorded.unannounced)) and all(
+        record.result.settlement in settlements
+        for record in in_file.decided
+        if record.result and not record.result.work  # what lands may be refused after all
     )

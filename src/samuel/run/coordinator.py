@@ -1,396 +1,379 @@
-"""The loop with several agents at once: it gives tasks to lanes, and lands their work.
+"""The coordinator of a run: it works on a task list until that is done, with a fresh agent for each attempt.
 
-The thread that runs the loop coordinates: it alone picks tasks, gives out numbers, writes the task file and moves
-the branch. Each attempt runs in a thread of its own, and merges are checked in one more. What they find out comes
-back as a message. A lane keeps its task until the work has landed or was refused.
+No handler can change what is here: the lock, the limits, the counting, reloading and checking the tasks, the order
+of the steps, and that after:loop is fired on every way out. A handler can end the run early, but not extend it.
+
+Its thread alone picks tasks, gives out numbers, writes the task file and lands work. In the user's own work tree
+an attempt is made in this thread; in lanes and on machines each has a thread of its own, and merges are checked in
+one more. What came of it is a message. A task stays under way until its work has landed or was refused.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from samuel.attempt import baseline, session
-from samuel.attempt.source_marks import SourceMarks
-from samuel.attempt.steps import Steps
+from samuel.attempt.steps import ProgressNote, Steps
 from samuel.attempt.stop import RunStopped, Stop
 from samuel.attempt.workplace import Workplace
-from samuel.attempt.worktree import ProjectFiles
 from samuel.base.errors import SamuelError
 from samuel.events import BeforeLoop
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.history.attempts import NO_TREE
-from samuel.history.availability import choose
+from samuel.files.lock import held
+from samuel.history.availability import AgentChoice, choose
+from samuel.history.budgets import NOTHING_ADDED, AddedBudget
 from samuel.history.no_task import reason_without_task
-from samuel.history.own_branch import OwnBranch, current
-from samuel.history.reports import (
-    AgentChanged,
-    BranchChosen,
-    IterationFailed,
-    LaneReport,
-    Report,
-    RunRefused,
-    WaitStarted,
-)
-from samuel.history.run import AttemptResult, LanesState, Run
-from samuel.prompts import progress
+from samuel.history.reports import AgentChanged, IterationFailed, RunRefused, RunStarted, WaitStarted
+from samuel.history.run import Announcement, AttemptUnderWay, Run, Settlement
+from samuel.history.run_file import RunFile
+from samuel.history.run_state import RunState
+from samuel.process.live import registered
+from samuel.run.beginning import RunBeginning
+from samuel.run.dry_run import dry_run
+from samuel.run.ending import end_run
 from samuel.run.landing import LandingQueue
 from samuel.run.ledger import TaskLedger
-from samuel.run.loop import Loop
+from samuel.run.limits import RunLimits, may_start
 from samuel.run.picking import pick
-from samuel.run.recovery import resume
-from samuel.run.settling import Settled
-from samuel.run.shared_limits import may_start
-from samuel.run.starting import AttemptStarter
-from samuel.run.threads import (
-    AttemptEnded,
-    BaseChecked,
-    LandingEnded,
-    LaneThreads,
-    Message,
-    PlaceChecked,
-)
+from samuel.run.recovery import carry_out, recover, settle
+from samuel.run.run_history import RunHistoryWriter
+from samuel.run.threads import BaseChecked, LandingEnded, LaneThreads, Message, PlaceChecked
+from samuel.tasks.task import Task
 from samuel.workspaces.fleet.fleet import TROUBLE, Fleet
-from samuel.workspaces.fleet.options import FleetOptions
-from samuel.workspaces.lanes import person_tree
-from samuel.workspaces.lanes.branch import Branch, first_state
-from samuel.workspaces.lanes.collect import notes_collected
-from samuel.workspaces.lanes.lane import LANDING, Lane, OpenLane
-from samuel.workspaces.lanes.merging import Merging
-from samuel.workspaces.lanes.run_state import SharedRun
-from samuel.workspaces.lanes.shared_refs import SharedRefs
+from samuel.workspaces.lanes.lane_workspace import LaneOptions, LaneWorkspace
+from samuel.workspaces.own_tree import OwnTree
+from samuel.workspaces.workspace import AttemptEnded, AttemptWorkspace
 
 TICK = 1.0  # seconds after which a request to stop and the end of a wait are seen
 
 
-class LaneOptions(NamedTuple):
-    """How a run uses lanes."""
-
-    lanes: int
-    directory: Path
-    """Where the lanes of this project are."""
-    open_lane: OpenLane
-    own_branch: bool = False
-    fleet: FleetOptions | None = None
-    """None: all work is done on this machine."""
-    places: tuple[str, ...] = ()
-    """Where attempts run, in the words of the user."""
-
-
-class LaneLoop(Loop):
+class Coordinator:
     def __init__(
-        self, place: Workplace, steps: Steps, stop: Stop, pinned: Mapping[str, Any], options: LaneOptions
+        self,
+        place: Workplace,
+        steps: Steps,
+        stop: Stop,
+        pinned: Mapping[str, Any],
+        lanes: LaneOptions | None = None,
     ) -> None:
-        super().__init__(place, steps, stop, pinned)
-        self._options = options
-        self._threads = LaneThreads()
-        self._display_lock = threading.Lock()
-        self._earlier: LanesState | None = None  # of the run before
-        self._lanes: dict[int, Lane] = {}
-        self._fleet: Fleet | None = None
-        self._reason: ExitReason | None = None
-        self._waiting_until = 0.0
-
-    # Beginning and ending
-
-    def _take_work_tree(self, last_run: Run | None) -> tuple[str, ...]:
-        """A run with lanes leaves the work tree of its user alone."""
-        self._earlier = last_run.lanes if last_run and last_run.lanes is not UNSET else None
-        return ()
-
-    def _choose_branch(self, run_id: str, before: OwnBranch | None) -> OwnBranch | None:
-        """HEAD stays where it is. On the unfinished branch of a run in this work tree, work lands there."""
-        return current(self._place.git)
-
-    def _work(self, run: Run) -> ExitReason:
-        run = self._recover(run)  # of a run that had no lanes
-        # Now, because nobody writes to it: in lanes, agents have a copy of their own.
-        progress.rotate(self._place.progress, self._place.state / "archive", self._place.disk)
-        if run.lanes is UNSET:
-            lanes, why = first_state(
-                self._place.git,
-                run.run_id,
-                self._options.lanes,
-                own=self._options.own_branch and not run.own_branch,
-            )
-            run = self._file.save(replace(run, lanes=lanes, tree=NO_TREE))
-            if why:
-                self._place.watch(BranchChosen(lanes.branch, why))
-        self._shared = SharedRun(run, self._file.save)
-        self._branch = Branch(self._place, self._shared, self._options.directory / "merges")
-        self._branch.sweep(self._options.directory)
-        directory = self._options.directory / "merges"
-        self._shared_refs = SharedRefs(self._place, self._shared, self._branch.refs, directory)
-        self._ledger = TaskLedger(
-            self._place, self._files, self._shared, self._history, self._spending, self._fire_after_iteration
+        """Without `lanes`, one agent at a time works in the user's own work tree."""
+        self._place = place
+        self._steps = steps
+        file = RunFile(place.state, place.record, place.disk)
+        self._state = RunState(file.save)
+        self._own = OwnTree(place, steps, stop, self._state)
+        self._lanes = LaneWorkspace(place, stop, self._state, self._own, lanes) if lanes else None
+        self._workspace: AttemptWorkspace = self._lanes or self._own
+        self._history = RunHistoryWriter(place)
+        self._ledger = TaskLedger(place, steps, self._own.files.tasks, self._state, self._history)
+        self._limits = RunLimits(place, stop, self._ledger.spending, self._state)
+        self._beginning = RunBeginning(
+            place, file, self._state, self._own, self._workspace, self._ledger, self._history, pinned
         )
+        self._threads = LaneThreads()
+        self._landing: LandingQueue | None = None
+        self._reason: ExitReason | None = None
+        self._waiting_until = 0.0  # for an agent
+        self._reported_wait = 0.0
+
+    def run(self, max_iterations: int, agents: Sequence[str], added_budget: AddedBudget = NOTHING_ADDED) -> Run:
+        """Work until there is a reason to end. The kernel holds the lock, so it is never left behind."""
+        with self._locked():
+            self._beginning.begin(max_iterations, agents, added_budget)
+            reason = ExitReason.ERROR
+            try:
+                with registered(self._place.live, self._state.run.run_id):
+                    reason = self._work()
+            except RunStopped as stopped:  # a stop was requested in before:loop or while it waited for the tasks
+                reason = self._noted(stopped.exit_reason, stopped.why)
+            except KeyboardInterrupt:
+                reason = ExitReason.INTERRUPTED
+            finally:
+                self._own.cut_off()
+                self._ledger.release()
+                run = end_run(self._place, self._steps, self._state, self._history, self._own.files.checks, reason)
+            return run
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One run at a time. An agent can replace the lock in the state directory, so there is a second one."""
+        note = f"samuel run start, {self._place.settings.name}"
+        with ExitStack() as locks:
+            locks.enter_context(held(self._place.state / "run.lock", note=note))
+            if self._place.record is not None:
+                with suppress(OSError):  # the home directory is read-only: then the first lock has to do
+                    self._place.record.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    # Another methodology's run holds it for a moment, to seal these tasks.
+                    locks.enter_context(held(self._place.record / "run.lock", wait=5, note=note))
+            yield
+
+    def dry_run(self, agent: str) -> dict[str, Any]:
+        """Fire the hooks of one iteration as a dry run: no agent starts, nothing changes, nothing is counted."""
+        run = Run(
+            run_id="dry-run",
+            methodology=self._place.settings.name,
+            agent=agent,
+            agents=[agent],
+            started_at=self._place.clock.now(),
+            max_iterations=1,
+            iteration=1,
+        )
+        self._report_start(run)
+        return dry_run(self._place, self._steps, self._own.files, run)
+
+    def _work(self) -> ExitReason:
+        """Attempts, until there is a reason to end."""
+        carry_out(self._own, self._ledger, self._state)  # what a run decided that had other workspaces, too
         try:
-            self._open_lanes()
-            resume(self._shared, self._branch, self._ledger, self._lanes, self._fleet)
-            reason = self._loop()
-            if gone := self._branch.restore_landed(self._landing.landed):
-                self._place.warn(f"the refs of landed tasks were removed, and are there again: {', '.join(gone)}")
-            self._mark_source()
-            if self._fleet is not None and reason is ExitReason.QUEUE_EMPTY:
-                self._fleet.tidy()
+            self._workspace.open()
+            recover(self._workspace, self._own, self._ledger, self._state)
+            self._report_start(self._state.run)
+            if reason := self._ask_before_loop():
+                return reason
+            with self._sealed():
+                reason = self._coordinate()
+            if self._lanes is not None:
+                self._lanes.finish(reason)
             return reason
         except BaseException as error:
             self._threads.kill()
-            if isinstance(error, KeyboardInterrupt):
-                self._stop_sessions()
+            if isinstance(error, KeyboardInterrupt) and self._lanes is not None:
+                self._lanes.stop_sessions()
             raise
         finally:
-            for lane in self._lanes.values():
-                lane.close()
-            if self._fleet is not None:
-                self._fleet.close()
+            self._workspace.close()
 
-    def _stop_sessions(self) -> None:
-        """The person stopped the run: say so to the hooks of the agents that were killed with their lanes."""
-        for lane in self._lanes.values():
-            if run := lane.steps.open_session:
-                files = ProjectFiles(lane.root, lane.place.git)
-                session.stop(run.agent, notify=partial(lane.steps.notify, run), changed=files.dirty)
-
-    def _mark_source(self) -> None:
-        """Mark the completed tasks in their source, if the user's work tree followed and has all of the work.
-
-        Only now, and without a commit: with a changed file in it the work tree could not follow the branch.
-        """
-        if person_tree.why_not(self._place.git, self._shared.lanes.branch):
-            return
-        marks = SourceMarks(self._place)
-        done = [task.id for task in self._files.tasks.load() if task.status == "completed"]
-        marked = {path for task_id in done for path in marks.write(task_id)}
-        changed = {entry.path for entry in self._place.git.status().entries} if marked else set()
-        for path in sorted(marked & changed):
-            self._place.warn(f"`{path}` has the marks of the completed tasks; commit it")
-
-    def _open_lanes(self) -> None:
-        """Make and open all lanes before the first agent starts: a sandbox looks at every git directory."""
-        tip = self._branch.tip()
-        if not self._place.lanes.setup and (self._place.git.top / ".gitmodules").is_file():
-            self._place.warn(
-                "the submodules of this repository are empty in lanes; `[lanes] setup` can fetch them: "
-                '`setup = "git submodule update --init"`'
-            )
-        numbers = {LANDING, *range(1, self._options.lanes + 1)}
-        numbers |= {record.lane for record in self._shared.lanes.active.values() if not record.place}
-        for number in sorted(numbers):
-            lane = Lane(number, self._place, self._options.directory, self._files.protected)
-            lane.make(tip)
-            lane.open(self._options.open_lane, self._watch_of(number))
-            self._lanes[number] = lane
-        if self._options.fleet is not None:
-            first = self._options.lanes + 1
-            self._fleet = Fleet(self._place, self._shared, self._options.fleet, first, self._watch_lane)
-        slots = self._options.lanes + (self._fleet.slots if self._fleet else 0)
-        self._shared.set_lanes(count=slots, places=self._options.places)
-        merging = Merging(self._lanes[LANDING], self._branch.refs, self._files.checks)
-        self._landing = LandingQueue(
-            self._place,
-            self._files.checks,
-            self._steps,
-            self._shared,
-            self._branch,
-            merging,
-            self._ledger,
-            self._threads,
-            self._stopped,
-        )
-
-        self._starter = AttemptStarter(
-            self._place,
-            self._files.checks,
-            self._shared,
-            self._branch,
-            self._ledger,
-            self._threads,
-            self._lanes,
-            self._options.lanes,
-            self._fleet,
-            self._stop,
-        )
-
-    def _watch_of(self, number: int) -> Callable[[Report], None]:
-        return partial(self._watch_lane, number)
-
-    def _watch_lane(self, number: int, report: Report) -> None:
-        with self._display_lock:
-            self._place.watch(LaneReport(number, report))
-
-    def _loop(self) -> ExitReason:
-        run = self._shared.run
-        self._report_start(run)
-        before = BeforeLoop(prd_path=str(self._place.prd), max_iterations=run.max_iterations)
-        fired = self._steps.ask(replace(run, iteration=0), before)
+    def _ask_before_loop(self) -> ExitReason | None:
+        # Before any iteration, also where the run goes on in a later one: the same step has the same key.
+        run = replace(self._state.run, iteration=0)
+        event = BeforeLoop(prd_path=str(self._place.prd), max_iterations=run.max_iterations)
+        fired = self._steps.ask(run, event)
         if fired.stopped:
             self._place.watch(RunRefused(fired.reason))
-            self._note(ExitReason.STRICT_FAILURE, fired.reason)
-            return ExitReason.STRICT_FAILURE
-        self._shared.update(lambda run: replace(run, plugins=dict(fired.context.get("Plugins", {}))))
-        with self._ledger.sealed():
-            self._ledger.take_over_ready(self._earlier)
-            return self._coordinate()
+            return self._noted(ExitReason.STRICT_FAILURE, fired.reason)
+        self._state.set(plugins=dict(fired.context.get("Plugins", {})))
+        return None
 
-    def _check_baseline_in_lane(self) -> str:
-        """Run the checks on the branch as it is; why no agent may start, or ""."""
-        if self._shared.run.baseline_done:
-            return ""
-        tip, lane = self._branch.tip(), self._lanes[LANDING]
-        lane.reset(tip)
-        tree = self._branch.refs.facts(tip)[0][0]
-        files = lane.files(self._shared.run.run_id, {}, self._files.checks, self._stop, tree)
-        files = files._replace(checks=self._files.checks)
-        lane.give(self._ledger.tasks())
-        with notes_collected(lane.place, self._place):
-            run, why = baseline.check_baseline(lane.place, files, lane.steps, self._shared.run)
-        done = run.baseline_done
-        green = (tree,) if done else ()
-        self._shared.update(
-            lambda run: replace(run, baseline_done=done, lanes=replace(self._shared.lanes, green=green))
-        )
-        self._history.begin(self._shared.run, self._files)
-        return why
+    def _sealed(self) -> AbstractContextManager[None]:
+        """In lanes, agents work on lists of their own: nothing but the coordinator may change that of the run."""
+        return self._ledger.sealed() if self._lanes is not None else nullcontext()
 
-    # The loop
+    # Scheduling
 
     def _coordinate(self) -> ExitReason:
+        if self._lanes is not None:
+            self._landing = LandingQueue(
+                self._lanes, self._steps, self._state, self._ledger, self._threads, self._stopped
+            )
         while True:
             if self._reason is None:
                 self._reason = self._start_attempts()
-            self._landing.start(halted=self._reason is ExitReason.BASE_BROKEN)
+            if self._landing is not None:
+                self._landing.start(halted=self._reason is ExitReason.BASE_BROKEN)
             if self._reason is not None and not self._threads.busy:
                 return self._reason
-            self._receive()
+            self._wait()
 
-    def _receive(self) -> None:
+    def _wait(self) -> None:
         """Wait for a message of a thread, or for a moment."""
-        self._shared.flush()
-        message = self._threads.receive(TICK)
-        self._branch.look_again()
-        if message is None:
-            return
-        if message.error is not None:
-            self._failed(message, message.error)
-            return
-        match message:
-            case AttemptEnded():
-                self._attempt_ended(message)
-            case LandingEnded():
-                self._landing.ended(message)
-            case BaseChecked():
-                self._landing.base_checked(message)
-            case PlaceChecked():
-                assert self._fleet is not None
-                assert message.ready is not None
-                self._fleet.checked(message.place, message.ready)
+        self._state.flush()
+        if self._waiting_until and not self._threads.busy:
+            self._place.clock.sleep(max(0.0, min(self._waiting_until - self._place.clock.now(), TICK)))
+        elif message := self._threads.receive(TICK):
+            self._received(message)
+        if self._lanes is not None:
+            self._lanes.branch.look_again()
 
     def _start_attempts(self) -> ExitReason | None:
-        """Give tasks to free lanes; a reason to end if nothing more is to be started."""
-        while True:
-            if self._shared.lanes.ready:
+        """Begin as many attempts as can be made now; a reason to end if no more are to be begun."""
+        while self._reason is None:
+            self._waiting_until = 0.0
+            if self._lanes is not None and self._state.lanes.ready:
                 self._ledger.take_over_ready()
-            run, active = self._shared.run, self._shared.lanes.active
-            tasks = self._ledger.tasks()
-            task = pick(tasks, self._shared.lanes, landing=self._landing.busy)
-            no_task = None if task or active else reason_without_task(tasks)
-            if reason := self._limits.reason_to_end(run, no_task):
+            task, no_task = self._next_task()
+            if reason := self._limits.reason_to_end(no_task):
                 return reason
-            if why := self._check_baseline_in_lane():
-                self._note(ExitReason.BASE_BROKEN, why)
-                return ExitReason.BASE_BROKEN
-            self._starter.check_places()
-            lane = self._starter.free_lane()
-            if lane is None and not active and self._fleet and (why := self._fleet.why_none()):
-                self._note(ExitReason.NO_PLACE, why)
-                return ExitReason.NO_PLACE
-            if task is None or lane is None:
-                return None
-            if run.counted_iterations + len(active) >= run.max_iterations:
-                return None
-            today, reservations = self._spending.today(), self._ledger.reservations
-            if active and reservations.spent_with(run.usage, today, len(active), run.added_budget):
+            if why := self._check_baseline():
+                return self._noted(ExitReason.BASELINE_FAILED, why)
+            slot = self._free_slot(discovery=task is None)
+            run = self._state.run
+            if slot is None and not run.active and (why := self._workspace.why_no_slot()):
+                return self._noted(ExitReason.NO_PLACE, why)
+            if slot is None or (task is None and run.active) or self._is_all_given_out():
                 return None
             choice = choose(run.agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
             if not choice.agent:
-                self._note(ExitReason.AGENT_UNAVAILABLE, choice.why)
-                return ExitReason.AGENT_UNAVAILABLE
-            if choice.until:
-                if choice.until != self._waiting_until:
-                    self._waiting_until = choice.until
-                    self._place.watch(WaitStarted(choice.agent, choice.until, choice.why))
+                return self._noted(ExitReason.AGENT_UNAVAILABLE, choice.why)
+            if not self._can_start(choice):
                 return None
-            at_work = [record.agent for record in active.values() if record.result is None]
-            if not may_start(choice.agent, run.waits, at_work):
-                return None
-            if choice.agent != run.agent and run.agent in run.waits:
-                self._place.watch(AgentChanged(choice.agent, f"{run.agent}: {run.waits[run.agent].why}"))
-            self._starter.start(lane, task, choice.agent)
+            self._start(slot, task, choice.agent)
+        return self._reason
+
+    def _next_task(self) -> tuple[Task | None, ExitReason | None]:
+        """The next task, or why there is none. Pilot mode goes on without a task: it looks for more."""
+        tasks, run = self._ledger.tasks(), self._state.run
+        task = pick(tasks, run, landing=self._landing is not None and self._landing.busy)
+        if task or run.active or self._place.settings.pilot.enabled:
+            return task, None
+        return None, reason_without_task(tasks)
+
+    def _check_baseline(self) -> str:
+        """Run the checks before the first agent; why no agent may start, or ""."""
+        if self._state.run.baseline_done:
+            return ""
+        run, why = self._workspace.baseline(self._ledger.tasks())
+        self._history.begin(run, self._own.files)
+        self._state.begin(run)
+        return why
+
+    def _free_slot(self, *, discovery: bool) -> int | UnsetType | None:
+        if self._lanes is not None and (fleet := self._lanes.fleet) is not None:
+            for name in fleet.to_check():  # places that are new, or were lost
+                check = partial(_check_place, fleet, name, self._lanes.branch.tip())
+                self._threads.begin("check", check, partial(_place_failed, name))
+        return self._workspace.free_slot(discovery=discovery)
+
+    def _is_all_given_out(self) -> bool:
+        """Whether the attempts under way may use up all that is left of the iterations, or of a budget."""
+        run, reservations = self._state.run, self._ledger.reservations
+        if not run.active:
+            return False
+        if run.counted_iterations + len(run.active) >= run.max_iterations:
+            return True
+        today = self._ledger.spending.today()
+        return reservations.spent_with(run.usage, today, len(run.active), run.added_budget)
+
+    def _can_start(self, choice: AgentChoice) -> bool:
+        """Whether the agent can start now; else it is waited for. Reported when another one takes over."""
+        run = self._state.run
+        if choice.until:
+            if choice.until != self._reported_wait:
+                self._reported_wait = choice.until
+                self._place.watch(WaitStarted(choice.agent, choice.until, choice.why))
+            self._waiting_until = choice.until
+            return False
+        at_work = [record.agent for record in run.active.values() if record.result is None]
+        if not may_start(choice.agent, run.waits, at_work):
+            return False
+        if choice.agent != run.agent and run.agent in run.waits:
+            self._place.watch(AgentChanged(choice.agent, f"{run.agent}: {run.waits[run.agent].why}"))
+        return True
+
+    def _start(self, slot: int | UnsetType, task: Task | None, agent: str) -> None:
+        """Begin an attempt: saved first, then in the task file, then begun."""
+        run = self._state.run
+        # In lanes a number is never given out twice: another attempt may have settled before one that did not.
+        number = (run.iterations_run if slot is UNSET else max(run.iteration, run.iterations_run)) + 1
+        record = self._workspace.placed(
+            AttemptUnderWay(
+                iteration=number,
+                task=task.id if task else "",
+                attempt=task.attempts + 1 if task else number,
+                agent=agent,
+                started_at=self._place.clock.now(),
+                lane=slot,
+                probe=agent in run.waits,
+            )
+        )
+        run = self._state.change(lambda run: run.begin(record))
+        self._ledger.spending.begin(run, task)
+        if self._workspace.inline:
+            self._attempt_ended(self._workspace.begin(run, record, task, ())())
+            return
+        tasks = self._ledger.take(record)
+        attempt = self._workspace.begin(run, record, task, tasks)
+        self._threads.begin(f"lane-{slot}", attempt, lambda error: AttemptEnded(record.task, error=error))
 
     # What came of it
 
-    def _attempt_ended(self, message: AttemptEnded) -> None:
-        result = message.result
-        assert result is not None
-        result = self._with_notes(result)
-        if self._fleet is not None:
-            self._fleet.worked(self._shared.record(message.task).place)
-        self._landing.passed[message.task] = message.runs
-        self._shared.change_active(message.task, result=result)
-        if result.work:
-            return  # it lands next
-        record = self._shared.record(message.task)
-        if result.settlement.outcome is IterationOutcome.QUALITY_FAILED and self._landing.suspects(record):
-            return  # whether its base is at fault is checked first
-        self._ledger.settle([Settled(record, result.settlement)])
-
-    def _with_notes(self, result: AttemptResult) -> AttemptResult:
-        """The result with what happened to the repository meanwhile in its record."""
-        for note in (shared_notes := self._shared_refs.look()):
-            self._place.warn(note)
-        notes, self._branch.notes = (*self._branch.notes, *shared_notes), []
-        record = result.settlement.record
-        if not notes or record is None:
-            return result
-        record = replace(record, notes=(*record.notes, *notes))
-        return replace(result, settlement=replace(result.settlement, record=record))
-
-    def _failed(self, message: Message, error: BaseException) -> None:
-        """A thread could not go on: its task is pending again, and the run ends."""
-        if isinstance(error, TROUBLE) and self._fleet is not None:
-            if isinstance(message, PlaceChecked):
-                self._fleet.trouble(message.place, error)
-                return
-            if isinstance(message, AttemptEnded) and (record := self._shared.record(message.task)).place:
-                self._fleet.trouble(record.place, error, record.started_at)
-                self._ledger.give_back([message.task])
-                return
-        if isinstance(message, LandingEnded | BaseChecked):
-            self._landing.busy = False
-        if isinstance(error, RunStopped):
-            self._stopped(error)
-        elif isinstance(error, SamuelError | OSError):
-            why = error.message if isinstance(error, SamuelError) else str(error)
-            self._stopped(RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR))
-        else:
-            raise error
+    def _received(self, message: Message) -> None:
         if isinstance(message, AttemptEnded):
-            self._ledger.give_back([message.task])
+            self._attempt_ended(message)
+            return
+        assert self._landing is not None
+        assert self._lanes is not None
+        fleet = self._lanes.fleet
+        if isinstance(message, PlaceChecked) and fleet is not None and isinstance(message.error, TROUBLE):
+            fleet.trouble(message.place, message.error)
+        elif message.error is not None:
+            self._landing.busy = self._landing.busy and isinstance(message, PlaceChecked)
+            self._stopped(_as_stop(message.error))
+        elif isinstance(message, LandingEnded):
+            self._landing.ended(message)
+        elif isinstance(message, BaseChecked):
+            self._landing.base_checked(message)
+        elif fleet is not None and message.ready is not None:
+            fleet.checked(message.place, message.ready)
 
-    def _stopped(self, stopped: RunStopped) -> None:
-        self._note(stopped.exit_reason, stopped.why)
+    def _attempt_ended(self, message: AttemptEnded) -> None:
+        """Save what was decided, then carry it out: it lands, is settled and announced."""
+        record, error = self._state.run.active[message.task], message.error
+        if message.result is None:
+            assert error is not None
+            self._not_decided(record, message, error)
+            return
+        result = self._workspace.ended(record, message.result)
+        record = self._state.set_attempt(message.task, result=result)
+        if self._landing is None or not self._landing.takes(record, message.runs):
+            settle(self._own, self._ledger, record)
+        if error is not None:
+            stopped = _as_stop(error)
+            self._reason = self._noted(stopped.exit_reason, stopped.why)
+
+    def _not_decided(self, record: AttemptUnderWay, message: AttemptEnded, error: BaseException) -> None:
+        """An attempt could not go on: it is not counted, its task is pending again, and as a rule the run ends."""
+        if self._lanes is not None and self._lanes.was_trouble(record, error):
+            self._ledger.give_back(record.task)
+            return
+        stopped, settlement = _as_stop(error), Settlement(_as_stop(error).outcome, failed=False)
         if self._reason is None:
             self._place.watch(IterationFailed(stopped.outcome, stopped.why))
-            self._reason = stopped.exit_reason
+        self._ledger.give_back(record.task)
+        self._ledger.announce(
+            Announcement(iteration=record.iteration, mode=message.mode, settlement=settlement, lane=record.lane)
+        )
+        self._reason = self._reason or self._noted(stopped.exit_reason, stopped.why)
 
-    # Details
+    def _stopped(self, stopped: RunStopped) -> None:
+        """Something other than an attempt ends the run."""
+        if self._reason is None:
+            self._place.watch(IterationFailed(stopped.outcome, stopped.why))
+            self._reason = self._noted(stopped.exit_reason, stopped.why)
 
-    def _note(self, exit_reason: ExitReason, why: str) -> None:
-        self._shared.update(lambda run: self._note_end(run, exit_reason, why))
+    # What is reported and noted, whatever the handlers are
+
+    def _report_start(self, run: Run) -> None:
+        """Report what is about to begin, and which handlers replace others."""
+        statuses = tuple(task.status for task in self._own.files.tasks.load())
+        self._place.watch(RunStarted(statuses, run.max_iterations))
+        self._steps.report_replacements(write=run.iteration == 0)
+
+    def _noted(self, exit_reason: ExitReason, why: str) -> ExitReason:
+        """Keep why a handler or an error ended the run, in run.json and in progress.md; gives the reason."""
+        if exit_reason is not ExitReason.INTERRUPTED:
+            self._steps.write_notes(ProgressNote("loop.ended", f"{exit_reason}: {' '.join(why.split())[:500]}"))
+            self._state.set(exit_message=why)
+        return exit_reason
+
+
+def _check_place(fleet: Fleet, name: str, base: str) -> PlaceChecked:
+    return PlaceChecked(name, fleet.check(name, base))
+
+
+def _place_failed(name: str, error: BaseException) -> PlaceChecked:
+    return PlaceChecked(name, error=error)
+
+
+def _as_stop(error: BaseException) -> RunStopped:
+    """The end of a run because a thread could not go on. Raises the error if it is a bug."""
+    if isinstance(error, RunStopped):
+        return error
+    if isinstance(error, SamuelError | OSError):
+        why = error.message if isinstance(error, SamuelError) else str(error)
+        return RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR)
+    raise error

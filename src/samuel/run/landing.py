@@ -9,54 +9,52 @@ from msgspec.structs import replace
 from samuel.attempt.iteration_state import state_of_settled
 from samuel.attempt.steps import Steps
 from samuel.attempt.stop import RunStopped
-from samuel.attempt.workplace import Workplace
-from samuel.checks.memory import CheckMemory
 from samuel.events import AfterLand
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.history.attempts import KeptAttempt
 from samuel.history.reports import IterationFailed, LandingParked, LandingStarted, LaneReport, WorkLanded
-from samuel.history.run import LaneRecord, Run, TaskCells
+from samuel.history.run import AttemptUnderWay, Run, TaskCells
+from samuel.history.run_state import RunState
 from samuel.run.ledger import TaskLedger
-from samuel.run.settling import MOST_GREEN, Settled, refused, with_kept
+from samuel.run.settling import Settled, landed, refused, settled_in_lane, with_green, with_kept
 from samuel.run.threads import BaseChecked, LandingEnded, LaneThreads
 from samuel.tasks.task import Task
-from samuel.workspaces.lanes.branch import Branch
-from samuel.workspaces.lanes.merging import Merging, PreparedLanding, Refusal
-from samuel.workspaces.lanes.run_state import SharedRun
+from samuel.workspaces.lanes.lane_workspace import LaneWorkspace
+from samuel.workspaces.lanes.merging import PreparedLanding, Refusal
+from samuel.workspaces.settle import AppliedSettlement
 
 
 class LandingQueue:
     def __init__(
         self,
-        place: Workplace,
-        checks: CheckMemory,
+        workspace: LaneWorkspace,
         steps: Steps,
-        shared: SharedRun,
-        branch: Branch,
-        merging: Merging,
+        state: RunState,
         ledger: TaskLedger,
         threads: LaneThreads,
         stopped: Callable[[RunStopped], None],
     ) -> None:
         """`stopped` is told when the whole run has to end."""
-        self._place = place
-        self._checks = checks
+        self._workspace = workspace
+        self._place = workspace.place
         self._steps = steps
-        self._shared = shared
-        self._branch = branch
-        self._merging = merging
+        self._state = state
         self._ledger = ledger
         self._threads = threads
         self._stopped = stopped
         self._suspects: list[str] = []  # tasks whose checks failed on a base that nobody checked
-        self.passed: dict[str, tuple[CheckRun, ...] | None] = {}  # by task: the checks in its lane
-        self.landed: dict[str, str] = {}  # by task: the commit that this process landed it with
+        self._passed: dict[str, tuple[CheckRun, ...] | None] = {}  # by task: the checks in its lane
         self.busy = False
 
-    def suspects(self, record: LaneRecord) -> bool:
-        """Whether nobody has checked the commit that a failed attempt began with; then it is checked next."""
-        is_suspect = self._tree_of(record.base) not in self._shared.lanes.green
+    def takes(self, record: AttemptUnderWay, runs: tuple[CheckRun, ...] | None) -> bool:
+        """Whether the result of an attempt is settled from here: its work lands, or its base is checked first."""
+        assert record.result is not None
+        self._passed[record.task] = runs
+        if record.result.work:
+            return True
+        failed = record.result.settlement.outcome is IterationOutcome.QUALITY_FAILED
+        is_suspect = failed and self._workspace.tree_of(record.base) not in self._state.lanes.green
         if is_suspect:
             self._suspects.append(record.task)
         return is_suspect
@@ -65,10 +63,10 @@ class LandingQueue:
         """Merge and check what is ready, unless that is being done, nothing may land, or a task lands alone."""
         if self.busy:
             return
-        active = self._shared.lanes.active
+        active = self._state.run.active
         if self._suspects:
             self.busy = True
-            record, tasks = self._shared.record(self._suspects.pop(0)), self._ledger.by_id()
+            record, tasks = active[self._suspects.pop(0)], self._ledger.by_id()
             self._threads.begin(
                 "landing",
                 lambda: self._check_base(record, tasks),
@@ -87,21 +85,21 @@ class LandingQueue:
         if not ready:
             return
         try:
-            tip = self._branch.tip()
+            tip = self._workspace.branch.tip()
         except RunStopped as stopped:
             self._stopped(stopped)
             return
         ready.sort(key=lambda record: record.iteration)
         self.busy = True
         self._place.watch(LandingStarted(tuple(record.task for record in ready), len(active) - len(ready)))
-        run, green = self._shared.run, self._shared.lanes.green
+        run, green = replace(self._state.run, mode="implementation"), self._state.lanes.green
         self._threads.begin(
             "landing",
             lambda: self._prepare(run, ready, tasks, tip, green),
             lambda error: LandingEnded(error=error),
         )
 
-    def _decided_by_person(self, ready: list[LaneRecord], tasks: Mapping[str, Task]) -> list[LaneRecord]:
+    def _decided_by_person(self, ready: list[AttemptUnderWay], tasks: Mapping[str, Task]) -> list[AttemptUnderWay]:
         """Those of the ready records whose task a person did not complete, skip or block meanwhile."""
         left = []
         for record in ready:
@@ -111,7 +109,7 @@ class LandingQueue:
                 settlement = replace(
                     record.result.settlement, outcome=IterationOutcome.INCOMPLETE, row=TaskCells(), commit=None
                 )
-                self._ledger.settle([Settled(record, settlement)])
+                self._ledger.settle([settled_in_lane(record)._replace(settlement=settlement)])
             else:
                 left.append(record)
         return left
@@ -119,7 +117,7 @@ class LandingQueue:
     def _prepare(
         self,
         run: Run,
-        ready: Sequence[LaneRecord],
+        ready: Sequence[AttemptUnderWay],
         tasks: Mapping[str, Task],
         tip: str,
         green: Sequence[str],
@@ -128,29 +126,29 @@ class LandingQueue:
         own = [
             record.result.tree
             for record in ready
-            if record.result and (not record.place or self.passed.get(record.task))
+            if record.result and (not record.place or self._passed.get(record.task))
         ]
         trees = (*green, *own)
-        return LandingEnded(self._merging.prepare(run, ready, tasks, tip, trees, self._branch.name))
+        prepare, branch = self._workspace.merging.prepare, self._workspace.branch.name
+        return LandingEnded(prepare(run, ready, tasks, tip, trees, branch))
 
-    def _check_base(self, record: LaneRecord, tasks: Mapping[str, Task]) -> BaseChecked:
-        _, why = self._merging.check(self._shared.run, record.base, (), tasks)
-        return BaseChecked(record.task, self._tree_of(record.base), why)
+    def _check_base(self, record: AttemptUnderWay, tasks: Mapping[str, Task]) -> BaseChecked:
+        _, why = self._workspace.merging.check(self._state.run, record.base, (), tasks)
+        return BaseChecked(record.task, self._workspace.tree_of(record.base), why)
 
     def base_checked(self, message: BaseChecked) -> None:
         self.busy = False
-        record = self._shared.record(message.task)
+        record = self._state.run.active[message.task]
         if message.why:
+            self._ledger.give_back(message.task)
             self._base_is_broken(message.why)
             return
-        green = tuple(dict.fromkeys((*self._shared.lanes.green, message.tree)))
-        self._shared.set_lanes(green=green[-MOST_GREEN:])
-        assert record.result is not None
-        self._ledger.settle([Settled(record, record.result.settlement)])
+        self._state.set_lanes(green=with_green(self._state.lanes, message.tree))
+        self._ledger.settle([settled_in_lane(record)])
 
     def _base_is_broken(self, why: str) -> None:
         """End: nobody is to blame, so the tasks under way are pending again, and what is ready stays ready."""
-        text = f"the checks fail on `{self._branch.name}` itself\n{why}"
+        text = f"the checks fail on `{self._workspace.branch.name}` itself\n{why}"
         self._stopped(RunStopped(IterationOutcome.ABORTED, text, ExitReason.BASE_BROKEN))
 
     def ended(self, message: LandingEnded) -> None:
@@ -166,7 +164,7 @@ class LandingQueue:
             self._base_is_broken(prepared.broken_base)
         elif prepared.commit:
             try:
-                moved = self._branch.move(prepared)
+                moved = self._workspace.branch.move(prepared)
             except RunStopped as stopped:
                 self._stopped(stopped)
                 return
@@ -175,37 +173,41 @@ class LandingQueue:
 
     def _landed(self, prepared: PreparedLanding) -> None:
         """The branch has moved: the tasks are completed."""
-        commit = prepared.commit
-        runs = prepared.runs if prepared.runs is not None else self.passed.get(prepared.landing[0].task)
+        commit, branch = prepared.commit, self._workspace.branch.name
+        runs = prepared.runs if prepared.runs is not None else self._passed.get(prepared.landing[0].task)
         if runs is not None:
-            self._checks.set_verified(runs)
-        settled = [
-            Settled(record, record.result.settlement, commit) for record in prepared.landing if record.result
-        ]
+            self._workspace.checks.set_verified(runs)
         tasks = tuple(record.task for record in prepared.landing)
-        self.landed |= dict.fromkeys(tasks, commit)
-        self._place.watch(WorkLanded(tasks, commit, self._branch.name))
-        self._ledger.settle(settled, tip=commit, green=prepared.tree)
-        event = AfterLand(tasks=list(tasks), commit=commit, branch=self._branch.name)
-        run = replace(self._shared.run, iteration=prepared.landing[0].iteration)
-        first = settled[0]
-        task = self._ledger.by_id().get(first.record.task)  # a person may have removed it
-        self._steps.state = state_of_settled(self._place, run, task, first.settlement)
-        fired = self._steps.notify(run, event)
+        self._place.watch(WorkLanded(tasks, commit, branch))
+        settle_landed(self._ledger, prepared.landing, commit, prepared.tree)
+        first = prepared.landing[0]
+        assert first.result is not None
+        run = replace(self._state.run, iteration=first.iteration, mode=first.result.mode)
+        task = self._ledger.by_id().get(first.task)  # a person may have removed it
+        self._steps.state = state_of_settled(self._place, run, task, first.result.settlement)
+        fired = self._steps.notify(run, AfterLand(tasks=list(tasks), commit=commit, branch=branch))
         if fired.stopped:
-            self._shared.update(lambda run: run.complain("after:land", fired.reason))
+            self._state.change(lambda run: run.complain("after:land", fired.reason))
 
     def _refuse(self, refusal: Refusal) -> None:
-        record, tasks = refusal.record, self._ledger.by_id()
+        record = refusal.record
         assert record.result is not None
-        self._place.watch(LaneReport(record.lane, IterationFailed(refusal.outcome, refusal.why)))
-        ref = self._branch.refs.work_ref(record.task, record.attempt)
-        most = self._place.settings.max_task_attempts
-        task = tasks[record.task]
+        self._place.watch(LaneReport(record.lane or 0, IterationFailed(refusal.outcome, refusal.why)))
+        ref = self._workspace.branch.refs.work_ref(record.task, record.attempt)
+        task, most = self._ledger.by_id()[record.task], self._place.settings.max_task_attempts
         settlement = refused(record, task, refusal.outcome, refusal.why, ref, most)
-        last = KeptAttempt(record.result.tree, self._tree_of(record.base), ref)
-        self._shared.update(lambda run: with_kept(run, record.task, last))
-        self._ledger.settle([Settled(record, settlement)])
+        last = KeptAttempt(record.result.tree, self._workspace.tree_of(record.base), ref)
+        self._ledger.settle(
+            [Settled(record, settlement, AppliedSettlement(ref=ref))],
+            lambda run: with_kept(run, record.task, last),
+        )
 
-    def _tree_of(self, commit: str) -> str:
-        return self._branch.refs.facts(commit)[0][0]
+
+def settle_landed(ledger: TaskLedger, records: Sequence[AttemptUnderWay], commit: str, tree: str) -> None:
+    """Settle tasks that have landed with a commit of this tree."""
+    settled = [
+        Settled(record, record.result.settlement, AppliedSettlement(commit))
+        for record in records
+        if record.result is not None
+    ]
+    ledger.settle(settled, lambda run: landed(run, commit, tree, len(settled)))

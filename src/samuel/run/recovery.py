@@ -1,68 +1,63 @@
-"""What a run with lanes does first when the one before it was killed."""
+"""What a run does first when the one before it was killed, or was stopped before it had done what was decided."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from msgspec import UNSET
+from msgspec.structs import replace
 
-from samuel.base.errors import SamuelError
-from samuel.history.run import LaneRecord
+from samuel.history.run import AttemptUnderWay
+from samuel.history.run_state import RunState
+from samuel.run.landing import settle_landed
 from samuel.run.ledger import TaskLedger
-from samuel.run.settling import Settled, with_kept
-from samuel.workspaces.fleet.fleet import Fleet
-from samuel.workspaces.lanes.branch import Branch
-from samuel.workspaces.lanes.lane import Lane
-from samuel.workspaces.lanes.run_state import SharedRun
+from samuel.run.settling import Settled, settled_in_lane
+from samuel.workspaces.lanes.lane_workspace import LaneWorkspace
+from samuel.workspaces.own_tree import OwnTree
+from samuel.workspaces.workspace import AttemptWorkspace
 
 
-def resume(
-    shared: SharedRun, branch: Branch, ledger: TaskLedger, lanes: Mapping[int, Lane], fleet: Fleet | None
-) -> None:
-    """Carry out what was decided, take over what is ready, and release what came to no decision."""
-    state = shared.lanes
-    if (landing := state.landing) is not None:
-        if branch.finish(landing):
-            settled = [
-                Settled(record, record.result.settlement, landing.new)
-                for task in landing.tasks
-                if (record := state.active.get(task)) and record.result
-            ]
-            tree = branch.refs.facts(landing.new)[0][0]
-            shared.set_lanes(branch=landing.branch)
-            ledger.settle(settled, tip=landing.new, green=tree)
-        else:
-            shared.set_lanes(landing=None)
+def settle(own: OwnTree, ledger: TaskLedger, record: AttemptUnderWay) -> None:
+    """Carry out what was decided about a task of which nothing has to land on a branch of its own."""
+    assert record.result is not None
+    if record.lane is not UNSET:
+        ledger.settle([settled_in_lane(record)])
+        return
+    applied = own.land(record)
+    ledger.settle(
+        [Settled(record, record.result.settlement, applied)],
+        lambda run: replace(run, tree=own.files.attempts.state),
+    )
+
+
+def carry_out(own: OwnTree, ledger: TaskLedger, state: RunState) -> None:
+    """Carry out what was decided, and announce what was not announced."""
+    for record in state.run.decided:
+        if record.result is not None and not record.result.work:
+            settle(own, ledger, record)
     ledger.announce()
-    for record in list(shared.lanes.active.values()):
-        if record.result is None and record.place and fleet is not None:
-            _take_from_remote(shared, ledger, fleet, record)
-        elif record.result is None:
-            if record.lane in lanes:
-                _keep_what_is_left(shared, lanes[record.lane], record)
-            ledger.give_back([record.task])
-        elif not record.result.work:
-            ledger.settle([Settled(record, record.result.settlement)])
+
+
+def recover(workspace: AttemptWorkspace, own: OwnTree, ledger: TaskLedger, state: RunState) -> None:
+    """Finish a landing, carry out what was decided, and release what came to no decision."""
+    if isinstance(workspace, LaneWorkspace):
+        finish_landing(workspace, ledger, state)
+    for record in list(state.run.active.values()):
+        if record.result is not None:
+            continue
+        if (result := workspace.recover(record)) is not None:
+            state.set_attempt(record.task, result=result)
+        else:
+            ledger.give_back(record.task)
+    carry_out(own, ledger, state)
     ledger.release_unknown()
 
 
-def _take_from_remote(shared: SharedRun, ledger: TaskLedger, fleet: Fleet, record: LaneRecord) -> None:
-    """Take over what a machine handed over while no coordinator was there: its agent is not paid again."""
-    result = fleet.recovered(record)
-    if result is None:
-        ledger.give_back([record.task])
+def finish_landing(workspace: LaneWorkspace, ledger: TaskLedger, state: RunState) -> None:
+    """Finish a landing that was cut off."""
+    if (landing := state.lanes.landing) is None:
         return
-    shared.change_active(record.task, result=result)
-    if not result.work:
-        ledger.settle([Settled(shared.record(record.task), result.settlement)])
-
-
-def _keep_what_is_left(shared: SharedRun, lane: Lane, record: LaneRecord) -> None:
-    """Keep what a killed attempt changed in its lane in a ref."""
-    if not record.tree.task:
-        return  # its agent had not started
-    attempts = lane.attempts(shared.run.run_id, record.tree)
-    with suppress(SamuelError):
-        attempts.resume()
-        attempts.keep(record.task, record.attempt)
-        last = attempts.state.attempts.get(record.task)
-        shared.update(lambda run: with_kept(run, record.task, last))
+    if not workspace.branch.finish(landing):
+        state.set_lanes(landing=None)
+        return
+    state.set_lanes(branch=landing.branch)
+    records = [state.run.active[task] for task in landing.tasks if task in state.run.active]
+    settle_landed(ledger, records, landing.new, workspace.tree_of(landing.new))

@@ -1,19 +1,20 @@
-"""What a result of a lane means for the tasks and for what the run counts: pure functions."""
+"""What the result of an attempt means for the tasks and for what the run counts: pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.events.endings import IterationOutcome
 from samuel.history.attempts import KeptAttempt
-from samuel.history.run import MAX_FAILURE, LaneRecord, LanesState, Run, Settlement, TaskCells
-from samuel.run.shared_limits import merged_wait
+from samuel.history.run import MAX_FAILURE, AttemptUnderWay, LanesState, Run, Settlement, TaskCells
 from samuel.tasks.changes import new_task_id
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, Tasks
+from samuel.workspaces.settle import AppliedSettlement
 
 MOST_GREEN = 64
 
@@ -21,23 +22,30 @@ MOST_GREEN = 64
 class Settled(NamedTuple):
     """A task that is no longer under way, and what was decided about it."""
 
-    record: LaneRecord
+    record: AttemptUnderWay
     settlement: Settlement
-    commit: str = ""
-    probe: bool = False
+    applied: AppliedSettlement
+
+
+def settled_in_lane(record: AttemptUnderWay) -> Settled:
+    """A task of which nothing lands: what its attempt left in its lane is in a ref already."""
+    assert record.result is not None
+    settlement = record.result.settlement
+    ref = settlement.record.ref if settlement.record else ""
+    return Settled(record, settlement, AppliedSettlement(ref=ref))
 
 
 def with_results(tasks: Tasks, settled: Sequence[Settled]) -> list[Task]:
     """The task list after these settlements. Idempotent."""
     rows = list(tasks)
-    for record, settlement, commit, _ in settled:
+    for record, settlement, applied in settled:
         result = record.result
         for index, row in enumerate(rows):
             if row.id != record.task or row.status != "in_progress":
                 continue  # a person decided about it meanwhile
             row = result.cells.applied_to(row) if result else row
             row = settlement.row.applied_to(row)
-            rows[index] = replace(row, commit_sha=commit or row.commit_sha, claimed=False)
+            rows[index] = replace(row, commit_sha=applied.commit or row.commit_sha, claimed=False)
         rows += _added(rows, result.added if result else ())
     return rows
 
@@ -58,29 +66,35 @@ def _added(rows: Sequence[Task], added: Sequence[Task]) -> list[Task]:
     return new
 
 
-def counted(run: Run, lanes: LanesState, settled: Sequence[Settled], *, landed: bool) -> Run:
+def counted(run: Run, settled: Sequence[Settled]) -> Run:
     """The run after these settlements: each is counted, and waits to be announced."""
-    for record, settlement, _, probe in settled:
-        mode = record.result.mode if record.result else "implementation"
-        wait = settlement.wait
-        if wait is not None:
-            wait = merged_wait(run.waits.get(settlement.agent), wait, probe=probe)
-        waits, iteration = run.waits, run.iteration
-        run = replace(run, mode=mode, settlement=replace(settlement, wait=wait)).settled()
-        if wait is None and not probe and settlement.agent in waits:  # it began before the trouble did
-            run = replace(run, waits={**run.waits, settlement.agent: waits[settlement.agent]})
-        run = replace(run, unannounced=None, iteration=iteration, mode="implementation")
-        lanes = replace(
-            lanes,
-            active={task: other for task, other in lanes.active.items() if task != record.task},
-            unannounced=(*lanes.unannounced, (record.lane, record.iteration, mode, settlement)),
-            conflicts=_conflicts(lanes, record, settlement),
-            landed=lanes.landed + landed,
-        )
-    return replace(run, lanes=lanes, working=bool(lanes.active))
+    for record, settlement, _ in settled:
+        run = run.settled(record, settlement)
+        if record.lane is UNSET or run.lanes is UNSET:
+            continue
+        run = replace(run, lanes=replace(run.lanes, conflicts=_conflicts(run.lanes, record, settlement)))
+        last = record.tree.attempts.get(record.task)
+        if settlement.outcome is IterationOutcome.COMPLETED:
+            run = with_kept(run, record.task, None)
+        elif last is not None and not (record.result and record.result.work):
+            run = with_kept(run, record.task, last)
+    return run
 
 
-def _conflicts(lanes: LanesState, record: LaneRecord, settlement: Settlement) -> dict[str, int]:
+def landed(run: Run, commit: str, tree: str, count: int) -> Run:
+    """The run after so many tasks landed with a commit of this tree, on which the checks passed."""
+    assert run.lanes is not UNSET
+    lanes = run.lanes
+    green = with_green(lanes, tree)
+    return replace(run, lanes=replace(lanes, tip=commit, landing=None, green=green, landed=lanes.landed + count))
+
+
+def with_green(lanes: LanesState, tree: str) -> tuple[str, ...]:
+    """The trees on which the checks passed, with one more."""
+    return tuple(dict.fromkeys((*lanes.green, tree)))[-MOST_GREEN:]
+
+
+def _conflicts(lanes: LanesState, record: AttemptUnderWay, settlement: Settlement) -> dict[str, int]:
     if settlement.outcome is IterationOutcome.CONFLICT:
         return {**lanes.conflicts, record.task: lanes.conflicts.get(record.task, 0) + 1}
     if settlement.outcome is IterationOutcome.COMPLETED:
@@ -89,7 +103,7 @@ def _conflicts(lanes: LanesState, record: LaneRecord, settlement: Settlement) ->
 
 
 def refused(
-    record: LaneRecord,
+    record: AttemptUnderWay,
     task: Task,
     outcome: IterationOutcome,
     why: str,
@@ -125,3 +139,11 @@ def with_kept(run: Run, task: str, last: KeptAttempt | None) -> Run:
     if last is not None:
         attempts[task] = last
     return replace(run, tree=replace(run.tree, attempts=attempts))
+
+
+def without(run: Run, tasks: Sequence[str]) -> Run:
+    """The run after these tasks came to no decision: what their lanes were left with is not lost."""
+    for task in tasks:
+        if last := run.active[task].tree.attempts.get(task):
+            run = with_kept(run, task, last)
+    return run.without(*tasks)

@@ -8,22 +8,12 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from samuel.events.loop import CheckRun
-from samuel.history.run import AttemptResult
 from samuel.process.tree import end_calls, resume_calls
 from samuel.workspaces.fleet.wire import ReadyLine
 from samuel.workspaces.lanes.merging import PreparedLanding
+from samuel.workspaces.workspace import AttemptEnded
 
 LAST_WORDS = 10.0  # seconds that threads have to end when their processes are killed
-
-
-class AttemptEnded(NamedTuple):
-    """An attempt in a lane came to a result, or could not go on."""
-
-    task: str
-    result: AttemptResult | None = None
-    runs: tuple[CheckRun, ...] | None = None
-    error: BaseException | None = None
 
 
 class LandingEnded(NamedTuple):

@@ -1,4 +1,4 @@
-"""Putting a settlement into the task file, and into git if `commit` is set.
+"""Carrying out a settlement in the user's own work tree: a commit if `commit` is set, or the work put away.
 
 Idempotent: applying the same settlement again changes nothing.
 """
@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
-
-from msgspec.structs import replace
 
 from samuel.attempt.evidence import sealed_for_commit
 from samuel.attempt.run_files import RunFiles
@@ -24,13 +22,14 @@ from samuel.git.kept_refs import landed_ref
 from samuel.history.attempts import DISCOVERY
 from samuel.history.reports import WorkPutAway
 from samuel.history.run import Run, Settlement
-from samuel.tasks.task import Task
 from samuel.trust.commands import commit_hooks
 
 TRAILER = "Samuel-Iteration"
 
 
 class AppliedSettlement(NamedTuple):
+    """Where the work of a settled attempt is."""
+
     commit: str = ""
     ref: str = ""
     """Where a failed attempt is kept."""
@@ -38,26 +37,17 @@ class AppliedSettlement(NamedTuple):
     """Why the work has no commit, though it should."""
 
 
-def apply(place: Workplace, files: RunFiles, run: Run) -> AppliedSettlement:
-    """Carry out the settlement that the run saved. The state of the attempts changes with it."""
-    settlement = run.settlement
-    assert settlement is not None
-    row, sha, commit_error = settlement.row, "", ""
-    marked = SourceMarks(place).write(settlement.task_id) if row.status == "completed" else ()
+def apply(place: Workplace, files: RunFiles, run: Run, settlement: Settlement) -> AppliedSettlement:
+    """Carry out a settlement that is saved. The state of the attempts changes with it."""
+    sha, commit_error = "", ""
+    marked = SourceMarks(place).write(settlement.task_id) if settlement.row.status == "completed" else ()
     if settlement.commit is not None:
         with sealed_for_commit(place, files.tasks, run):
             own = [path for path in marked if not files.attempts.is_persons(path) and path not in run.dirty]
             sha, commit_error = _commit(place, run, settlement, own)
         if sha:
-            row = replace(row, commit_sha=sha)  # else the sha that the agent gave for its own commit stays
             _hold(files, run, settlement.task_id, sha)
     ref = _settle_tree(place, files, settlement, marked)
-    if settlement.task_id:
-
-        def settled(tasks: tuple[Task, ...]) -> list[Task]:
-            return [row.applied_to(task) if task.id == settlement.task_id else task for task in tasks]
-
-        files.tasks.change(settled)
     return AppliedSettlement(sha, ref, commit_error)
 
 

@@ -232,7 +232,7 @@ def test_run_init_keeps_the_tasks_that_there_are_without_force(samuel, put, thre
 
 def test_run_init_force_forgets_a_run_that_was_killed(samuel, put, three):
     """It would go on, and put what it decided about the old task 1 onto the new one."""
-    killed = Run(run_id="run-1", methodology="ralph", agent="x", started_at=0, max_iterations=5, working=True)
+    killed = Run(run_id="run-1", methodology="ralph", agent="x", started_at=0, max_iterations=5)
     RunFile(three.directory).save(killed)
     put("prd.md", PRD)
     assert samuel("run", "init", "--prd", "prd.md", "--force").code == 0

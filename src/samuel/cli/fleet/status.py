@@ -10,7 +10,7 @@ from samuel.base import paths
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run import run_file, state_directory
-from samuel.history.run import LaneRecord, Run
+from samuel.history.run import AttemptUnderWay, Run
 from samuel.workspaces.fleet.drain import drained
 
 COLUMNS = ("place", "state", "slots", "tasks", "machine", "why")
@@ -48,7 +48,7 @@ def status(here: CommandContext) -> int:
 def machines(run: Run, away: tuple[str, ...]) -> list[dict[str, Any]]:
     """The machines of a run as the data of `--json`; those of a cluster follow it."""
     assert run.lanes is not UNSET
-    working = [record for record in run.lanes.active.values() if record.result is None]
+    working = [record for record in run.active.values() if record.result is None]
     entries = []
     for name, place in run.lanes.fleet.items():
         entry = {
@@ -82,7 +82,7 @@ def machines(run: Run, away: tuple[str, ...]) -> list[dict[str, Any]]:
     return entries
 
 
-def _tasks(records: Iterable[LaneRecord]) -> list[dict[str, Any]]:
+def _tasks(records: Iterable[AttemptUnderWay]) -> list[dict[str, Any]]:
     return [
         {"task": record.task, "attempt": record.attempt, "lane": record.lane, "agent": record.agent}
         for record in records

@@ -235,7 +235,8 @@ class PlainDisplay:
 
     def _end(self, report: RunEnded) -> str:
         why = first_line(report.message)
-        is_shown = why == self._reason or report.reason is ExitReason.BASELINE_FAILED
+        reasons = [self._reason, *(lane._reason for lane in self._lanes.values())]
+        is_shown = why in reasons or report.reason is ExitReason.BASELINE_FAILED
         message = [f"  {why}"] if why and not is_shown else []
         return "\n".join([end_line(report), *message, *(f"  {step}" for step in next_steps(report))])
 

@@ -4,7 +4,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import click
-from msgspec import UNSET
 
 from samuel.base import paths
 from samuel.base.clock import SystemClock
@@ -103,6 +102,6 @@ def _lanes(here: CommandContext, state: Path) -> tuple[Git, list[ListedLane]]:
     if not git.is_repository:
         return git, []
     run = run_file(state).load()
-    active = run.lanes.active if run is not None and run.lanes is not UNSET else {}
+    active = run.active if run is not None else {}
     directory = lanes_directory(paths.User.from_environment(), here.root, state)
     return git, listed_lanes(git, directory, active)

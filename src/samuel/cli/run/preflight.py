@@ -139,11 +139,6 @@ def _refuse_without_checks(app: App) -> None:
 def _refuse_without_lanes(app: App) -> None:
     """Lanes are work trees of a repository that has a commit."""
     place = app.workplace
-    if place.settings.pilot.enabled:
-        raise UsageError(
-            "lanes work on the tasks that there are, and pilot mode looks for more",
-            "leave out `--parallel` and `--place`, or pilot mode",
-        )
     if not place.git.is_repository or not place.git.head():
         raise SamuelError(
             "lanes are work trees of a git repository, and this project has no commit yet",

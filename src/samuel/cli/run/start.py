@@ -29,7 +29,7 @@ from samuel.history.budgets import NOTHING_ADDED, AddedBudget
 from samuel.history.no_task import WITHOUT_TASK
 
 if TYPE_CHECKING:
-    from samuel.run.loop import Loop
+    from samuel.run.coordinator import Coordinator
 
 # Both write the duration of each call to progress.md, so that the numbers outlive the terminal.
 PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] lines to progress.md."
@@ -141,7 +141,7 @@ def chosen_places(places: tuple[str, ...], parallel: int | None) -> tuple[PlaceS
     return place_specs(places) if parallel is None else (PlaceSpec("local", parallel),)
 
 
-def _dry_run(here: CommandContext, loop: Loop, agent: str) -> int:
+def _dry_run(here: CommandContext, loop: Coordinator, agent: str) -> int:
     """Print the prompt of one iteration, also where a later step would stop it."""
     data = loop.dry_run(agent)
     blocks = []

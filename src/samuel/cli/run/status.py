@@ -73,8 +73,8 @@ def status(here: CommandContext) -> int:
         data |= {"exit_message": run.exit_message, "repository": _repository(history)}
         blocks += ["", *_run_lines(run, live, seconds, now)]
         if run.lanes is not UNSET:
-            data |= lanes_data(run.lanes)
-            blocks += lane_lines(run.lanes, tasks, now)
+            data |= lanes_data(run, run.lanes)
+            blocks += lane_lines(run, run.lanes, tasks, now)
         elif branch := _unfinished_branch(here, run):
             data |= {"branch": branch.name, "from_branch": branch.from_branch}
             blocks.append(f"branch      {branch.name}, from {branch.origin}")

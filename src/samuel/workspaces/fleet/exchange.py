@@ -17,7 +17,7 @@ from samuel.git.git import Git, GitFailed
 from samuel.git.kept_refs import PREFIX, KeptRefs, attempt_ref, part, work_ref
 from samuel.git.transport import PushRefused, RemoteRepository, TransferFailed, is_shallow, remote_of
 from samuel.history.attempts import KeptAttempt
-from samuel.history.run import LaneRecord
+from samuel.history.run import AttemptUnderWay
 from samuel.workspaces.fleet.patience import patiently
 from samuel.workspaces.fleet.records import read_record
 from samuel.workspaces.fleet.wire import RefKind, ResultLine, remote_ref
@@ -70,7 +70,7 @@ class Exchange:
                 self._published |= new
         return needed
 
-    def take(self, line: ResultLine, record: LaneRecord) -> ResultLine:
+    def take(self, line: ResultLine, record: AttemptUnderWay) -> ResultLine:
         """Fetch the work that a record is about, or what a failed attempt left, and hold it in refs of this run.
 
         Raises SamuelError if the two do not fit together: then nothing has succeeded.
@@ -107,7 +107,7 @@ class Exchange:
             line = replace(line, last=KeptAttempt(tree, tree))
         return line
 
-    def find(self, record: LaneRecord, patience: float | None = None) -> ResultLine | None:
+    def find(self, record: AttemptUnderWay, patience: float | None = None) -> ResultLine | None:
         """The record of an attempt that nobody listened to; None if the machine came to no result.
 
         `patience` is how many seconds the remote may be away, instead of those of the settings.
@@ -144,7 +144,7 @@ class Exchange:
         self._repository.delete(removed)
         return tuple(removed), tuple(sorted(left))
 
-    def _name(self, kind: RefKind, record: LaneRecord) -> str:
+    def _name(self, kind: RefKind, record: AttemptUnderWay) -> str:
         return remote_ref(self._prefix, kind, part(record.task), record.attempt, record.iteration)
 
     def _fetched(self, ref: str) -> str:

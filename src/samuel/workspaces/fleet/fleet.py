@@ -13,7 +13,8 @@ from samuel.base.errors import SamuelError
 from samuel.events.loop import CheckRun
 from samuel.history.attempts import TreeState
 from samuel.history.reports import Report
-from samuel.history.run import AttemptResult, LaneRecord
+from samuel.history.run import AttemptResult, AttemptUnderWay
+from samuel.history.run_state import RunState
 from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
 from samuel.version import __version__
 from samuel.workspaces.fleet.drain import drained
@@ -40,7 +41,6 @@ from samuel.workspaces.fleet.wire import (
     line_of,
 )
 from samuel.workspaces.lanes.attempt import AttemptRequest
-from samuel.workspaces.lanes.run_state import SharedRun
 
 MOST_TROUBLES = 5  # in a row; then a place gets no more work
 LONGEST_WAIT = 300.0  # seconds
@@ -53,19 +53,19 @@ class Fleet:
     def __init__(
         self,
         project: Workplace,
-        shared: SharedRun,
+        state: RunState,
         options: FleetOptions,
         first_lane: int,
         watch: Callable[[int, Report], None],
     ) -> None:
         """Open the places. Raises SamuelError if one cannot be used from here, or there is no remote."""
         self._project = project
-        self._shared = shared
+        self._state = state
         self._options = options
         self._watch = watch
         settings = options.settings
         self.exchange = Exchange(
-            project.git, options.directory, settings.remote, shared.run.run_id, settings.patience
+            project.git, options.directory, settings.remote, state.run.run_id, settings.patience
         )
         refuse_exposed(project.git, project.lanes.copy)
         self._rules = rule_digests(project.root)
@@ -135,7 +135,7 @@ class Fleet:
         return "; ".join(whys)
 
     def _drained(self) -> tuple[str, ...]:
-        return drained(self._project.record, self._shared.run.run_id)
+        return drained(self._project.record, self._state.run.run_id)
 
     # One conversation with a machine
 
@@ -156,7 +156,7 @@ class Fleet:
 
     def check_each(self, name: str, base: str) -> list[tuple[str, ReadyLine | SamuelError]]:
         """The answers of the machines of a cluster, by id, or that of the one machine which the place is."""
-        machine, agent = self._machines[name], self._shared.run.agent
+        machine, agent = self._machines[name], self._state.run.agent
         try:
             needed = self.exchange.publish(base)
         except RemoteAway as error:
@@ -174,7 +174,7 @@ class Fleet:
         The answers are as those of `check_each`.
         """
         machine = self._machines[name]
-        request = self._request(machine, "", {}, self._shared.run.agent)
+        request = self._request(machine, "", {}, self._state.run.agent)
 
         def prune(member: str) -> InventoryLine:
             listing = replace(request, prune=PruneRequest(runs=runs))
@@ -192,9 +192,10 @@ class Fleet:
         return f"{name}/{self._machines[name].member_name(member)}" if member else name
 
     def attempt(
-        self, request: AttemptRequest, record: LaneRecord
+        self, request: AttemptRequest, record: AttemptUnderWay
     ) -> tuple[AttemptResult, tuple[CheckRun, ...] | None]:
         """Have an attempt done. Raises what is in TROUBLE, or RunStopped."""
+        assert request.task is not None, "a discovery is made here"
         machine, task = self._machines[record.place], request.task.id
         last = request.last_attempts.get(task)
         needed = self.exchange.publish(request.base, task, last)
@@ -225,7 +226,7 @@ class Fleet:
             raise PlaceBroken(f"`{record.place}` answered an attempt with a line `{type(line).__name__}`")
         return self._taken(line, record)
 
-    def recovered(self, record: LaneRecord, patience: float | None = None) -> AttemptResult | None:
+    def recovered(self, record: AttemptUnderWay, patience: float | None = None) -> AttemptResult | None:
         """What an attempt handed over that nobody listened to: then its agent is not paid again."""
         try:
             line = self.exchange.find(record, patience)
@@ -242,7 +243,7 @@ class Fleet:
         return self._taken(line, record, fetched=True)[0]
 
     def _taken(
-        self, line: ResultLine, record: LaneRecord, *, fetched: bool = False
+        self, line: ResultLine, record: AttemptUnderWay, *, fetched: bool = False
     ) -> tuple[AttemptResult, tuple[CheckRun, ...] | None]:
         """The result in the words of this repository."""
         if not fetched:
@@ -258,7 +259,7 @@ class Fleet:
             settlement = replace(settlement, record=entry)
         if line.last is not None and not line.result.work:
             tree = TreeState(attempts={record.task: line.last})
-            self._shared.change_active(record.task, tree=tree)
+            self._state.set_attempt(record.task, tree=tree)
         return replace(line.result, settlement=settlement), line.checks
 
     def _request(self, machine: FleetMachine, base: str, needed: dict[str, str], agent: str) -> MachineRequest:
@@ -286,7 +287,7 @@ class Fleet:
             room=ROOM,
         )
 
-    def _ask(self, machine: FleetMachine, command: PlaceCommand, record: LaneRecord) -> Line:
+    def _ask(self, machine: FleetMachine, command: PlaceCommand, record: AttemptUnderWay) -> Line:
         """The last line of an attempt; what comes before is reported and collected."""
         connection = machine.place.start(command)
 
@@ -294,8 +295,8 @@ class Fleet:
             nonlocal record
             if connection.machine and not record.machine:
                 record = replace(record, machine=machine.member_name(connection.machine))
-                self._shared.change_active(record.task, machine=record.machine)
-            self._watch(record.lane, report)
+                self._state.set_attempt(record.task, machine=record.machine)
+            self._watch(record.lane or 0, report)
 
         try:
             return listen(machine.name, connection, Inbox(self._project), watch)
@@ -373,8 +374,8 @@ class Fleet:
             name: replace(machine.state, machines=machine.machine_states())
             for name, machine in self._machines.items()
         }
-        if self._shared.run.lanes is not UNSET:
-            self._shared.set_lanes(fleet=states)
+        if self._state.run.lanes is not UNSET:
+            self._state.set_lanes(fleet=states)
 
     def tidy(self) -> None:
         """Remove the refs of the run from the remote: all of its work has landed."""

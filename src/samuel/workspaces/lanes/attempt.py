@@ -28,7 +28,7 @@ from samuel.git import worktrees
 from samuel.git.kept_refs import KeptRefs, work_ref
 from samuel.history.attempts import DISCOVERY, Attempts, KeptAttempt
 from samuel.history.budgets import AddedBudget
-from samuel.history.run import AttemptResult, Run, Settlement, TaskCells
+from samuel.history.run import UNCHANGED, AttemptResult, Run, Settlement, TaskCells
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.lanes.collect import collect
 from samuel.workspaces.lanes.lane import Lane
@@ -46,7 +46,8 @@ NOT_SIGNED = (
 class AttemptRequest(NamedTuple):
     run: Run
     """With the number of the iteration and the agent."""
-    task: Task
+    task: Task | None
+    """None for a discovery."""
     tasks: Tasks
     base: str
     """The commit to begin with."""
@@ -107,7 +108,8 @@ def work(
         if lane.is_worktree():  # else the next attempt would go on with nothing
             with suppress(SamuelError, OSError):
                 files.attempts.observe()
-                ref = files.attempts.keep(task.id, task.attempts + 1)
+                name, number = (task.id, task.attempts + 1) if task else (DISCOVERY, run.iteration)
+                ref = files.attempts.keep(name, number)
                 save(replace(iteration.run, tree=files.attempts.state))
         why = lane.damage() if _ends_the_run(error) else ""
         if not why:
@@ -132,23 +134,26 @@ def _damaged(lane: Lane, request: AttemptRequest, iteration: Iteration, why: str
     """
     task, most = request.task, lane.place.settings.max_task_attempts
     lane.renew(request.base)
-    own = replace(task, status="in_progress")
-    lane.place.tasks.replace_all([own if row.id == task.id else row for row in request.tasks])
+    own = replace(task, status="in_progress") if task else None
+    lane.place.tasks.replace_all([own if own and row.id == own.id else row for row in request.tasks])
     settlement = iteration.refused(IterationOutcome.ABORTED, f"the agent damaged its lane: {why}")
+    record = replace(settlement.record, ref=ref) if settlement.record else None
+    settlement = replace(settlement, tree="keep", record=record)
+    if task is None:
+        return settlement
     attempts = task.attempts + 1
     row = replace(settlement.row, status="blocked" if attempts >= most else "pending", attempts=attempts)
-    record = replace(settlement.record, ref=ref) if settlement.record else None
-    return replace(settlement, row=row, gave_up=attempts >= most, tree="keep", record=record)
+    return replace(settlement, row=row, gave_up=attempts >= most)
 
 
 def _place(place: Workplace, *, fresh: bool) -> Workplace:
     return replaced(place, settings=replaced(place.settings, retry="fresh")) if fresh else place
 
 
-def _begin_meter(place: Workplace, run: Run, task: Task) -> None:
+def _begin_meter(place: Workplace, run: Run, task: Task | None) -> None:
     """An attempt is ended when it alone has used a whole budget: what others use meanwhile is not its fault."""
     added = AddedBudget(run.added_budget.tokens, run.added_budget.cost_usd)
-    place.meter.begin(run={}, task=run.task_usage.get(task.id, {}), day={}, added=added)
+    place.meter.begin(run={}, task=run.task_usage.get(task.id, {}) if task else {}, day={}, added=added)
 
 
 def _commit(place: Workplace, files: RunFiles, run: Run, settlement: Settlement) -> str:
@@ -183,10 +188,12 @@ def _put_into_ref(attempts: Attempts, settlement: Settlement) -> Settlement:
     return replace(settlement, record=record)
 
 
-def _changes(task: Task, before: Tasks, after: Tasks) -> tuple[TaskCells, tuple[Task, ...]]:
+def _changes(task: Task | None, before: Tasks, after: Tasks) -> tuple[TaskCells, tuple[Task, ...]]:
     """What the agent changed of its task's row, and the tasks that it added."""
     ids = {row.id for row in before}
     added = tuple(row for row in after if row.id not in ids)
+    if task is None:
+        return UNCHANGED, added
     own = next((row for row in after if row.id == task.id), task)
     row_before = replace(task, status="in_progress")
     cells = {name: getattr(own, name) for name in OWN_CELLS if getattr(own, name) != getattr(row_before, name)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,9 +18,9 @@ from samuel.git.own_index import OwnIndex
 from samuel.history.own_branch import own_branch, refuse_name_clash
 from samuel.history.reports import BranchChosen
 from samuel.history.run import LandingRecord, LanesState
+from samuel.history.run_state import RunState
 from samuel.workspaces.lanes import person_tree
 from samuel.workspaces.lanes.merging import PreparedLanding
-from samuel.workspaces.lanes.run_state import SharedRun
 
 
 def first_state(git: Git, run_id: str, count: int, *, own: bool) -> tuple[LanesState, str]:
@@ -36,21 +36,22 @@ def first_state(git: Git, run_id: str, count: int, *, own: bool) -> tuple[LanesS
 class Branch:
     """The branch of one run."""
 
-    def __init__(self, place: Workplace, shared: SharedRun, directory: Path) -> None:
+    def __init__(self, place: Workplace, state: RunState, directory: Path) -> None:
         """`directory` is Samuel's own, beside the lanes."""
         self._place = place
         self._git = place.git
-        self._shared = shared
+        self._state = state
         self._lanes = directory.parent
         own = OwnIndex(place.git, directory)
-        self.refs = LandingRefs(place.git, own, shared.run.run_id)
+        self.refs = LandingRefs(place.git, own, state.run.run_id)
         self.notes: list[str] = []
         """What agents did to the branch, for the record of an attempt."""
+        self._landed: dict[str, str] = {}  # by task: the commit that this process landed it with
         self._tip = ""  # what it was when it was last looked at, or moved; "" to look again
 
     @property
     def name(self) -> str:
-        return self._shared.lanes.branch
+        return self._state.lanes.branch
 
     @property
     def _ref(self) -> str:
@@ -61,11 +62,11 @@ class Branch:
 
         Raises RunStopped if a person moved it in another way than by a commit.
         """
-        lanes = self._shared.lanes
+        lanes = self._state.lanes
         if self._tip and self._tip == lanes.tip:
             return self._tip
         now = self._tip = self.refs.of(self._ref).get(self._ref, "")
-        if not now and lanes.branch == own_branch(self._shared.run.run_id) and not lanes.landed:
+        if not now and lanes.branch == own_branch(self._state.run.run_id) and not lanes.landed:
             return lanes.tip  # its first landing makes it
         if now == lanes.tip:
             return now
@@ -80,7 +81,7 @@ class Branch:
         if lane := self._lane_that_has(now):
             what = f"moved it to {now[:12]}, a commit of lane {lane} that no check has passed on"
             return self._take_back(now, what)
-        self._shared.set_lanes(tip=now)
+        self._state.set_lanes(tip=now)
         return now
 
     def _is_where_the_person_is(self, commit: str) -> bool:
@@ -92,7 +93,7 @@ class Branch:
 
     def _take_back(self, now: str, what: str) -> str:
         """Put the branch back to where Samuel had it, after an agent moved it; what it had stays in a ref."""
-        run, tip, held = self._shared.run, self._shared.lanes.tip, ""
+        run, tip, held = self._state.run, self._state.lanes.tip, ""
         if now:
             ref = agent_ref(run.run_id, run.iterations_run, f"{self._ref}/{now[:12]}")
             self.refs.hold(ref, now)
@@ -116,12 +117,12 @@ class Branch:
                 return entry.path.name
         return ""
 
-    def restore_landed(self, commits: Mapping[str, str]) -> list[str]:
-        """Make the refs again of tasks that this run has landed, by task; those that were gone."""
+    def restore_landed(self) -> list[str]:
+        """Make the refs again of tasks that have landed since the start; those that were gone."""
         refs = self.refs.landed()
-        gone = [task for task in commits if self.refs.landed_ref(task) not in refs]
+        gone = [task for task in self._landed if self.refs.landed_ref(task) not in refs]
         if gone:
-            changes = [RefChange(self.refs.landed_ref(task), commits[task], "") for task in gone]
+            changes = [RefChange(self.refs.landed_ref(task), self._landed[task], "") for task in gone]
             self.refs.change(changes, "samuel: landed before")
         return gone
 
@@ -132,7 +133,7 @@ class Branch:
     def move(self, prepared: PreparedLanding) -> bool:
         """Move the branch to what was prepared; False if its tip has moved meanwhile. Saved before it is done."""
         branch, old, followed = self.name, prepared.tip, False
-        if branch == self._shared.lanes.from_branch:
+        if branch == self._state.lanes.from_branch:
             status = self._git.status()
             if status.branch == branch and status.head != prepared.tip:
                 self.look_again()
@@ -141,7 +142,7 @@ class Branch:
             why = person_tree.why_not(self._git, branch, prepared.added, status)
             followed = not why
             if why:
-                branch, old = own_branch(self._shared.run.run_id), ""
+                branch, old = own_branch(self._state.run.run_id), ""
                 self._place.watch(BranchChosen(branch, why))
         elif not self.refs.of(self._ref):
             old = ""
@@ -152,11 +153,11 @@ class Branch:
             tasks=tuple(record.task for record in prepared.landing),
             followed=followed,
         )
-        self._shared.set_lanes(landing=landing, branch=branch)
+        self._state.set_lanes(landing=landing, branch=branch)
         try:
             self.refs.change(self._changes(landing), f"samuel: {', '.join(landing.tasks)}")
         except GitFailed as error:
-            self._shared.set_lanes(landing=None)
+            self._state.set_lanes(landing=None)
             self.look_again()
             if existing := self._landed_already(landing):
                 why = f"`{existing}` exists already, though its task has not landed: {error.message}"
@@ -165,6 +166,7 @@ class Branch:
                 return False
             raise
         self._tip = landing.new
+        self._landed |= dict.fromkeys(landing.tasks, landing.new)
         self._follow(landing, prepared.tip)
         return True
 
@@ -194,10 +196,10 @@ class Branch:
     def sweep(self, directory: Path) -> None:
         """Remove the locks that a killed git of ours left; wait for one that still runs."""
         shared = self._git.location().shared
-        own = f"{PREFIX}/{part(self._shared.run.run_id)}"
+        own = f"{PREFIX}/{part(self._state.run.run_id)}"
         worktrees.wait_for_others(directory)
         worktrees.sweep_locks(shared, worktrees.locks_below(shared, own, f"refs/heads/{OWN}"))
-        if (landing := self._shared.lanes.landing) is None:
+        if (landing := self._state.lanes.landing) is None:
             return
         names = [f"refs/heads/{landing.branch}.lock", *worktrees.lock_names(self._git)]
         if left := worktrees.sweep_shared_locks(self._git, names):

@@ -12,7 +12,7 @@ from samuel.git import worktrees
 from samuel.git.git import Git
 from samuel.git.kept_refs import PREFIX
 from samuel.git.trees import Trees
-from samuel.history.run import LaneRecord
+from samuel.history.run import AttemptUnderWay
 from samuel.workspaces.lanes.lane import LANDING_NAME, private_directory
 
 PRUNED = f"{PREFIX}/pruned"
@@ -44,7 +44,7 @@ def of_fleet(directory: Path) -> bool:
     return directory.name.endswith(_OF_FLEET)
 
 
-def listed_lanes(git: Git, directory: Path, active: Mapping[str, LaneRecord]) -> list[ListedLane]:
+def listed_lanes(git: Git, directory: Path, active: Mapping[str, AttemptUnderWay]) -> list[ListedLane]:
     """The lanes that git knows below this directory, by name."""
     tasks = {str(record.lane): record.task for record in active.values() if record.result is None}
     lanes = [

@@ -23,7 +23,7 @@ from samuel.events import BeforeLand, QualityCheck
 from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.git.landing import LandingRefs, Merge, changed_paths
-from samuel.history.run import LaneRecord, Run
+from samuel.history.run import AttemptUnderWay, Run
 from samuel.prompts.prompt_context import StateNames
 from samuel.tasks.task import Task
 from samuel.workspaces.lanes.collect import notes_collected
@@ -36,7 +36,7 @@ MAX_NAMED = 5
 class Refusal(NamedTuple):
     """Work that does not land: the attempt failed after all."""
 
-    record: LaneRecord
+    record: AttemptUnderWay
     outcome: IterationOutcome
     why: str
 
@@ -44,7 +44,7 @@ class Refusal(NamedTuple):
 class Denial(NamedTuple):
     """Work that a handler of `before:land` does not let land before a person agrees."""
 
-    record: LaneRecord
+    record: AttemptUnderWay
     reason: str
 
 
@@ -54,7 +54,7 @@ class PreparedLanding(NamedTuple):
     commit: str = ""
     """The commit to move the branch to; "" if nothing can land."""
     tree: str = ""
-    landing: tuple[LaneRecord, ...] = ()
+    landing: tuple[AttemptUnderWay, ...] = ()
     refused: tuple[Refusal, ...] = ()
     denied: tuple[Denial, ...] = ()
     added: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class PreparedLanding(NamedTuple):
 class _Merged(NamedTuple):
     commit: str
     tree: str
-    entries: tuple[LaneRecord, ...]
+    entries: tuple[AttemptUnderWay, ...]
     refused: tuple[Refusal, ...]
 
 
@@ -81,14 +81,14 @@ class Merging:
     def prepare(
         self,
         run: Run,
-        entries: Sequence[LaneRecord],
+        entries: Sequence[AttemptUnderWay],
         tasks: Mapping[str, Task],
         tip: str,
         green: Sequence[str],
         branch: str,
     ) -> PreparedLanding:
         """What of these can land on the tip of the branch. `green` are trees on which the checks passed."""
-        allowed: list[LaneRecord] = []
+        allowed: list[AttemptUnderWay] = []
         denied: list[Denial] = []
         refused: list[Refusal] = []
         added: list[str] = []
@@ -107,7 +107,12 @@ class Merging:
         return prepared._replace(refused=refusals, denied=tuple(denied), added=tuple(added))
 
     def _largest_green(
-        self, run: Run, entries: Sequence[LaneRecord], tasks: Mapping[str, Task], tip: str, green: Sequence[str]
+        self,
+        run: Run,
+        entries: Sequence[AttemptUnderWay],
+        tasks: Mapping[str, Task],
+        tip: str,
+        green: Sequence[str],
     ) -> PreparedLanding:
         merged = self._merge(run, entries, tasks, tip)
         if not merged.entries:
@@ -133,9 +138,9 @@ class Merging:
             tip, refused=(*merged.refused, Refusal(record, IterationOutcome.QUALITY_FAILED, text))
         )
 
-    def _merge(self, run: Run, entries: Sequence[LaneRecord], tasks: Mapping[str, Task], tip: str) -> _Merged:
+    def _merge(self, run: Run, entries: Sequence[AttemptUnderWay], tasks: Mapping[str, Task], tip: str) -> _Merged:
         """Merge the work onto the tip, one after another; what conflicts is refused."""
-        fitting: list[LaneRecord] = []
+        fitting: list[AttemptUnderWay] = []
         refused: list[Refusal] = []
         current, tree = tip, ""
         for record in entries:
@@ -167,7 +172,7 @@ class Merging:
         return self._refs.merge(tip, work)
 
     def _commit(
-        self, run: Run, tree: str, tip: str, entries: Sequence[LaneRecord], tasks: Mapping[str, Task]
+        self, run: Run, tree: str, tip: str, entries: Sequence[AttemptUnderWay], tasks: Mapping[str, Task]
     ) -> str:
         """The commit to land: the work itself if it is one commit of ours on the tip, else a merge of all."""
         works = [record.result.work for record in entries if record.result]
@@ -184,7 +189,7 @@ class Merging:
         return self._refs.commit(tree, [tip, *works], f"{subject}\n\n{body}" + "\n".join(marks) + "\n")
 
     def check(
-        self, run: Run, commit: str, entries: Sequence[LaneRecord], tasks: Mapping[str, Task]
+        self, run: Run, commit: str, entries: Sequence[AttemptUnderWay], tasks: Mapping[str, Task]
     ) -> tuple[tuple[CheckRun, ...], str]:
         """Run the checks on a commit; the runs, and why it is red, or ""."""
         lane = self._lane
@@ -207,11 +212,11 @@ class Merging:
         why = "" if verdict.passed else verdict.why or "a check failed"
         return runs, "\n\n".join(text for text in (why, work.other_failures) if text)
 
-    def _commands(self, entries: Sequence[LaneRecord], tasks: Mapping[str, Task]) -> list[str]:
+    def _commands(self, entries: Sequence[AttemptUnderWay], tasks: Mapping[str, Task]) -> list[str]:
         own = [command for record in entries for command in tasks[record.task].checks]
         return [*self._lane.place.settings.quality_checks, *dict.fromkeys(own)]
 
-    def _denied(self, run: Run, record: LaneRecord, task: Task, files: Sequence[str], branch: str) -> str:
+    def _denied(self, run: Run, record: AttemptUnderWay, task: Task, files: Sequence[str], branch: str) -> str:
         """Why a handler of `before:land` does not let the work land; "" if all agree, or a person did."""
         if record.approved:
             return ""
@@ -223,7 +228,7 @@ class Merging:
             base=record.base,
             branch=branch,
             files=list(files),
-            lane=record.lane,
+            lane=record.lane or 0,
         )
         run = replace(run, iteration=record.iteration)
         steps.new_iteration(run, self._state(run, record, task))
@@ -231,11 +236,11 @@ class Merging:
             fired = steps.notify(run, event)
         return (fired.reason or "a handler refused it") if fired.stopped else ""
 
-    def _state(self, run: Run, record: LaneRecord, task: Task) -> StateNames:
+    def _state(self, run: Run, record: AttemptUnderWay, task: Task) -> StateNames:
         assert record.result is not None
         return state_of_settled(self._lane.place, run, task, record.result.settlement)
 
-    def _conflict(self, record: LaneRecord, tip: str, paths: Sequence[str], hunks: str) -> str:
+    def _conflict(self, record: AttemptUnderWay, tip: str, paths: Sequence[str], hunks: str) -> str:
         """What the next attempt reads: where it conflicts, with whose commits, and how."""
         named = ", ".join(f"`{path}`" for path in paths[:MAX_NAMED])
         more = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""

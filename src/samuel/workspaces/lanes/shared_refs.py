@@ -18,7 +18,7 @@ from samuel.git.landing import LandingRefs
 from samuel.git.ref_state import HEADS, MIRRORS, OF_OPERATIONS, STASH, named_ref, read_refs
 from samuel.git.saved_files import SavedFiles
 from samuel.git.settings_state import put_back_settings, setting_changes
-from samuel.workspaces.lanes.run_state import SharedRun
+from samuel.history.run_state import RunState
 
 CONFIG = "config"
 HIDING = ("info/exclude", "info/attributes", "info/grafts")
@@ -28,7 +28,7 @@ MOST_NAMED = 5
 class SharedRefs:
     """The refs and settings of the repository of a run with lanes, as they were when they were last looked at."""
 
-    def __init__(self, place: Workplace, shared: SharedRun, landing: LandingRefs, directory: Path) -> None:
+    def __init__(self, place: Workplace, shared: RunState, landing: LandingRefs, directory: Path) -> None:
         """`directory` is Samuel's own, beside the lanes."""
         self._git = place.git
         self._shared = shared
