@@ -77,8 +77,6 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 from samuel.clients.adapter.agent import Agent
-from samuel.agents.invoke import invoke
-from samuel.agents.agent import Agent
 from samuel.agents.invoke import AgentCall, AgentLimits, AgentSurroundings, invoke
 body = "setsid sh -c 'while :; do sleep 0.1; done' & echo up; wait"
 sandbox = SimpleNamespace(kind="bwrap", image=None, network=True, volumes=[])
