@@ -53,7 +53,7 @@ def end_run(
 
 
 def _left_empty_branch(place: Workplace, run: Run) -> Run:
-    """The run without its branch, if no work came to it: nobody needs a branch that has nothing."""
+    """The run without its branch, if no work came to it: an empty branch is of no use."""
     with suppress(SamuelError):  # the repository is gone or broken, which was said already
         if run.own_branch and leave_if_empty(place.git, run.own_branch):
             return replace(run, own_branch=UNSET)

@@ -43,7 +43,7 @@ class LandingQueue:
         self._ledger = ledger
         self._threads = threads
         self._stopped = stopped
-        self._suspects: list[str] = []  # tasks whose checks failed on a base that nobody checked
+        self._suspects: list[str] = []  # tasks whose checks failed on a base that was not checked
         self._passed: dict[str, tuple[CheckRun, ...] | None] = {}  # by task: the checks in its lane
         self.busy = False
 
@@ -122,7 +122,7 @@ class LandingQueue:
         tip: str,
         green: Sequence[str],
     ) -> LandingEnded:
-        # What was found on the remote was not seen to pass: whoever may push there can write a record.
+        # What was found on the remote was not seen to pass: anyone who may push there can write a record.
         own = [
             record.result.tree
             for record in ready
@@ -147,7 +147,7 @@ class LandingQueue:
         self._ledger.settle([settled_in_lane(record)])
 
     def _base_is_broken(self, why: str) -> None:
-        """End: nobody is to blame, so the tasks under way are pending again, and what is ready stays ready."""
+        """End: no task is to blame, so those under way are pending again, and what is ready stays ready."""
         text = f"the checks fail on `{self._workspace.branch.name}` itself\n{why}"
         self._stopped(RunStopped(IterationOutcome.ABORTED, text, ExitReason.BASE_BROKEN))
 

@@ -146,7 +146,7 @@ def test_a_hook_that_an_agent_wrote_from_a_lane_is_taken_away_and_a_ref_has_it(l
     assert "while agents worked, hooks of git were changed: they are as before: `.git/hooks/pre-commit`" in ran.out
     (ref,) = re.findall(r"what was there is in `(\S+)`", notes(lanes))
     assert lanes.git("show", f"{ref}:pre-commit") == "touch ran\n"
-    assert f"while agents worked, somebody made the work tree `{beside}`, which stays" in ran.out
+    assert f"while agents worked, one of them or a person made the work tree `{beside}`, which stays" in ran.out
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ class FleetClone:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Let nobody fetch into the clone, nor change its rules."""
+        """Keep others from fetching into the clone and from changing its rules."""
         with held(self._lock, wait=LOCK_WAIT, note="samuel attempt"):
             yield
 
@@ -87,7 +87,7 @@ class FleetClone:
 
     @contextmanager
     def rules(self) -> Iterator[None]:
-        """Make the rules those of the coordinator, in a clone of ours, and let nobody change them meanwhile.
+        """Make the rules those of the coordinator, in a clone of ours, and lock them meanwhile.
 
         Raises MachineRefused if they differ, or if another run works by the rules that are there.
         """

@@ -108,7 +108,7 @@ class Exchange:
         return line
 
     def find(self, record: AttemptUnderWay, patience: float | None = None) -> ResultLine | None:
-        """The record of an attempt that nobody listened to; None if the machine came to no result.
+        """The record of an attempt that was not listened to; None if the machine came to no result.
 
         `patience` is how many seconds the remote may be away, instead of those of the settings.
         """

@@ -219,7 +219,7 @@ class Fleet:
         try:
             line = self._ask(machine, command, record)
         except PlaceLost:
-            # The connection may have broken after the push. Nobody saw its checks: they run before it lands.
+            # The connection may have broken after the push. Its checks were not seen: they run before it lands.
             result = self.recovered(record, patience=0.0)
             if result is None:
                 raise
@@ -229,7 +229,7 @@ class Fleet:
         return self._taken(line, record)
 
     def recovered(self, record: AttemptUnderWay, patience: float | None = None) -> AttemptResult | None:
-        """What an attempt handed over that nobody listened to: then its agent is not paid again."""
+        """What an attempt handed over while it was not listened to: then its agent is not paid again."""
         try:
             line = self.exchange.find(record, patience)
         except SamuelError as error:

@@ -39,7 +39,7 @@ class FleetMachine:
         self.troubled_at = 0.0  # what began before the last trouble is lost by the same one
         self.is_busy_checking = False
         self.left_out: dict[str, AvoidedUntil] = {}
-        """The machines of a cluster that refused, by id: one that is started anew has another."""
+        """The machines of a cluster that refused, by id: one that is restarted has another."""
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ MOST_TEXT = 256 * 1024  # characters of what was learned so far
 
 
 def resources_of(agent: str) -> dict[str, float]:
-    """What an attempt takes of a machine, and a check too: so what nobody has is named before any task."""
+    """Resources an attempt requests. Checks request them too, so a missing one is named before the first task."""
     return {"agent": 1.0, agent: 1.0}
 
 

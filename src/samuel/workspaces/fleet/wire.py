@@ -133,7 +133,7 @@ class LeftRef(msgspec.Struct, frozen=True):
 
 
 class LeftLane(msgspec.Struct, frozen=True):
-    """A lane on a machine in which nobody works."""
+    """A free lane on a machine."""
 
     path: str
     tree: str

@@ -121,14 +121,14 @@ def work(
 
 
 def _ends_the_run(error: BaseException) -> bool:
-    """Whether the attempt could not go on, and nobody asked for its end."""
+    """Whether the attempt could not go on, though its end was not requested."""
     if isinstance(error, RunStopped):
         return error.exit_reason is ExitReason.ERROR
     return isinstance(error, SamuelError | OSError)
 
 
 def _damaged(lane: Lane, request: AttemptRequest, iteration: Iteration, why: str, ref: str) -> Settlement:
-    """The settlement of an attempt whose agent damaged the lane: it failed, and the lane is made anew.
+    """The settlement of an attempt whose agent damaged the lane: it failed, and the lane is made again.
 
     The run goes on: other lanes are as they were. What the agent changed is in `ref`, if it could be read.
     """
@@ -162,7 +162,7 @@ def _commit(place: Workplace, files: RunFiles, run: Run, settlement: Settlement)
     if read_regular(head).startswith(b"ref:"):  # an agent made a branch: ours must not move it
         worktrees.write(place.git, "checkout", "--quiet", "--detach")
     with sealed_for_commit(place, files.tasks, run):
-        # A killed attempt begins anew, so only an agent could have made a commit with this mark before.
+        # A killed attempt starts over, so only an agent could have made a commit with this mark before.
         return commit_task(place, run, settlement, again=False) or place.git.head()
 
 

@@ -74,7 +74,7 @@ class Branch:
             if now and self._is_where_the_person_is(now):
                 why = (
                     f"the branch `{self.name}` is at {now[:12]} now, which does not have {lanes.tip[:12]}: "
-                    "somebody moved it in another way than by a commit"
+                    "it was moved in another way than by a commit"
                 )
                 raise RunStopped(IterationOutcome.ABORTED, why, ExitReason.ERROR)
             return self._take_back(now, "removed it" if not now else f"moved it to {now[:12]}")
@@ -105,7 +105,7 @@ class Branch:
         return tip
 
     def _lane_that_has(self, commit: str) -> str:
-        """The lane whose work a commit is that the branch has, and that nobody landed; "" if it is a person's.
+        """The lane whose work a commit is that the branch has and that was not landed; "" if it is a person's.
 
         A lane may have a person's commit too: its agent merged it. Then the user's own HEAD was there.
         """

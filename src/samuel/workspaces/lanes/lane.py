@@ -123,11 +123,11 @@ class Lane:
 
     @property
     def _mark_of_state(self) -> Path:
-        """A file that is there for as long as nobody removed the state directory."""
+        """A file that is there until the state directory is removed."""
         return self.root / ".samuel/run/.gitignore"
 
     def renew(self, commit: str) -> None:
-        """Make the lane anew as far as it is damaged; what is left of a work tree is moved aside."""
+        """Repair the lane as far as it is damaged; what is left of a work tree is moved aside."""
         assert self._opening is not None, "the lane was never open"
         self.close()
         self.make(commit)

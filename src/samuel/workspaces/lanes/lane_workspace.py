@@ -87,7 +87,7 @@ class LaneWorkspace:
     # Opening and closing
 
     def open(self) -> None:
-        # Now, because nobody writes to it: in lanes, agents have a copy of their own.
+        # Now, because nothing writes to it: in lanes, agents have their own copy.
         progress.rotate(self.place.progress, self.place.state / "archive", self.place.disk)
         run, options = self._state.run, self._options
         if run.lanes is UNSET:

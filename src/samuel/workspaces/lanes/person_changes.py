@@ -1,6 +1,6 @@
 """What changes in the work tree of the person while agents work in lanes.
 
-An agent may go there, and the person may be at work there: nobody knows whose a change is. So it is only named.
+An agent may go there, and the person may be at work there: whose a change is cannot be known. So it is only named.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The work tree of the person who started the run: it follows the branch if it is clean; else it is left alone."""
+"""The work tree of the person who started the run: it follows the branch while it is clean."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from samuel.git import worktrees
 from samuel.git.git import Git, GitFailed, GitStatus
 from samuel.git.landing import differing
 
-TRIES = 20  # while somebody else's git holds the index
+TRIES = 20  # while another git holds the index
 PAUSE = 0.1
 
 
@@ -68,7 +68,7 @@ def _index_is_free(git: Git) -> bool:
 def follow(git: Git, old: str, new: str) -> None:
     """Bring a clean work tree from `old` to `new`, after its branch moved. Idempotent. Raises GitFailed.
 
-    What is not as in one of the two is somebody's: then nothing is written.
+    What is not as in one of the two is a person's: then nothing is written.
     """
     first: GitFailed | None = None
     for _ in range(TRIES):

@@ -163,7 +163,7 @@ class SharedRefs:
             {name: path for name, path in linked.items() if Path(path).parent != self._lanes}
             for linked in (before, self._linked)
         ]
-        return worktrees.linked_notes(theirs[0], theirs[1], "while agents worked, somebody")
+        return worktrees.linked_notes(theirs[0], theirs[1], "while agents worked, one of them or a person")
 
     def _file_names(self) -> tuple[str, ...]:
         return (CONFIG, *HIDING, *hook_names(self._git.location()))
