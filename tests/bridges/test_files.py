@@ -110,8 +110,8 @@ def test_byte_order_mark_line_ends_and_mode_are_preserved(context, client, conte
         ("gemini", ".gemini/settings.json", '{"a": /* 1}', ":1: not valid JSON: a comment does not end"),
         ("gemini", ".gemini/settings.json", '{"a": ' + "[" * 200, ":1: not valid JSON: nests deeper"),
         ("gemini", ".gemini/settings.json", b"{}\n\xff", ":2: the file is not UTF-8"),
-        ("opencode", ".opencode/plugins/samuel.js", "// mine\n", "somebody else's file"),
-        ("cline", ".clinerules/hooks/PreToolUse", "#!/bin/sh\n", "somebody else's file"),
+        ("opencode", ".opencode/plugins/samuel.js", "// mine\n", "another program's file"),
+        ("cline", ".clinerules/hooks/PreToolUse", "#!/bin/sh\n", "another program's file"),
     ],
 )
 def test_broken_file_is_refused_untouched_with_its_line(context, client, name, text, what):

@@ -110,7 +110,7 @@ def test_handler_in_the_background_is_listed_explained_and_fired_as_one(samuel, 
     assert samuel("hooks", "list", "--event", "TurnEnd") == (
         0,
         "EVENT    NAME  ORDER  ORIGIN   RUNTIME  STATUS      REASON\n"
-        "TurnEnd  late  200    project  exec     background  nobody waits for it\n",
+        "TurnEnd  late  200    project  exec     background  its answer is not awaited\n",
         "",
     )
     (row,) = samuel("hooks", "list", "--event", "TurnEnd", "--json").json["data"]
