@@ -142,9 +142,12 @@ def loop(
 
 
 def places_of_unfinished_run(app: App) -> tuple[PlaceSpec, ...]:
-    """The lanes and machines of a run that was killed, and goes on with the same; () if there is none."""
+    """The lanes and machines of a run that goes on with the same; () if there is none.
+
+    That is one that was killed, or that a budget ended.
+    """
     run = RunFile(app.state, app.user.record(app.state)).load()
-    if run is None or run.over or run.lanes is UNSET:
+    if run is None or run.lanes is UNSET or (run.over and not run.budget_hit):
         return ()
     return place_specs(run.lanes.places) or (PlaceSpec("local", run.lanes.count),)
 

@@ -180,8 +180,10 @@ class Coordinator:
             if self._reason is None:
                 self._reason = self._start_attempts()
             if self._landing is not None:
-                self._landing.start(halted=self._reason is ExitReason.BASE_BROKEN)
+                self._landing.halted |= self._reason is ExitReason.BASELINE_FAILED
+                self._landing.start()
             if self._reason is not None and not self._threads.busy:
+                self._state.flush()  # else what was announced would be announced again after a kill in after:loop
                 return self._reason
             self._wait()
 
@@ -308,6 +310,7 @@ class Coordinator:
             fleet.trouble(message.place, message.error)
         elif message.error is not None:
             self._landing.busy = self._landing.busy and isinstance(message, PlaceChecked)
+            self._landing.halted |= isinstance(message, LandingEnded)
             self._stopped(_as_stop(message.error))
         elif isinstance(message, LandingEnded):
             self._landing.ended(message)

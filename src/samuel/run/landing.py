@@ -45,6 +45,7 @@ class LandingQueue:
         self._stopped = stopped
         self._suspects: list[str] = []  # tasks whose checks failed on a base that was not checked
         self._passed: dict[str, tuple[CheckRun, ...] | None] = {}  # by task: the checks in its lane
+        self.halted = False  # True: nothing may land any more in this run
         self.busy = False
 
     def takes(self, record: AttemptUnderWay, runs: tuple[CheckRun, ...] | None) -> bool:
@@ -59,7 +60,7 @@ class LandingQueue:
             self._suspects.append(record.task)
         return is_suspect
 
-    def start(self, *, halted: bool) -> None:
+    def start(self) -> None:
         """Merge and check what is ready, unless that is being done, nothing may land, or a task lands alone."""
         if self.busy:
             return
@@ -74,7 +75,7 @@ class LandingQueue:
             )
             return
         ready = [record for record in active.values() if record.result is not None and record.result.work]
-        if halted or not ready:
+        if self.halted or not ready:
             return
         if lone := [record for record in active.values() if record.exclusive]:
             ready = [record for record in ready if record is lone[0]]
@@ -148,6 +149,7 @@ class LandingQueue:
 
     def _base_is_broken(self, why: str) -> None:
         """End: no task is to blame, so those under way are pending again, and what is ready stays ready."""
+        self.halted = True
         text = f"the checks fail on `{self._workspace.branch.name}` itself\n{why}"
         self._stopped(RunStopped(IterationOutcome.ABORTED, text, ExitReason.BASE_BROKEN))
 
@@ -166,6 +168,7 @@ class LandingQueue:
             try:
                 moved = self._workspace.branch.move(prepared)
             except RunStopped as stopped:
+                self.halted = True
                 self._stopped(stopped)
                 return
             if moved:

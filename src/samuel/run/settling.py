@@ -70,7 +70,7 @@ def counted(run: Run, settled: Sequence[Settled]) -> Run:
     """The run after these settlements: each is counted, and waits to be announced."""
     for record, settlement, _ in settled:
         run = run.settled(record, settlement)
-        if record.lane is UNSET or run.lanes is UNSET:
+        if record.lane is UNSET or run.lanes is UNSET or not settlement.task_id:  # a discovery is about no task
             continue
         run = replace(run, lanes=replace(run.lanes, conflicts=_conflicts(run.lanes, record, settlement)))
         last = record.tree.attempts.get(record.task)

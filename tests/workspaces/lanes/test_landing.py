@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -131,11 +132,30 @@ def test_a_branch_that_a_person_breaks_meanwhile_ends_the_run_and_blames_nobody(
     assert [lanes.row(id)["attempts"] for id in "123"] == [0, 0, 0]
 
     paid = len(lanes.calls())
+    assert "ended: baseline_failed" in lanes.start(lanes=2, code=1).screen
+    assert set(lanes.statuses().values()) == {"pending"}, "what was ready lands on no branch that is red"
     lanes.git("rm", "-q", "broken")
     lanes.git("commit", "-q", "-m", "mend it")
     lanes.start(lanes=2)
     assert set(lanes.statuses().values()) == {"completed"}
     assert len(lanes.calls()) == paid + 1, "what was ready lands without being paid again"
+
+
+@pytest.mark.slow
+def test_a_run_that_was_stopped_ends_when_the_branch_turns_out_to_be_broken(lanes: LaneProject) -> None:
+    lanes.prepare(1)
+    held = f"while [ ! -e {lanes.outside}/go ]; do sleep 0.05; done; echo 1 > work-1.txt"
+    lanes.task("any", held)
+    with lanes.running(lanes=2) as run:
+        lanes.wait_for(lambda: len(lanes.calls()) == 1, run)
+        lanes.write("broken", "")
+        lanes.git("add", "broken")
+        lanes.git("commit", "-q", "-m", "break it")
+        run.send_signal(signal.SIGINT)
+        lanes.wait_for(lambda: "finishing this attempt" in lanes.screen, run)
+        (lanes.outside / "go").touch()
+        assert run.wait(60) == 130
+    assert lanes.statuses() == {"1": "pending"}
 
 
 @pytest.mark.slow

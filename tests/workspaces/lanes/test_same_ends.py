@@ -145,3 +145,35 @@ def test_run_ends_in_the_same_way_with_one_agent_and_with_two(
     exit_code, screen = scenario(lanes, parallel)
     assert (exit_code, last_words(screen)) == (code, f"{words}{REPORT}"), screen
     assert lanes.samuel("run", "status", "--json").data["exit_reason"] == reason
+
+
+@pytest.mark.slow
+def test_run_with_lanes_that_a_budget_ended_goes_on_in_lanes_by_the_command_that_it_names(
+    lanes: LaneProject,
+) -> None:
+    lanes.prepare(BEHIND, settings="commit = true\nmax_tokens = 14", agent=STREAM, files={"mine.txt": "a\n"})
+    lanes.task("any", f"echo x > work-$SAMUEL_TASK_ID.txt\n{RESULT}")
+    assert "--add-budget" in lanes.start(lanes=2, code=None).screen
+    lanes.write("mine.txt", "a change of a person\n")
+    lanes.start("--add-budget", "20000tokens", lanes=0)
+    assert lanes.statuses() == {"1": "completed", "2": "completed"}
+    assert lanes.git("status", "--short") == " M mine.txt\n", "it stays as it is, and in no commit"
+
+
+def test_what_was_announced_is_not_announced_again_after_a_kill_in_after_loop(lanes: LaneProject) -> None:
+    hooks = {"iteration": f"echo it >> {lanes.outside}/announced", "loop": f"{HELD.format(outside=lanes.outside)}"}
+    lanes.prepare(1, settings="commit = true")
+    for name, body in hooks.items():
+        declared = (
+            f"id: {name}\nevent_type: after:{name}\nhandler: {{kind: script, command: ./scripts/{name}.sh}}\n"
+        )
+        lanes.write(f".system/hooks/{name}.yaml", declared)
+        lanes.write(f"scripts/{name}.sh", f"#!/bin/sh\ncat > /dev/null\n{body}\n").chmod(0o755)
+    lanes.git("add", "-A")
+    lanes.git("commit", "-qm", "hooks")
+    with lanes.running(lanes=0) as run:
+        lanes.wait_for((lanes.outside / "begun").exists, run)
+        lanes.kill(run)
+    (lanes.outside / "go").touch()
+    lanes.start(lanes=0)
+    assert (lanes.outside / "announced").read_text() == "it\n"

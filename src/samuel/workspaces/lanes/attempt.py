@@ -108,8 +108,8 @@ def work(
         if lane.is_worktree():  # else the next attempt would go on with nothing
             with suppress(SamuelError, OSError):
                 files.attempts.observe()
-                name, number = (task.id, task.attempts + 1) if task else (DISCOVERY, run.iteration)
-                ref = files.attempts.keep(name, number)
+                number = task.attempts + 1 if task else run.iteration
+                ref = files.attempts.keep(files.attempts.state.task or DISCOVERY, number)
                 save(replace(iteration.run, tree=files.attempts.state))
         why = lane.damage() if _ends_the_run(error) else ""
         if not why:

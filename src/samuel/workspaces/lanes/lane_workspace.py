@@ -257,7 +257,7 @@ class LaneWorkspace:
         attempts = lane.attempts(self._state.run.run_id, record.tree)
         try:
             attempts.resume()
-            attempts.keep(record.task, record.attempt)
+            attempts.keep(record.tree.task, record.attempt)
             self._state.set_attempt(record.task, tree=attempts.state)
         except SamuelError:
             return
