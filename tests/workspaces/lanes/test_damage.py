@@ -10,36 +10,40 @@ from tests.workspaces.lanes.project import LaneProject
 WORK = 'echo "$SAMUEL_TASK_ID" > "work-$SAMUEL_TASK_ID.txt"\n'
 ONCE = 'if mkdir "{outside}/once" 2>/dev/null; then {damage}; fi\n'
 
-DAMAGES = {
-    "git clean -x": ("git clean -fdxq", "git clean -x"),
-    "the whole lane": ('rm -rf "$PWD"; exit 0', "the work tree is gone"),
-}
+REMOVED = 'rm -rf "$PWD"; exit 0'
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", [REMOVED, "rm .git", "rm -rf .git .samuel"])
 def test_an_agent_that_damages_its_lane_costs_an_attempt_and_not_the_run(lanes: LaneProject, damage: str) -> None:
-    command, reason = DAMAGES[damage]
     lanes.prepare(4, files={".gitignore": ".samuel/run/\n"})
-    lanes.task("2", ONCE.format(outside=lanes.outside, damage=command) + WORK)
+    lanes.task("2", ONCE.format(outside=lanes.outside, damage=damage) + WORK)
     lanes.start(lanes=2)
 
     lanes.assert_sound(4)
     assert len(lanes.calls()) == 5
     assert lanes.samuel("run", "status", "--json").data["outcomes"] == {"completed": 4, "aborted": 1}
-    assert reason in lanes.prompts("2")[1], "the next attempt reads why"
+    assert "the work tree is gone" in lanes.prompts("2")[1], "the next attempt reads why"
+
+
+@pytest.mark.slow
+def test_an_agent_that_removes_the_state_of_its_lane_is_judged_by_its_work(lanes: LaneProject) -> None:
+    lanes.prepare(4, files={".gitignore": ".samuel/run/\n"})
+    lanes.task("2", ONCE.format(outside=lanes.outside, damage="git clean -fdxq") + WORK)
+    lanes.start(lanes=2)
+
+    lanes.assert_sound(4)
+    assert len(lanes.calls()) == 4
 
 
 @pytest.mark.slow
 def test_an_agent_that_always_damages_its_lane_is_blocked_and_the_others_land(lanes: LaneProject) -> None:
     lanes.prepare(4, files={".gitignore": ".samuel/run/\n"}, settings="max_task_attempts = 2")
-    lanes.task("2", "git clean -fdxq\n" + WORK)
+    lanes.task("2", REMOVED)
     lanes.start(lanes=2, code=None)
 
     statuses = lanes.statuses()
     assert [statuses[task] for task in "1234"] == ["completed", "blocked", "completed", "completed"]
-    refs = lanes.git("for-each-ref", "--format=%(refname)", f"refs/samuel/{lanes.run_id()}/2").split()
-    assert "work-2.txt" in lanes.git("ls-tree", "--name-only", refs[-1]).split(), "what it did is kept"
 
 
 @pytest.mark.slow

@@ -75,6 +75,8 @@ def work(
     iteration = Iteration(place, lane.steps, files, run, task, save)
     try:
         settlement = iteration.work()
+        if not lane.is_worktree():
+            raise SamuelError("the work tree of the lane is gone")  # whatever was decided was about nothing
         run = iteration.run
         commit = ""
         if settlement.tree == "complete":
@@ -105,7 +107,9 @@ def work(
         if not lane.steps.agent_started:
             raise
         ref = ""
-        if lane.is_worktree():  # else the next attempt would go on with nothing
+        if not lane.is_worktree():  # the next attempt must not go on with nothing
+            save(replace(iteration.run, tree=replace(files.attempts.state, attempts=request.last_attempts)))
+        else:
             with suppress(SamuelError, OSError):
                 files.attempts.observe()
                 number = task.attempts + 1 if task else run.iteration
