@@ -9,8 +9,8 @@ from samuel.run.settling import counted, settled_in_lane
 
 
 def test_a_discovery_in_a_lane_says_nothing_about_the_task_whose_turn_it_was() -> None:
-    kept = TreeState(attempts={"1": KeptAttempt("tree", "base", "refs/x")})
-    found = Settlement(IterationOutcome.COMPLETED, failed=False, new_tasks=1)
+    tree = TreeState(attempts={"1": KeptAttempt("tree", "base", "refs/x")})
+    settlement = Settlement(IterationOutcome.COMPLETED, failed=False, new_tasks=1)
     record = AttemptUnderWay(
         iteration=6,
         task="1",
@@ -18,8 +18,8 @@ def test_a_discovery_in_a_lane_says_nothing_about_the_task_whose_turn_it_was() -
         agent="mine",
         started_at=0,
         lane=1,
-        tree=kept,
-        result=AttemptResult(settlement=found, mode="discovery"),
+        tree=tree,
+        result=AttemptResult(settlement=settlement, mode="discovery"),
     )
     lanes = LanesState(count=2, branch="main", start="a", tip="a", conflicts={"1": 2})
     run = Run(
@@ -29,9 +29,9 @@ def test_a_discovery_in_a_lane_says_nothing_about_the_task_whose_turn_it_was() -
         started_at=0,
         max_iterations=9,
         lanes=lanes,
-        tree=kept,
+        tree=tree,
         active={"1": record},
     )
     after = counted(run, [settled_in_lane(record)])
-    assert (after.tree, after.lanes) == (kept, lanes)
+    assert (after.tree, after.lanes) == (tree, lanes)
     assert after.active == {}
