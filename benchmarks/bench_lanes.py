@@ -23,11 +23,11 @@ from samuel.attempt.run_files import RunFiles
 from samuel.attempt.stop import Stop
 from samuel.checks.memory import CheckMemory
 from samuel.events.endings import IterationOutcome
-from samuel.history.attempts import NO_TREE
 from samuel.history.notices import ignore_reports
 from samuel.history.run import AttemptResult, AttemptUnderWay, Run, Settlement, TaskCells
 from samuel.history.run_file import RunFile
 from samuel.history.run_state import RunState
+from samuel.history.tree_state import NO_TREE
 from samuel.process import environment
 from samuel.run.landing import settle_landed
 from samuel.run.ledger import TaskLedger

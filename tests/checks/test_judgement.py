@@ -22,7 +22,8 @@ from samuel.files.atomic import Disk
 from samuel.git.git import Git
 from samuel.git.trees import Trees
 from samuel.git.work_file import LARGEST
-from samuel.history.attempts import AttemptChanges, Attempts, TreeState
+from samuel.history.attempts import AttemptChanges, Attempts
+from samuel.history.tree_state import TreeState
 from samuel.tasks.task import Task
 
 Plain = Callable[..., str]

@@ -14,9 +14,10 @@ from samuel.base.decoding import decode_json
 from samuel.files.atomic import Disk
 from samuel.git.git import Git
 from samuel.git.trees import Trees
-from samuel.history.attempts import NO_GIT, AttemptChanges, Attempts, AttemptStart, PutAway, TreeState
+from samuel.history.attempts import NO_GIT, AttemptChanges, Attempts, AttemptStart, PutAway
 from samuel.history.kept_attempts import kept_attempt, restore_plan
 from samuel.history.path_set import PathSet, path_of, saved_name
+from samuel.history.tree_state import TreeState
 
 Plain = Callable[..., str]
 FILES = {"app.py": "app\n", "tests/test_app.py": "test\n", "mine.txt": "mine\n"}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from samuel.events.endings import IterationOutcome
-from samuel.history.attempts import KeptAttempt, TreeState
 from samuel.history.run import AttemptResult, AttemptUnderWay, LanesState, Run, Settlement
+from samuel.history.tree_state import KeptAttempt, TreeState
 from samuel.run.settling import counted, settled_in_lane
 
 

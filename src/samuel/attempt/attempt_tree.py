@@ -16,7 +16,8 @@ from samuel.base.printable import file_name, shell_word
 from samuel.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.files.survey import Signature, signature_if_exists
 from samuel.history.attempt_record import ChangedFile
-from samuel.history.attempts import DISCOVERY, AttemptChanges, Retry, TreeState
+from samuel.history.attempts import DISCOVERY, AttemptChanges, Retry
+from samuel.history.tree_state import TreeState
 from samuel.tasks.task import Task
 
 MAX_NAMED = 10  # in one warning

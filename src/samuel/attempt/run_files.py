@@ -13,7 +13,8 @@ from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectFiles
 from samuel.checks.memory import CheckMemory
 from samuel.git.trees import Trees
-from samuel.history.attempts import Attempts, TreeState
+from samuel.history.attempts import Attempts
+from samuel.history.tree_state import TreeState
 from samuel.tasks.origin import origin_directory
 
 

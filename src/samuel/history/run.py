@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import AttemptRecord
-from samuel.history.attempts import NO_TREE, TreeState
 from samuel.history.availability import AgentWait
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget, BudgetHit, add_usage
 from samuel.history.own_branch import OwnBranch
+from samuel.history.tree_state import NO_TREE, TreeState
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, TaskStatus, Verified
 

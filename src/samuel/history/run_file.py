@@ -42,7 +42,6 @@ class RunFile:
         self._file = directory / FILE
         self._record = record / FILE if record else None
         self._disk = disk
-        self.last_saved: Run | None = None
         self.problem = ""  # why the last save is not in the record
 
     def load(self) -> Run | None:
@@ -74,7 +73,6 @@ class RunFile:
             except OSError as error:  # a home that is read-only, say
                 self.problem = f"cannot write `{self._record}`: {error.strerror}"
         atomic.write_bytes(self._file, data, durable=False, disk=self._disk)
-        self.last_saved = run
         return run
 
     def forget(self) -> None:

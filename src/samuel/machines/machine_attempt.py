@@ -28,9 +28,9 @@ from samuel.files.lock import held
 from samuel.files.regular import read_regular
 from samuel.git.kept_refs import PREFIX, KeptRefs, part
 from samuel.git.transport import PushRefused, TransferFailed
-from samuel.history.attempts import TreeState
 from samuel.history.notices import LoopWarning, Report, Watch
 from samuel.history.run import Run
+from samuel.history.tree_state import TreeState
 from samuel.journal import Journal
 from samuel.machines.machine_needs import refuse_what_is_missing, require_room
 from samuel.machines.machine_prune import MachinePrune

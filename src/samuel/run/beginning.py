@@ -13,7 +13,6 @@ from samuel.attempt.stop import RunStopped
 from samuel.attempt.workplace import Workplace
 from samuel.clients.adapter.ending import EndingKind
 from samuel.events.endings import ExitReason
-from samuel.history.attempts import NO_TREE
 from samuel.history.availability import AgentWait
 from samuel.history.budgets import AddedBudget
 from samuel.history.notices import BranchEntered, RunResumed
@@ -21,6 +20,7 @@ from samuel.history.own_branch import OwnBranch, enter
 from samuel.history.run import Run, own_branch_of
 from samuel.history.run_file import RunFile
 from samuel.history.run_state import RunState
+from samuel.history.tree_state import NO_TREE
 from samuel.process.tree import end_leftovers
 from samuel.run.ledger import TaskLedger
 from samuel.run.recovery import carry_out

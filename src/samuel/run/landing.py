@@ -12,10 +12,10 @@ from samuel.attempt.stop import RunStopped
 from samuel.events import AfterLand
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
-from samuel.history.attempts import KeptAttempt
 from samuel.history.notices import IterationFailed, LandingParked, LandingStarted, LaneReport, WorkLanded
 from samuel.history.run import AttemptUnderWay, Run, TaskCells
 from samuel.history.run_state import RunState
+from samuel.history.tree_state import KeptAttempt
 from samuel.run.ledger import TaskLedger
 from samuel.run.settling import Settled, landed, refused, settled_in_lane, with_green, with_kept
 from samuel.run.threads import BaseChecked, LandingEnded, LaneThreads

@@ -9,8 +9,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.events.endings import IterationOutcome
-from samuel.history.attempts import KeptAttempt
 from samuel.history.run import MAX_FAILURE, AttemptUnderWay, LanesState, Run, Settlement, TaskCells
+from samuel.history.tree_state import KeptAttempt
 from samuel.tasks.changes import new_task_id
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, Tasks

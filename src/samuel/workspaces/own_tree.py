@@ -18,10 +18,10 @@ from samuel.base.errors import SamuelError
 from samuel.base.printable import file_name
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.git.git import GitFailed
-from samuel.history.attempts import TreeState
 from samuel.history.own_branch import OwnBranch, choose_branch
 from samuel.history.run import AttemptResult, AttemptUnderWay, Run
 from samuel.history.run_state import RunState
+from samuel.history.tree_state import TreeState
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.settle import AppliedSettlement, apply
 from samuel.workspaces.workspace import AttemptEnded

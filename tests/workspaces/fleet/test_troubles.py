@@ -13,9 +13,9 @@ from samuel.app.project import App
 from samuel.base.paths import User
 from samuel.config.place_spec import place_spec
 from samuel.events.endings import IterationOutcome
-from samuel.history.attempts import KeptAttempt
 from samuel.history.run import AttemptResult, AttemptUnderWay, LanesState, Run, Settlement
 from samuel.history.run_state import RunState
+from samuel.history.tree_state import KeptAttempt
 from samuel.places.place import PlaceBroken, PlaceLost
 from samuel.workspaces.fleet.exchange import RemoteAway
 from samuel.workspaces.fleet.fleet import MOST_TROUBLES, Fleet

@@ -16,8 +16,8 @@ from samuel.base.errors import SamuelError
 from samuel.git.git import Git, GitFailed
 from samuel.git.kept_refs import PREFIX, KeptRefs, attempt_ref, part, work_ref
 from samuel.git.transport import PushRefused, RemoteRepository, TransferFailed, is_shallow, remote_of
-from samuel.history.attempts import KeptAttempt
 from samuel.history.run import AttemptUnderWay
+from samuel.history.tree_state import KeptAttempt
 from samuel.workspaces.fleet.patience import patiently
 from samuel.workspaces.fleet.records import read_record
 from samuel.workspaces.fleet.wire import RefKind, ResultLine, remote_ref

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.events.loop import CheckRun
-from samuel.history.attempts import TreeState
 from samuel.history.notices import Report
 from samuel.history.run import AttemptResult, AttemptUnderWay
 from samuel.history.run_state import RunState
+from samuel.history.tree_state import TreeState
 from samuel.places.cluster import ClusterChoice
 from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
 from samuel.version import __version__

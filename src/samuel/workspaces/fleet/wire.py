@@ -16,8 +16,8 @@ from samuel.base.errors import SamuelError
 from samuel.checks.memory import RememberedChecks
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
-from samuel.history.attempts import KeptAttempt
 from samuel.history.run import AttemptResult, Run
+from samuel.history.tree_state import KeptAttempt
 from samuel.tasks.task import Task
 
 PROTOCOL = 2

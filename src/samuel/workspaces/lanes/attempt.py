@@ -26,9 +26,10 @@ from samuel.files.regular import read_regular
 from samuel.git import settings as git_settings
 from samuel.git import worktrees
 from samuel.git.kept_refs import KeptRefs, work_ref
-from samuel.history.attempts import DISCOVERY, Attempts, KeptAttempt
+from samuel.history.attempts import DISCOVERY, Attempts
 from samuel.history.budgets import AddedBudget
 from samuel.history.run import UNCHANGED, AttemptResult, Run, Settlement, TaskCells
+from samuel.history.tree_state import KeptAttempt
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.lanes.collect import collect
 from samuel.workspaces.lanes.lane import Lane

@@ -26,9 +26,10 @@ from samuel.files.regular import read_regular
 from samuel.git import worktrees
 from samuel.git.commit import forget
 from samuel.git.trees import Trees
-from samuel.history.attempts import Attempts, KeptAttempt, TreeState
+from samuel.history.attempts import Attempts
 from samuel.history.notices import Watch
 from samuel.history.path_set import saved_name
+from samuel.history.tree_state import KeptAttempt, TreeState
 from samuel.prompts import background, progress
 from samuel.tasks.task import Tasks
 from samuel.trust import commands

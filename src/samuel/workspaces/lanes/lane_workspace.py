@@ -21,11 +21,11 @@ from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectFiles
 from samuel.base.errors import SamuelError
 from samuel.events.endings import ExitReason
-from samuel.history.attempts import NO_TREE
 from samuel.history.notices import BranchChosen, LaneReport, Report
 from samuel.history.own_branch import OwnBranch, current
 from samuel.history.run import AttemptResult, AttemptUnderWay, Run
 from samuel.history.run_state import RunState
+from samuel.history.tree_state import NO_TREE
 from samuel.prompts import progress
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.fleet.fleet import TROUBLE, Fleet
