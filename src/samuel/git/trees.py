@@ -7,7 +7,7 @@ through an index of Samuel's own, so the owner's index and settings neither chan
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from samuel.base.errors import SamuelError
@@ -154,6 +154,31 @@ class Trees:
         entries = {entry.path: entry for entry in parse_entries(output)}
         return entries if names is None else {name: entries[name] for name in names if name in entries}
 
+    def whole(self, tree: str) -> list[TreeEntry]:
+        """Everything in a tree, with paths from the top of the repository and not from the project."""
+        self._own.prepare()
+        return list(parse_entries(self._own.call("ls-tree", "-r", "-l", "-z", "--full-tree", tree)))
+
+    def contents(self, entries: Iterable[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes | None]]:
+        """Each of these entries with its content; None where git has lost it."""
+        for batch in _batches(entries):
+            yield from zip(batch, self._blobs(batch), strict=True)
+
+    def with_contents(self, tree: str, contents: Mapping[str, bytes | None]) -> str:
+        """The tree with these files of the project as given; None removes one."""
+        if not contents:
+            return tree
+        entries = self.entries(tree, contents)
+        changed: list[tuple[str, TreeEntry | None]] = []
+        for path, content in contents.items():
+            if content is None:
+                changed.append((path, None))
+                continue
+            name = self._own.call("hash-object", "-w", "--stdin", "--no-filters", stdin=content).decode().strip()
+            mode = entries[path].mode if path in entries else "100644"
+            changed.append((path, TreeEntry(path, mode, name, len(content))))
+        return self._mixed(tree, lambda index: self._own.set_entries(changed, index=index))
+
     def combined(self, tree: str, other: str, paths: Iterable[str]) -> str:
         """The tree that has these paths as they are in `other`, and all else as in `tree`."""
         names = sorted(set(paths))
@@ -161,27 +186,22 @@ class Trees:
             return tree
         if self.differing(tree, other) <= set(names):
             return other
-        self._own.prepare()
-        mixed = self._own.index.with_name("mixed")
-        mixed.unlink(missing_ok=True)
-        self._own.call("read-tree", tree, index=mixed)
         entries = self.entries(other, names)
-        self._own.set_entries([(name, entries.get(name)) for name in names], index=mixed)
-        try:
-            return self._write_tree(mixed)
-        finally:
-            mixed.unlink(missing_ok=True)
+        changed = [(name, entries.get(name)) for name in names]
+        return self._mixed(tree, lambda index: self._own.set_entries(changed, index=index))
 
     def with_outside(self, tree: str, paths: Sequence[str]) -> str:
         """The tree with these paths, which are beside the project and from the top, as the work tree has them."""
-        if not paths:
-            return tree
+        return self._mixed(tree, lambda index: self._own.take_outside(paths, index=index)) if paths else tree
+
+    def _mixed(self, tree: str, change: Callable[[Path], None]) -> str:
+        """The tree that an index of `tree` gives after `change`."""
         self._own.prepare()
         mixed = self._own.index.with_name("mixed")
         mixed.unlink(missing_ok=True)
         self._own.call("read-tree", tree, index=mixed)
         try:
-            self._own.take_outside(paths, index=mixed)
+            change(mixed)
             return self._write_tree(mixed)
         finally:
             mixed.unlink(missing_ok=True)
@@ -200,9 +220,8 @@ class Trees:
             if path not in entries:
                 problems |= self._attempt(path, None, b"")
         files = [entry for entry in entries.values() if entry.mode != GITLINK]
-        for batch in _batches(files):
-            for entry, content in zip(batch, self._blobs(batch), strict=True):
-                problems |= self._attempt(entry.path, entry, content)
+        for entry, content in self.contents(files):
+            problems |= self._attempt(entry.path, entry, content)
         try:
             # First as it has to be, without any time, so that git reads each file again.
             self._own.set_entries([(name, entries.get(name)) for name in names], index=self._own.index)
