@@ -10,9 +10,10 @@ from msgspec import UNSET, UnsetType
 from samuel.bridges.coverage import Coverage
 from samuel.clients.adapter.ending import ENDED_WELL, AgentEnding
 from samuel.events.endings import IterationOutcome
-from samuel.history.attempt_record import MAX_NAMED, AttemptRecord, ChangedFile, CheckRecord
+from samuel.history.attempt_record import MAX_NAMED, AttemptRecord, ChangedFile, CheckRecord, EvidenceRecord
 from samuel.history.run import Run
-from samuel.tasks.task import Task, Verified
+from samuel.tasks.grade import Grade
+from samuel.tasks.task import Task
 
 
 @dataclass
@@ -33,7 +34,9 @@ class AttemptFacts:
     lost_tests: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
     decided: str = ""  # the status that the agent gave its task: skipped or blocked
-    verified: Verified = ""
+    grade: Grade = ""
+    evidence: EvidenceRecord | None = None
+    contested: tuple[str, ...] = ()
     ref: str = ""
     notes: tuple[str, ...] = ()  # what was put back of the repository
 
@@ -61,7 +64,9 @@ class AttemptFacts:
             check_files=self.check_files,
             lost_tests=self.lost_tests,
             still_red=self.still_red[:MAX_NAMED],
-            verified=self.verified,
+            grade=self.grade,
+            evidence=self.evidence,
+            contested=self.contested[:MAX_NAMED],
             decided=self.decided,
             ref=self.ref,
             log=self.log,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,10 +13,10 @@ from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectState
 from samuel.base.paths import VOLATILE_DIRS
 from samuel.base.printable import file_name, shell_word
-from samuel.checks.files import CheckFiles, ProtectedFiles, owned
+from samuel.checks.files import ProtectedFiles, owned
 from samuel.files.survey import Signature, signature_if_exists
 from samuel.history.attempt_record import ChangedFile
-from samuel.history.attempts import DISCOVERY, AttemptChanges, Retry
+from samuel.history.attempts import DISCOVERY, AttemptChanges, Retry, is_never_protected
 from samuel.history.tree_state import TreeState
 from samuel.tasks.task import Task
 
@@ -46,11 +46,15 @@ class AttemptTree:
     def state(self) -> TreeState:
         return self._files.attempts.state
 
-    def start(self) -> bool:
-        """Make the work tree what the attempt begins with; whether a file was written for that."""
-        retry: Retry = "fresh" if self._place.settings.retry == "fresh" else "continue"
+    def start(self, *, accepted: bool = False) -> bool:
+        """Make the work tree what the attempt begins with; whether a file was written for that.
+
+        `accepted`: a person took all that the last attempt left.
+        """
+        retry: Retry = "fresh" if self._place.settings.retry == "fresh" and not accepted else "continue"
         name = self._task.id if self._task else DISCOVERY
-        start = self._files.attempts.start(name, retry, self._is_protected)
+        is_protected = is_never_protected if accepted else self._is_protected
+        start = self._files.attempts.start(name, retry, is_protected)
         for problem in start.problems:
             self._place.warn(problem)
         if self._outside is not None:
@@ -129,14 +133,17 @@ class AttemptTree:
                 self._place.warn(problem)
             self.changes = self._files.attempts.observe(())
 
-    def observe_checks(self) -> tuple[str, ...]:
+    def observe_checks(self, written: Mapping[str, bytes | None]) -> tuple[str, ...]:
         """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored.
 
-        Gives the files that the checks took back, with `git stash` for example, if these are all that the attempt
-        had changed. They are written again.
+        `written` are the files that they changed in a clean room. Gives the files that the checks took back, with
+        `git stash` for example, if these are all that the attempt had changed. They are written again.
         """
         trees, attempts = self._files.trees, self._files.attempts
         paths = [change.path for change in self.changes.changes] if self.changes else []
+        if trees is not None and self.changes is not None and written:
+            for problem in trees.put(trees.with_contents(self.changes.tree, written), written):
+                self._place.warn(problem)
         taken_back = False
         if trees is not None and self.changes is not None and paths and not self.state.put_back:
             taken_back = trees.differing(self.state.verified, trees.snapshot()).isdisjoint(paths)
@@ -171,18 +178,9 @@ class AttemptTree:
             return False
         settings = self._place.settings
         protected = ProtectedFiles(settings.protect, settings.protect_existing)
-        return bool(self._check_files.touched((path,)) or protected.of((path,), self._verified_names.__contains__))
+        return bool(protected.of((path,), self._verified_names.__contains__))
 
     @cached_property
     def _verified_names(self) -> frozenset[str]:
         trees = self._files.trees
         return frozenset(trees.paths(self.state.verified)) if trees else frozenset()
-
-    @cached_property
-    def _check_files(self) -> CheckFiles:
-        return CheckFiles.of(self._commands, sorted(self._verified_names), self._verified_text)
-
-    def _verified_text(self, path: str) -> str:
-        trees = self._files.trees
-        content = trees.content(self.state.verified, path) if trees else None
-        return (content or b"").decode("utf-8", "replace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -13,12 +14,14 @@ from samuel.attempt.steps import Steps
 from samuel.attempt.stop import IterationEnded, RunStopped
 from samuel.attempt.workers import CHECK
 from samuel.attempt.workplace import Workplace
+from samuel.base.errors import SamuelError
 from samuel.base.printable import listed, shorten
 from samuel.checks.judgement import CheckedWork, checked
 from samuel.checks.repeat import repeated
 from samuel.checks.verdict import cannot_run, failing_commands
 from samuel.checks.withheld import withheld_hint, withheld_variables
 from samuel.events import QualityCheck
+from samuel.evidence.check_directory import RoomFailed
 from samuel.history.notices import BaselineChecked
 from samuel.history.run import Run
 
@@ -37,6 +40,11 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     """Run the checks once, on the verified tree. One that cannot run is never accepted: it would check nothing."""
     commands = list(place.settings.quality_checks)
     ignored = files.trees.ignored() if files.trees else ()
+    if files.room is not None:
+        try:
+            files.room.prepare(files.attempts.state.verified, ignored)
+        except SamuelError as error:
+            return CheckedBaseline(run, f"{error.message} ({error.hint})")
     if not commands:
         files.checks.set_baseline((), ignored)
         return CheckedBaseline(replace(run, baseline_done=True))
@@ -44,18 +52,25 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     not_put = files.attempts.start("").problems
     run = replace(run, tree=files.attempts.state)
     before, any_handler = replace(run, iteration=0), True
-    place.repeat_check.forget()
+    place.built_in_checks.forget()
     try:
         evidence = Evidence(place, files.tasks, steps.state_files)
         window = files.repository.open(before, CHECK, files.work_tree)
-        with evidence.window(before, "check"), window:
+        shown = files.room.showing(files.attempts.state.verified) if files.room else nullcontext()
+        with shown, evidence.window(before, "check"), window:
             fired = steps.ask(before, QualityCheck(commands=commands))
             work, any_handler = checked(fired), any(call.would is None for call in fired.calls)
-            work = work._replace(runs=repeated(work.runs, failing_commands, place.repeat_check))
+            work = work._replace(runs=repeated(work.runs, failing_commands, place.built_in_checks))
     except RunStopped:
         raise
+    except RoomFailed as error:
+        return CheckedBaseline(run, error.message)
     except IterationEnded as ended:  # a check changed what it must not
         work = CheckedWork((), ended.why)
+    if files.room is not None and files.trees is not None:
+        files.room.keep_built()
+        changed = files.room.changed()
+        files.trees.put(files.trees.with_contents(files.attempts.state.verified, changed), changed)
     files.checks.set_baseline(work.runs, ignored)
     files.attempts.accept_checks()
     failing = (*failing_commands(work.runs), *([work.other_failures] if work.other_failures else ()))

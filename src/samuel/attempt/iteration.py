@@ -7,8 +7,8 @@ pending with the reason in its next prompt, or is blocked when it failed too oft
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from samuel.agents.process_files import written_log
 from samuel.attempt.agent_ending import ending_of
 from samuel.attempt.agent_turn import AgentTurn
+from samuel.attempt.attempt_checks import AttemptChecks
 from samuel.attempt.attempt_facts import AttemptFacts
 from samuel.attempt.attempt_tree import MAX_NAMED, AttemptTree
 from samuel.attempt.contexts import Contexts
@@ -32,7 +33,7 @@ from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectState, RepositoryLost
 from samuel.bridges.coverage import uncovered
 from samuel.checks.files import ProtectedFiles
-from samuel.checks.judgement import Judgement, checked
+from samuel.checks.judgement import Claim, Judgement, checked
 from samuel.checks.put_back import PutBack
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.dispatch.record import Fired
@@ -46,13 +47,17 @@ from samuel.events import (
 )
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
+from samuel.evidence.check_directory import CheckRoom
+from samuel.evidence.claim import Proof
+from samuel.evidence.task_kind import task_kind
+from samuel.evidence.work_tree_room import WorkTreeRoom
 from samuel.git.git import GitFailed
 from samuel.history.attempts import AttemptChanges
 from samuel.history.availability import TROUBLE
 from samuel.history.no_task import WITHOUT_TASK, reason_without_task
 from samuel.history.notices import AgentEnded, DiscoveryChosen, IterationStarted, LostTests
 from samuel.history.run import MAX_FAILURE, Run, Settlement, TaskCells
-from samuel.hooks.handler import Origin
+from samuel.tasks.answering import accepted_by
 from samuel.tasks.queue import remaining
 from samuel.tasks.task import Task
 
@@ -80,9 +85,9 @@ class Iteration:
         self._facts = AttemptFacts(place.clock.now(), UNSET if place.lane is None else place.lane)
         self._files_before: ProjectState | None = None  # None until the attempt starts
         self._header_reported = False
-        self._checks_ran = False  # those of handlers other than the built-in one
         self._passed_runs: tuple[CheckRun, ...] = ()
         self._evidence = Evidence(place, files.tasks, steps.state_files, dry_run=steps.dry_run)
+        self._checks = AttemptChecks(place, self._fire_checks, self._check_window)
 
     def work(self) -> Settlement:
         """Work on the task; what it comes to. Raises RunStopped for what ends the whole run."""
@@ -109,12 +114,16 @@ class Iteration:
         self._gate()
         self._report_mode()
         tasks_before = self._take_task()
-        self._refuse_spent_task()
+        accepted = accepted_by(self._task) if self._task and self._own_task else ""
+        if not accepted:
+            self._refuse_spent_task()
         with self._place.git.one_moment():
-            is_written = self._start_attempt()
+            is_written = self._start_attempt(accepted=bool(accepted))
             self._files_before = self._files.project.current_state()
             by_git = self._files_before.by_git
             self._files.repository.begin_attempt(by_git.head if by_git else None)
+            if accepted:
+                return self._take_accepted(tasks_before, accepted)
             if not is_written:
                 self._contexts()
         if is_written:  # what git said before is not true any more
@@ -135,6 +144,20 @@ class Iteration:
         self._refuse_tampering()
         has_changes = self._tree is not None and self._tree.has_changes(self._facts.changed)
         return self._settlements.judged(tasks_before, self._passed_runs, has_changes=has_changes)
+
+    def _take_accepted(self, tasks_before: tuple[Task, ...], who: str) -> Settlement:
+        """Complete the task with what its last attempt left, which a person accepted: no agent works."""
+        assert self._task is not None
+        task_id = self._task.id
+        self._files.tasks.change(
+            lambda tasks: [replace(task, claimed=True) if task.id == task_id else task for task in tasks]
+        )
+        self._facts.agent_ran = self._steps.agent_started = (
+            True  # its work is in the tree, and is settled like any
+        )
+        self._observe()
+        self._check(accepting=who)
+        return self._settlements.judged(tasks_before, self._passed_runs, has_changes=True)
 
     def refused(self, outcome: IterationOutcome, why: str) -> Settlement:
         """The settlement of an attempt that was done, and whose result cannot be taken."""
@@ -217,10 +240,10 @@ class Iteration:
         if self._own_task and (hit := self._place.meter.hit({}, "task")):
             raise AgentTrouble(AgentEnding(EndingKind.OVER_BUDGET, hit.text))
 
-    def _start_attempt(self) -> bool:
+    def _start_attempt(self, *, accepted: bool) -> bool:
         """Make the work tree what the attempt begins with, and save that before an agent changes it."""
         self._tree = AttemptTree(self._place, self._files, self._task if self._own_task else None, self._commands)
-        is_written = self._tree.start()
+        is_written = self._tree.start(accepted=accepted)
         self._save_tree()
         return is_written
 
@@ -270,59 +293,78 @@ class Iteration:
             why = reason if output == reason else f"{reason}\n{output}"
             raise IterationEnded(IterationOutcome.AGENT_FAILED, why.strip())
 
-    def _check(self) -> None:
+    def _check(self, accepting: str = "") -> None:
         """No claim counts unless the quality checks pass."""
         if self._steps.dry_run:
-            if why := checked(self._run_checks()).other_failures:
+            if why := checked(self._checks.all()).other_failures:
                 raise IterationEnded(IterationOutcome.QUALITY_FAILED, why)
             return
         assert self._task is not None
-        settings, files = self._place.settings, self._files
-        put_back = PutBack(files.trees, files.attempts, self._save_tree) if files.trees else None
-        judgement = Judgement(
-            files.trees,
-            put_back,
-            files.checks,
-            self._commands,
-            ProtectedFiles(settings.protect, settings.protect_existing),
-            self._run_checks,
-            self._place.watch,
-            self._repeat_check,
+        changes = (self._tree.changes if self._tree else None) or AttemptChanges()
+        verdict = self._judgement(changes).judge(
+            self._task, changes, self.run.tree.verified, self._claim(accepting)
         )
-        changes = self._tree.changes if self._tree else None
-        verdict = judgement.judge(self._task, changes or AttemptChanges(), self.run.tree.verified)
         facts = self._facts
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
         facts.lost_tests, facts.still_red = verdict.checks.lost_tests, verdict.checks.still_red
-        taken_back: tuple[str, ...] = ()
+        facts.evidence, facts.contested = verdict.evidence, verdict.contested
         if self._tree is not None and self._commands:
-            taken_back = self._tree.observe_checks()
+            taken_back = self._tree.observe_checks(verdict.written)
             self._save_tree()
+            if taken_back and verdict.checks.passed:
+                named = ", ".join(f"`{name}`" for name in taken_back[:MAX_NAMED])
+                why = f"the checks took back all that the attempt had changed ({named}); they say nothing about it"
+                raise IterationEnded(IterationOutcome.QUALITY_FAILED, why)
+        if verdict.disputed:
+            raise IterationEnded(IterationOutcome.DISPUTED, verdict.checks.why)
         if not verdict.checks.passed:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)
-        if taken_back:
-            named = ", ".join(f"`{name}`" for name in taken_back[:MAX_NAMED])
-            why = f"the checks took back all that the attempt had changed ({named}), so they say nothing about it"
-            raise IterationEnded(IterationOutcome.QUALITY_FAILED, why)
+        if verdict.unproven:
+            raise IterationEnded(IterationOutcome.UNPROVEN, verdict.unproven)
         if facts.lost_tests:
             self._place.watch(LostTests(self._task.id, facts.lost_tests))
-        facts.verified = "checks" if (facts.checks or self._checks_ran) and not facts.still_red else "none"
+        is_checked = bool(facts.checks or self._checks.others_ran) and not facts.still_red
+        facts.grade = (
+            facts.evidence.grade if facts.evidence and facts.checks else "checked" if is_checked else "unverified"
+        )
         self._passed_runs = verdict.own_runs
 
-    def _run_checks(self) -> Fired:
-        """Fire quality.check on the work tree as it is."""
-        task = self._task.plain() if self._task else {}
-        self._place.repeat_check.forget()
-        with self._evidence.window(self.run, "check"), self._repository_window():
-            fired = self._steps.ask(self.run, QualityCheck(commands=self._commands, task=task))
-        self._checks_ran = any(
-            call.handler.origin is not Origin.BUILT_IN and call.would is None for call in fired.calls
+    def _judgement(self, changes: AttemptChanges) -> Judgement:
+        settings, files = self._place.settings, self._files
+        put_back = PutBack(files.trees, files.attempts, self._save_tree) if files.trees else None
+        room: CheckRoom | None = files.room
+        if room is None and files.trees is not None and changes.tree:
+            room = WorkTreeRoom(files.trees, files.attempts, changes.tree, self._save_tree)
+        return Judgement(
+            files.trees,
+            put_back,
+            room if changes.tree else None,
+            files.checks,
+            self._commands,
+            ProtectedFiles(settings.protect, settings.protect_existing),
+            self._checks,
+            self._place.watch,
         )
-        return fired
 
-    def _repeat_check(self, command: str) -> CheckRun | None:
+    def _claim(self, accepting: str) -> Claim | None:
+        """What is asked of the claim; None if the agent did not claim its task."""
+        task = self._settlements.current(self._files.tasks.load())
+        if task is None or not task.claimed or task.status != "in_progress":
+            return None
+        policies: dict[str, Proof] = {"none": "off", "require": "require", "ask": "ask", "off": "off"}
+        return Claim(
+            policies[task.proof or self._place.settings.proof], task_kind(task), task.sent_back, accepting
+        )
+
+    def _fire_checks(self) -> Fired:
+        task = self._task.plain() if self._task else {}
+        return self._steps.ask(self.run, QualityCheck(commands=self._commands, task=task))
+
+    @contextmanager
+    def _check_window(self) -> Iterator[None]:
+        """Watch what a check does to the state of the run and to the repository."""
         with self._evidence.window(self.run, "check"), self._repository_window():
-            return self._place.repeat_check(command)
+            yield
 
     def _repository_window(self) -> AbstractContextManager[None]:
         if self._steps.dry_run:

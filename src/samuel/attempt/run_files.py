@@ -12,6 +12,7 @@ from samuel.attempt.stop import Stop
 from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectFiles
 from samuel.checks.memory import CheckMemory
+from samuel.evidence.room import CleanRoom
 from samuel.git.trees import Trees
 from samuel.history.attempts import Attempts
 from samuel.history.tree_state import TreeState
@@ -27,6 +28,8 @@ class RunFiles(NamedTuple):
     attempts: Attempts
     checks: CheckMemory
     repository: RepositoryWindow
+    room: CleanRoom | None = None
+    """Where checks run; None: where the agent works."""
 
     @property
     def work_tree(self) -> WorkTree:
@@ -46,6 +49,7 @@ class RunFiles(NamedTuple):
             Attempts(None, ""),
             CheckMemory(private_directory(place), "", place.disk),
             RepositoryWindow(place, private_directory(place)),
+            clean_room(place, trees, private_directory(place)),
         )
 
     def of_run(self, place: Workplace, run_id: str, state: TreeState) -> RunFiles:
@@ -54,6 +58,13 @@ class RunFiles(NamedTuple):
             attempts=Attempts(self.trees, run_id, state),
             checks=CheckMemory(private_directory(place), run_id, place.disk),
         )
+
+
+def clean_room(place: Workplace, trees: Trees | None, directory: Path) -> CleanRoom | None:
+    """The room for the checks of a work tree; None where there is no git, or samuel.toml wants none."""
+    if trees is None or place.settings.evidence == "in place":
+        return None
+    return CleanRoom(trees, directory, place.check_directory)
 
 
 def private_directory(place: Workplace) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.attempt.attempt_facts import AttemptFacts
@@ -17,10 +18,13 @@ from samuel.base.clock import iso
 from samuel.clients.adapter.ending import EndingKind
 from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
+from samuel.evidence.claim import UNPROVEN
 from samuel.history.availability import wait_after
 from samuel.history.budgets import BudgetHit
 from samuel.history.notices import IterationFailed, QuestionAsked, TaskDecided
 from samuel.history.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, TreeAction
+from samuel.tasks.answering import ACCEPT, REFUSE
+from samuel.tasks.question import Question, new_id
 from samuel.tasks.task import Task
 
 UNCHANGED_CLAIM = (
@@ -73,7 +77,7 @@ class Settlements:
             completed_at=iso(self._place.clock.now()),
             iteration=self._run.iteration,
             last_failure="",
-            verified=self._facts.verified,
+            grade=self._facts.grade,
         )
         commit = None
         if self._place.settings.commit:
@@ -92,6 +96,10 @@ class Settlements:
         return self._settle(outcome, failed=False, new_tasks=new_tasks, tree="put_away")
 
     def failed(self, outcome: IterationOutcome, why: str) -> Settlement:
+        if outcome is IterationOutcome.UNPROVEN and self._place.settings.proof != "require":
+            return self._sent_back(outcome, why)
+        if outcome is IterationOutcome.DISPUTED:
+            return self._disputed(why)
         self._place.watch(IterationFailed(outcome, why, self._facts.log, self._task.id if self._task else ""))
         task = self.current(self._files.tasks.load())
         if task is None or task.status != "in_progress":
@@ -105,10 +113,53 @@ class Settlements:
             attempts=attempts,
             iteration=self._run.iteration,
             last_failure=f"{outcome}: {why}"[:MAX_FAILURE],
+            sent_back=self._facts.contested or UNSET,
         )
         gave_up = blocked or not self._facts.agent_ran
         tree: TreeAction = "put_away" if blocked else "keep"
         return self._settle(outcome, failed=True, task=task, row=row, why=why, gave_up=gave_up, tree=tree)
+
+    def _sent_back(self, outcome: IterationOutcome, why: str) -> Settlement:
+        """A claim without proof: the task is pending again, with no attempt more, and the next claim counts."""
+        self._place.watch(IterationFailed(outcome, why, self._facts.log, self._task.id if self._task else ""))
+        task = self.current(self._files.tasks.load())
+        row = TaskCells(
+            status="pending",
+            claimed=False,
+            iteration=self._run.iteration,
+            last_failure=f"{outcome}: {why}"[:MAX_FAILURE],
+            sent_back=(UNPROVEN,),
+        )
+        return self._settle(outcome, failed=True, task=task, row=row, why=why, tree="keep")
+
+    def _disputed(self, why: str) -> Settlement:
+        """A person has to decide whether old tests may fail: the task waits, and its work is kept."""
+        tasks = self._files.tasks.load()
+        task = self.current(tasks)
+        question = Question(
+            id=new_id({question.id for row in tasks for question in row.questions}),
+            text=f"may the work on this task change old tests? {why}"[:MAX_FAILURE],
+            options=(ACCEPT, REFUSE),
+            iteration=self._run.iteration,
+            asked_at=iso(self._place.clock.now()),
+        )
+        self._place.watch(QuestionAsked(task.id if task else "", question.text, question.id))
+        row = TaskCells(
+            status="waiting",
+            claimed=False,
+            iteration=self._run.iteration,
+            last_failure=f"{IterationOutcome.DISPUTED}: {why}"[:MAX_FAILURE],
+            questions=(*(task.questions if task else ()), question),
+        )
+        return self._settle(
+            IterationOutcome.DISPUTED,
+            failed=False,
+            task=task,
+            row=row,
+            why=why,
+            question=question,
+            tree="put_away",
+        )
 
     def parked(self) -> Settlement | None:
         """The settlement of a task whose agent asked a question; None if it asked none."""

@@ -17,11 +17,12 @@ from samuel.attempt.workers import Workers
 from samuel.base.clock import Clock
 from samuel.base.errors import UsageError
 from samuel.bridges.guards import STAND_IN
-from samuel.checks.repeat import BuiltInRepeat
+from samuel.checks.repeat import BuiltInChecks
 from samuel.config.model import AgentSettings, LaneSettings, Methodology
 from samuel.confine import sandbox as sandboxes
 from samuel.dispatch.record import Fired
 from samuel.events import Sandbox
+from samuel.evidence.check_directory import CheckDirectory
 from samuel.files.atomic import DISK, Disk
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.files.named_errors import errors_naming
@@ -81,8 +82,10 @@ class Workplace:
     machine: str = ""
     """The machine that this is, in a run with several of them; "" at the coordinator."""
     lanes: LaneSettings = NO_LANES
-    repeat_check: BuiltInRepeat = field(default_factory=BuiltInRepeat)
-    """How a check that failed is run once more."""
+    built_in_checks: BuiltInChecks = field(default_factory=BuiltInChecks)
+    """How a single check is run again."""
+    check_directory: CheckDirectory = field(default_factory=CheckDirectory)
+    """Where check commands run now."""
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 

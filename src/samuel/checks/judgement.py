@@ -1,33 +1,43 @@
-"""Judging an attempt by the checks.
+"""Judging an attempt by the checks, in up to four corners.
 
-An attempt that changed files which the checks run or read is judged twice: with these files as they are in the
-verified tree, and with its own. So a check that the attempt weakened does not pass for work that is done.
+The checks run on the attempt as it is. An attempt that changed tests is judged again with the tests of the
+verified tree, so that a test which it weakened does not pass for work that is done. If its task is claimed, its
+tests run on the old source as well: what fails there, and passes with the work, shows that something was done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from samuel.base.printable import file_name
+from samuel.base.printable import file_name, listed
 from samuel.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.checks.memory import CheckMemory
 from samuel.checks.put_back import PutBack
-from samuel.checks.repeat import Repeat, never_repeat, repeated
+from samuel.checks.repeat import repeated
 from samuel.checks.softened_tests import softened_tests
-from samuel.checks.verdict import CheckVerdict, check_runs, counting_failures, judge
+from samuel.checks.verdict import CheckVerdict, check_runs, counting_failures, failed_names, judge, record_of
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.dispatch.stated_reason import stated_reason
 from samuel.events.loop import CheckRun
+from samuel.evidence.check_directory import CheckRoom, RoomFailed
+from samuel.evidence.claim import UNPROVEN, Change, ClaimFacts, Proof, judge_claim
+from samuel.evidence.code_change import has_code, is_document
+from samuel.evidence.corner import Corner
+from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass
 from samuel.git.trees import Trees
+from samuel.history.attempt_record import MAX_NAMED as MAX_RECORDED
+from samuel.history.attempt_record import CheckRecord, EvidenceRecord
 from samuel.history.attempts import AttemptChanges
-from samuel.history.notices import CheckFilesChanged, CheckFilesPut, Watch, ignore_reports
+from samuel.history.notices import CheckFilesChanged, Watch, ignore_reports
 from samuel.hooks.handler import Origin, Outcome
 from samuel.tasks.task import Task
 
 BUILT_IN = "default"  # the source of failures that the commands themselves report
 PROTECTED = "files that samuel.toml protects were changed, and put back: "
+CONTESTED = "the task does not own these tests, which this attempt changed: "
 MAX_NAMED = 10
 MAX_TEXT = 1 << 20  # bytes of a file that is compared
 
@@ -40,41 +50,71 @@ class CheckedWork(NamedTuple):
     """What handlers other than the built-in one found wrong, or why the check could not run; "" for nothing."""
 
 
+class Claim(NamedTuple):
+    """What is asked of an attempt whose agent claims the task."""
+
+    proof: Proof = "ask"
+    kind: str = ""
+    sent_back: tuple[str, ...] = ()
+    """Why earlier claims of the task went back: `unproven`, or tests that they changed."""
+    accepted_by: str = ""
+    """The person who accepted that old tests fail."""
+
+
 class AttemptVerdict(NamedTuple):
     checks: CheckVerdict
     check_files: tuple[str, ...] = ()
-    """Files of the checks that the attempt changed."""
+    """Tests that the attempt changed, and files which decide what the checks do."""
     own_runs: tuple[CheckRun, ...] = ()
+    written: Mapping[str, bytes | None] = {}
+    """Files that the checks changed, a formatter among them; they belong to the work."""
+    evidence: EvidenceRecord | None = None
+    """What shows that the task was done; None if it is not claimed, or the checks failed."""
+    unproven: str = ""
+    """Why the claim goes back to the agent, although the checks passed."""
+    contested: tuple[str, ...] = ()
+    """Old tests that fail with the work, or that it removed or weakened, though its task does not own them."""
+    disputed: bool = False
+    """True: the same tests were contested before, so a person has to decide."""
+
+
+class CheckRunner(Protocol):
+    """Runs the checks on the tree that is shown."""
+
+    def all(self) -> Fired:
+        """Fire `quality.check`."""
+
+    def command(self, command: str, corner: Corner) -> CheckRun | None:
+        """Run one command as the built-in handler does; None if that handler does not take part."""
 
 
 class Judgement:
-    """Judges one attempt. `check` runs all checks on the work tree as it is, `repeat` one of them once more.
-
-    `trees` and `put_back` are None without a git repository.
-    """
+    """Judges one attempt. `trees`, `put_back` and `room` are None without a git repository."""
 
     def __init__(
         self,
         trees: Trees | None,
         put_back: PutBack | None,
+        room: CheckRoom | None,
         memory: CheckMemory,
         commands: Sequence[str],
         protect: ProtectedFiles,
-        check: Callable[[], Fired],
+        checks: CheckRunner,
         watch: Watch = ignore_reports,
-        repeat: Repeat = never_repeat,
     ) -> None:
         self._trees = trees
         self._put_back = put_back
+        self._room = room
         self._memory = memory
         self._commands = commands
         self._protect = protect
-        self._check = check
+        self._checks = checks
         self._watch = watch
-        self._repeat = repeat
 
-    def judge(self, task: Task, attempt: AttemptChanges, verified: str) -> AttemptVerdict:
-        """The verdict. Files that were weakened or that are protected are put back from the verified tree."""
+    def judge(
+        self, task: Task, attempt: AttemptChanges, verified: str, claim: Claim | None = None
+    ) -> AttemptVerdict:
+        """The verdict; `claim` is None if the task is not claimed. Protected files are put back."""
         # Also those that a person had changed before the run: an agent must not weaken uncommitted checks either.
         paths = [*(change.path for change in attempt.changes), *attempt.person]
         files = _FilesOfTrees(self._trees, verified, attempt.tree)
@@ -83,37 +123,14 @@ class Judgement:
             return AttemptVerdict(CheckVerdict(False, why), tuple(refused))
         if hidden := self._hidden(files):
             return AttemptVerdict(CheckVerdict(False, _hidden_text(hidden)), tuple(hidden))
-        touched = files.touched(self._commands, paths)
-        if not_kept := self._not_kept(touched):
+        tests = files.touched(self._commands, paths)
+        if not_kept := self._not_kept(tests):
             problems = self._put(list(not_kept))
-            return AttemptVerdict(CheckVerdict(False, _not_kept_text(not_kept, problems)), touched)
-        owned_files = owned(task, touched)
-        not_owned = [path for path in touched if path not in owned_files]
+            return AttemptVerdict(CheckVerdict(False, _not_kept_text(not_kept, problems)), tests)
         try:
-            with_verified = self._check_with(attempt.tree, not_owned)
-            own = checked(self._check())
-            own_runs = repeated(own.runs, self._failing, self._repeat)
-            if with_verified and not self._failing(own_runs):  # else it failed, whatever it changed
-                with_verified = self._repeat_with(attempt.tree, not_owned, with_verified)
-        except _NotPut as error:
-            return AttemptVerdict(CheckVerdict(False, _not_put_text(error.problems)), touched)
-        verdict = judge(
-            own_runs,
-            baseline=self._memory.baseline,
-            verified=with_verified,
-            check_files=touched,
-            owned_files=owned_files,
-            softened_tests=[line for path in touched for line in files.softened(path)],
-            before=self._memory.verified,
-        )
-        not_put = self._put(verdict.softened)
-        if own.other_failures or not_put:
-            texts = (verdict.why, own.other_failures, _not_put_text(not_put) if not_put else "")
-            verdict = verdict._replace(passed=False, why="\n\n".join(text for text in texts if text))
-        return AttemptVerdict(verdict, touched, own_runs)
-
-    def _failing(self, runs: Sequence[CheckRun]) -> set[str]:
-        return counting_failures(runs, self._memory.baseline, self._memory.verified)
+            return _AttemptJudge(self, task, files, tests, claim).judge(attempt.tree, paths)
+        except RoomFailed as failed:
+            return AttemptVerdict(CheckVerdict(False, f"the checks could not run: {failed.message}"), tests)
 
     def _refused(self, task: Task, paths: Sequence[str], files: _FilesOfTrees) -> list[str]:
         chosen = self._protect.of(paths, files.is_verified)
@@ -123,9 +140,9 @@ class Judgement:
     def _hidden(self, files: _FilesOfTrees) -> list[str]:
         """Files of the checks that git ignores and that were not there before the first agent.
 
-        No tree has them, so they could neither be left out nor put back.
+        No tree has them, so they could neither be left out nor put back. A clean room does not have them.
         """
-        if self._trees is None or not self._commands:
+        if self._trees is None or not self._commands or (self._room is not None and self._room.is_clean):
             return []
         new = [path for path in self._trees.ignored() if path not in self._memory.ignored]
         return [path for path in files.touched(self._commands, new) if not path.endswith("/")]
@@ -135,38 +152,155 @@ class Judgement:
         not_kept = self._trees.not_kept if self._trees is not None else {}
         return {path: not_kept[path] for path in touched if path in not_kept}
 
-    def _check_with(self, own: str, paths: Sequence[str]) -> tuple[CheckRun, ...] | None:
-        """The checks with these files as in the verified tree; None if there are none. Raises _NotPut."""
-        if not paths or self._put_back is None:
-            return None
-        self._watch(CheckFilesChanged(tuple(map(file_name, paths))))
-        return self._with_verified(own, paths, lambda: checked(self._check()).runs)
-
-    def _repeat_with(self, own: str, paths: Sequence[str], runs: tuple[CheckRun, ...]) -> tuple[CheckRun, ...]:
-        """The runs with these files as in the verified tree, after those that failed were repeated."""
-        if not self._failing(runs):
-            return runs
-        return self._with_verified(own, paths, lambda: repeated(runs, self._failing, self._repeat))
-
-    def _with_verified(
-        self, own: str, paths: Sequence[str], check: Callable[[], tuple[CheckRun, ...]]
-    ) -> tuple[CheckRun, ...]:
-        """What `check` gives while these files are as in the verified tree. Raises _NotPut."""
-        assert self._put_back is not None
-        not_put = self._put_back.verified(paths)
-        self._watch(CheckFilesPut(own=False))
-        try:
-            runs = check() if not not_put else ()
-        finally:
-            not_put += self._put_back.own(own, paths)
-            self._watch(CheckFilesPut(own=True))
-        if not_put:
-            raise _NotPut(not_put)
-        return runs
-
     def _put(self, paths: Sequence[str]) -> list[str]:
         """Put these files back for good; gives why one could not be put."""
         return self._put_back.verified(paths) if self._put_back is not None else []
+
+    def failing(self, runs: Sequence[CheckRun]) -> set[str]:
+        """The commands of these runs whose failure counts."""
+        return counting_failures(runs, self._memory.baseline, self._memory.verified)
+
+    def showing(self, tree: str) -> AbstractContextManager[None]:
+        return self._room.showing(tree) if self._room is not None else nullcontext()
+
+    def own(self, tree: str) -> tuple[CheckedWork, dict[str, bytes | None]]:
+        """The checks on the attempt as it is, with all handlers; and the files that they changed."""
+        with self.showing(tree):
+            work = checked(self._checks.all())
+            runs = repeated(work.runs, self.failing, lambda command: self._checks.command(command, "own"))
+            changed = self._room.changed() if self._room is not None else {}
+        return work._replace(runs=runs), changed
+
+    def corner(self, corner: Corner, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
+        """The commands on another tree; one whose failure counts is run once more before it is believed."""
+        with self.showing(tree):
+            runs = tuple(run for command in commands if (run := self._checks.command(command, corner)) is not None)
+            if corner == "old source":  # a failure is expected there, and proves nothing if it is an accident
+                return runs
+            return repeated(runs, self.failing, lambda command: self._checks.command(command, corner))
+
+    def verdict(self, runs: Sequence[CheckRun]) -> CheckVerdict:
+        return judge(runs, baseline=self._memory.baseline, before=self._memory.verified)
+
+    @property
+    def trees(self) -> Trees:
+        assert self._trees is not None
+        return self._trees
+
+    @property
+    def place(self) -> str:
+        """Where the checks run, in words."""
+        return "clean room" if self._room is not None and self._room.is_clean else "in place"
+
+    def report(self, paths: Sequence[str]) -> None:
+        self._watch(CheckFilesChanged(tuple(map(file_name, paths))))
+
+
+class _AttemptJudge:
+    """The judgement of one attempt, corner by corner."""
+
+    def __init__(
+        self, judgement: Judgement, task: Task, files: _FilesOfTrees, tests: tuple[str, ...], claim: Claim | None
+    ) -> None:
+        self._judgement = judgement
+        self._task = task
+        self._files = files
+        self._tests = tests
+        self._claim = claim
+        self._records: list[CheckRecord] = []
+
+    def judge(self, tree: str, paths: Sequence[str]) -> AttemptVerdict:
+        work, changed = self._judgement.own(tree)
+        written = {path: text for path, text in changed.items() if path not in self._files.touched_by(changed)}
+        own_verdict = self._judgement.verdict(work.runs)
+        why = "\n\n".join(text for text in (own_verdict.why, work.other_failures) if text)
+        self._records += own_verdict.records
+        if not own_verdict.passed or work.other_failures:
+            return self._ended(own_verdict._replace(passed=False, why=why))
+        if written:
+            tree = self._judgement.trees.with_contents(tree, written)
+        own_tests = self._tests if self._claim and self._claim.accepted_by else owned(self._task, self._tests)
+        not_owned = [path for path in self._tests if path not in own_tests]
+        sources = [path for path in paths if path not in self._tests]
+        if not_owned and (ended := self._with_old_tests(tree, not_owned, own_verdict, has_source=bool(sources))):
+            return ended
+        return self._accepted(tree, sources, own_verdict, work.runs)._replace(written=written)
+
+    def _with_old_tests(
+        self, tree: str, not_owned: Sequence[str], own: CheckVerdict, *, has_source: bool
+    ) -> AttemptVerdict | None:
+        """The verdict if the work fails old tests, or removed or weakened them; None if it did neither."""
+        failed: tuple[str, ...] = ()
+        text = ""
+        if has_source:
+            self._judgement.report(not_owned)
+            old = self._judgement.trees.combined(tree, self._files.verified, not_owned)
+            runs = self._judgement.corner("old tests", old, [check.command for check in own.records])
+            verdict = self._judgement.verdict(runs)
+            self._records += (record_of(run, corner="old tests") for run in runs)
+            if not verdict.passed:
+                failed, text = failed_names(runs, self._judgement.failing(runs)), verdict.why
+        softened = [line for path in not_owned for line in self._files.softened(path)]
+        if not failed and not softened:
+            return None
+        contested = (*failed, *softened)
+        before = self._claim.sent_back if self._claim else ()
+        return self._ended(
+            own._replace(passed=False, why=_contested_text(not_owned, failed, softened, text)),
+            contested=contested,
+            disputed=self._claim is not None and {*contested} <= {*before},
+        )
+
+    def _accepted(
+        self, tree: str, sources: Sequence[str], own: CheckVerdict, runs: tuple[CheckRun, ...]
+    ) -> AttemptVerdict:
+        claim = self._claim
+        if claim is None:
+            return self._ended(own, own_runs=runs)
+        if claim.accepted_by:
+            text = f"tests fail that were there before; accepted by {claim.accepted_by}"
+            evidence = EvidenceRecord(grade="disputed", rests_on=text, place=self._judgement.place)
+            return self._ended(own, own_runs=runs, evidence=evidence)
+        change = self._files.change(sources)
+        proofs = self._proofs(tree, runs) if claim.proof != "off" and change == "code" and sources else ()
+        facts = ClaimFacts(
+            kind=claim.kind,
+            has_checks=bool(runs),
+            change=change,
+            has_tests=bool(self._tests),
+            proofs=proofs,
+            own_checks=self._own_checks(runs) if claim.proof != "off" else (),
+            still_red=own.still_red,
+        )
+        verdict = judge_claim(facts, claim.proof, sent_back=UNPROVEN in claim.sent_back)
+        evidence = EvidenceRecord(
+            grade=verdict.grade,
+            rests_on=verdict.rests_on,
+            place=self._judgement.place,
+            fail_to_pass=tuple(proof.name for proof in proofs)[:MAX_RECORDED],
+        )
+        return self._ended(own, own_runs=runs, evidence=evidence, unproven=verdict.why)
+
+    def _proofs(self, tree: str, own: Sequence[CheckRun]) -> tuple[FailToPass, ...]:
+        """What fails when the attempt's tests run on the old source, and passes with its own."""
+        if not self._tests or not self._files.has_trees:
+            return ()
+        old = self._judgement.trees.combined(self._files.verified, tree, self._tests)
+        runs = self._judgement.corner("old source", old, [run.command for run in own if run.passed])
+        self._records += (record_of(run, corner="old source") for run in runs)
+        return fail_to_pass(own, runs)
+
+    def _own_checks(self, own: Sequence[CheckRun]) -> tuple[str, ...]:
+        """The checks that came with the task, fail on the verified tree and pass now."""
+        passed = [run.command for run in own if run.passed and run.command in self._task.checks]
+        if not passed or not self._files.has_trees:
+            return ()
+        runs = self._judgement.corner("before", self._files.verified, passed)
+        self._records += (record_of(run, corner="before") for run in runs)
+        return tuple(run.command for run in runs if not run.passed and run.exit_code not in (None, 126, 127))
+
+    def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:
+        return AttemptVerdict(verdict._replace(records=tuple(self._records)), self._tests, **more)
 
 
 def checked(fired: Fired) -> CheckedWork:
@@ -226,14 +360,6 @@ def _protected_text(paths: Sequence[str], not_put: Sequence[str]) -> str:
     return f"{text}\n{_not_put_text(not_put)}" if not_put else text
 
 
-class _NotPut(Exception):
-    """A file of the checks could not be made what it must be: `problems` says which, and why."""
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__(problems)
-        self.problems = problems
-
-
 def _not_put_text(problems: Sequence[str]) -> str:
     return (
         "files that the checks run or read could not be put back, so the attempt counts as failed: "
@@ -242,22 +368,52 @@ def _not_put_text(problems: Sequence[str]) -> str:
     )
 
 
+def _contested_text(paths: Sequence[str], failed: Sequence[str], softened: Sequence[str], why: str) -> str:
+    """What the next attempt reads, and a person who has to decide."""
+    named = listed([f"`{file_name(path)}`" for path in paths], MAX_NAMED)
+    lines = [f"{CONTESTED}{named}"]
+    if failed:
+        lines.append(f"as they were, they fail with this work: {listed(failed, MAX_NAMED)}")
+    lines += (f"weakened: {line}" for line in softened[:MAX_NAMED])
+    lines.append(
+        "make the work pass the tests as they were; if the task cannot be done without changing them, "
+        "claim it again with the same changes, and a person decides"
+    )
+    return "\n".join([*lines, *([why] if why else ())])
+
+
 class _FilesOfTrees:
     """The texts of files before and after an attempt."""
 
     def __init__(self, trees: Trees | None, verified: str, own: str) -> None:
         self._trees = trees
-        self._verified = verified
+        self.verified = verified
         self._own = own
+        self._check_files = CheckFiles()
+
+    @property
+    def has_trees(self) -> bool:
+        return self._trees is not None and bool(self.verified)
 
     def touched(self, commands: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
+        """Those of the paths that are tests or decide what the checks do."""
         if self._trees is None or not paths or not commands:
             return ()
-        files = CheckFiles.of(commands, self._names, self.before)
-        return files.touched(paths, self.before, self.after)
+        self._check_files = CheckFiles.of(commands, self._names, self.before)
+        return self._check_files.touched(paths, self.before, self.after)
+
+    def touched_by(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Those of the paths that belong to the checks; for files that checks themselves wrote."""
+        return self._check_files.touched(paths)
 
     def softened(self, path: str) -> list[str]:
         return softened_tests(self.before(path), self.after(path), path)
+
+    def change(self, paths: Sequence[str]) -> Change:
+        """What changed at most in these files."""
+        if any(has_code(path, self.before(path), self.after(path)) for path in paths):
+            return "code"
+        return "documents" if any(is_document(path) for path in paths) else "comments"
 
     def is_verified(self, path: str) -> bool:
         """Whether the verified tree has this file."""
@@ -265,10 +421,10 @@ class _FilesOfTrees:
 
     @cached_property
     def _names(self) -> list[str]:
-        return self._trees.paths(self._verified) if self._trees else []
+        return self._trees.paths(self.verified) if self._trees else []
 
     def before(self, path: str) -> str:
-        return self._text(self._verified, path)
+        return self._text(self.verified, path)
 
     def after(self, path: str) -> str:
         return self._text(self._own, path)

@@ -8,34 +8,32 @@ from msgspec.structs import replace
 
 from samuel.checks.verdict import cannot_run
 from samuel.events.loop import CheckRun
+from samuel.evidence.corner import Corner
 
 Repeat = Callable[[str], CheckRun | None]
 """Runs a check command once more; None if it is not one of the built-in handler's."""
 
+RunCommand = Callable[[str, Corner], CheckRun | None]
 
-class BuiltInRepeat:
-    """Repeats a command of the last `quality.check` as the built-in handler ran it.
+
+class BuiltInChecks:
+    """Runs a command of the last `quality.check` as the built-in handler ran it, on whichever tree is shown.
 
     The handlers of other people are called once for each event: only they know what a second call would do.
     """
 
     def __init__(self) -> None:
-        self._run: Callable[[str], CheckRun | None] | None = None
+        self._run: RunCommand | None = None
 
-    def remember(self, run: Callable[[str], CheckRun | None]) -> None:
+    def remember(self, run: RunCommand) -> None:
         self._run = run
 
     def forget(self) -> None:
-        """Repeat nothing until the built-in handler runs again: it may have been replaced."""
+        """Run nothing until the built-in handler runs again: it may have been replaced."""
         self._run = None
 
-    def __call__(self, command: str) -> CheckRun | None:
-        return self._run(command) if self._run else None
-
-
-def never_repeat(command: str) -> CheckRun | None:
-    """The `Repeat` where there is nothing to repeat."""
-    return None
+    def __call__(self, command: str, corner: Corner = "own") -> CheckRun | None:
+        return self._run(command, corner) if self._run else None
 
 
 def repeated(

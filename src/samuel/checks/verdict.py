@@ -1,8 +1,7 @@
 """What the checks say about an attempt: pure functions over the runs of the check commands.
 
     baseline   before the first agent; None if it did not run
-    verified   the attempt, with those files of the checks that its task does not own as in the last verified tree;
-               None if it changed none of them
+    before     on the last verified tree
     own        the attempt with all of its own files
 
 A failure that the baseline had as well is accepted: by test where both have a report, else by the whole check.
@@ -12,7 +11,7 @@ What a completed task has put right since then is no longer accepted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -22,9 +21,9 @@ from samuel.base.printable import listed
 from samuel.checks.junit import CaseResults, compare
 from samuel.checks.printed_counts import says_that_none_ran
 from samuel.events.loop import CheckRun
+from samuel.evidence.corner import Corner
 from samuel.history.attempt_record import MAX_NAMED, CheckRecord, ReportedTests
 
-SOFTENED = "the checks pass only because this attempt changed what they run or read: "
 MAX_TOLD = 10  # tests or files in a text for the next attempt
 # Behind make and `python -m` the exit codes of a missing program are lost.
 _NOT_FOUND = re.compile(
@@ -39,12 +38,10 @@ class CheckVerdict(NamedTuple):
 
     passed: bool
     why: str = ""
-    softened: tuple[str, ...] = ()
-    """The files of the checks without whose changes the checks fail; they are to be put back."""
     lost_tests: tuple[str, ...] = ()
     """Tests that ran before and are gone or skipped now, also if everything passed."""
     records: tuple[CheckRecord, ...] = ()
-    """All runs, those with verified files first."""
+    """All runs."""
     still_red: tuple[str, ...] = ()
     """Tests and commands that failed before the attempt, if it turned none of them green."""
 
@@ -77,7 +74,7 @@ def has_no_tests(run: CheckRun) -> bool:
     )
 
 
-def record_of(run: CheckRun, *, verified_files: bool = False, known_failure: bool = False) -> CheckRecord:
+def record_of(run: CheckRun, *, corner: Corner = "own", known_failure: bool = False) -> CheckRecord:
     """A run as it is recorded: of its tests the counts, and the names of those that failed."""
     tests = None
     if run.tests is not None:
@@ -92,7 +89,7 @@ def record_of(run: CheckRun, *, verified_files: bool = False, known_failure: boo
         exit_code=run.exit_code,
         seconds=run.seconds,
         output_tail=run.output_tail,
-        verified_files=verified_files,
+        corner=corner,
         known_failure=known_failure,
         tests=tests,
         flaky=run.flaky,
@@ -108,43 +105,28 @@ def counting_failures(
 
 
 def judge(
-    own: Sequence[CheckRun],
+    runs: Sequence[CheckRun],
     *,
     baseline: Sequence[CheckRun] | None = None,
-    verified: Sequence[CheckRun] | None = None,
-    check_files: Sequence[str] = (),
-    owned_files: Sequence[str] = (),
-    softened_tests: Sequence[str] = (),
     before: Sequence[CheckRun] | None = None,
 ) -> CheckVerdict:
-    """The verdict on an attempt.
+    """The verdict on runs of all checks.
 
-    `check_files` are the files of the checks that it changed, `owned_files` those of them that its task names:
-    they do not count as softened. `before` are the runs on the last verified tree, with which tests are compared
-    (the baseline if there are none later); `softened_tests` are lines about tests that were emptied or skipped.
+    `before` are the runs on the last verified tree, with which tests are compared (the baseline if there are none
+    later).
     """
     earlier = _by_command(before if before is not None else baseline or ())
-    accepted = _by_command(baseline or ())
-    failures, accepted_names = _failures(own, accepted, earlier)
-    lost = _lost(own, earlier)
-    records = [
-        *(record_of(run, verified_files=True) for run in verified or ()),
-        *(record_of(run, known_failure=run.command in accepted_names and not run.passed) for run in own),
-    ]
-    softened: tuple[str, ...] = ()
-    if all(run.passed or run.command in accepted_names for run in own):  # also a check that passes without a test
-        failures_without, without_changes_names = _failures(verified or (), accepted, earlier)
-        accepted_names = {**accepted_names, **without_changes_names}
-        softened = tuple(path for path in check_files if path not in owned_files) if failures_without else ()
-    why = _softened_text(softened, failures_without, softened_tests) if softened else _described(failures)
+    failures, accepted_names = _failures(runs, _by_command(baseline or ()), earlier)
+    records = (record_of(run, known_failure=run.command in accepted_names and not run.passed) for run in runs)
     return CheckVerdict(
-        not failures and not softened,
-        why,
-        softened,
-        tuple(dict.fromkeys((*lost, *softened_tests))),
-        tuple(records),
-        _still_red(own if verified is None else verified, earlier),
+        not failures, _described(failures), _lost(runs, earlier), tuple(records), _still_red(runs, earlier)
     )
+
+
+def failed_names(runs: Sequence[CheckRun], commands: Collection[str]) -> tuple[str, ...]:
+    """What failed in the runs of these commands: tests by their ids, else the commands."""
+    failing = [run for run in runs if run.command in commands]
+    return tuple(name for run in failing for name in _failed(run.tests or {}) or (run.command,))
 
 
 def how_failed(run: CheckRun) -> str:
@@ -260,14 +242,3 @@ def _lost(runs: Sequence[CheckRun], earlier: Mapping[str, CheckRun]) -> tuple[st
 
 def _described(failures: Sequence[_CheckFailure]) -> str:
     return "\n\n".join(failure.why for failure in failures)
-
-
-def _softened_text(softened: Sequence[str], failures: Sequence[_CheckFailure], tests: Sequence[str]) -> str:
-    lines = [
-        SOFTENED + listed([f"`{path}`" for path in softened], MAX_TOLD),
-        "these files were put back; make the checks pass without changing them",
-        *(f"softened: {line}" for line in tests[:MAX_TOLD]),
-        "with them as they were:",
-        _described(failures),
-    ]
-    return "\n".join(lines)

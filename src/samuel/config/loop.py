@@ -58,6 +58,8 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         retry=table.take("retry", kinds.one_of("continue", "fresh"), default.retry),
         budgets=_budgets(table),
         branch=branch,
+        proof=table.take("proof", kinds.one_of("ask", "require", "off"), default.proof),
+        evidence=table.take("evidence", kinds.one_of("clean room", "in place"), default.evidence),
         coverage=table.take("coverage", kinds.one_of("report", "required"), default.coverage),
     )
 

@@ -166,6 +166,12 @@ class Methodology(msgspec.Struct, frozen=True):
     branch: bool = False
     """True: each run commits its tasks on a branch of its own, which `samuel run finish` merges."""
 
+    proof: str = "ask"
+    """Whether a claim needs a test that fails without the work: `ask` for one once, `require` it, or `off`."""
+
+    evidence: str = "clean room"
+    """Where the checks run that decide: in a `clean room`, or `in place`, where the agent worked."""
+
     coverage: str = "report"
     """A tool call that no hook judged is counted in the `report`, or fails the iteration if this is `required`."""
 

@@ -6,6 +6,7 @@ import os
 import sys
 
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.evidence.corner import MUST_FAIL
 from samuel.history.notices import (
     AgentChanged,
     AgentEnded,
@@ -49,10 +50,12 @@ def colour_of(report: Report) -> str:
     match report:
         case IterationSettled():
             done = report.outcome is IterationOutcome.COMPLETED
-            return YELLOW if report.verified == "none" else GREEN if done else ""
+            return YELLOW if report.grade in ("unverified", "disputed") else GREEN if done else ""
         case IterationFailed():
             return YELLOW if report.outcome in _NOBODY_FAILED else RED
         case CheckEnded():
+            if report.corner in MUST_FAIL:
+                return ""
             return RED if not report.passed else YELLOW if report.repeated else ""
         case LostTests():
             return RED

@@ -24,12 +24,12 @@ from samuel.display.notice_lines import (
     wait_line,
 )
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.evidence.corner import MUST_FAIL
 from samuel.history.notices import (
     AgentActivity,
     AgentEnded,
     AgentOutputChunk,
     CheckEnded,
-    CheckFilesPut,
     IterationFailed,
     IterationStarted,
     LaneReport,
@@ -60,7 +60,6 @@ class PlainDisplay:
         self._log = ""  # of the agent of this iteration
         self._activity = ""  # of the agent, that was printed last
         self._tail_shown = False  # of a check of this iteration
-        self._check_files: CheckFilesPut | None = None  # None: the attempt changed none
         self._reason = ""  # that was printed last
         self._lanes: dict[int, PlainDisplay] = {}  # what is known of the attempts in each lane
 
@@ -112,14 +111,11 @@ class PlainDisplay:
                 self._reason = first_line(report.why)
                 return f"  {IterationOutcome.ABORTED}: {self._reason}"
             case IterationStarted():
-                self._log, self._activity, self._tail_shown, self._check_files = "", "", False, None
+                self._log, self._activity, self._tail_shown = "", "", False
                 return f"iteration {report.iteration}/{report.max_iterations}: {subject(report)}"
             case AgentEnded():
                 self._log = report.log
                 return f"  {agent_line(report, self._now())}"
-            case CheckFilesPut():
-                self._check_files = report
-                return ""
             case CheckEnded():
                 return self._check(report)
             case IterationFailed():
@@ -149,8 +145,8 @@ class PlainDisplay:
         return f"    {text}" if text else ""
 
     def _check(self, report: CheckEnded) -> str:
-        line = f"  check {check_result(report, self._check_files)}"
-        if report.passed or report.repeated or not report.output_tail.strip():
+        line = f"  check {check_result(report)}"
+        if report.passed or report.repeated or report.corner in MUST_FAIL or not report.output_tail.strip():
             return line
         self._tail_shown = True
         return "\n".join([line, *tail(report.output_tail)])

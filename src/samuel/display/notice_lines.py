@@ -12,6 +12,7 @@ from samuel.base.wording import clock_time, elapsed, first_line, plural
 from samuel.checks.withheld import withheld_hint
 from samuel.clients.adapter.ending import EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.evidence.corner import MUST_FAIL, WITH
 from samuel.history.cost_summary import cost
 from samuel.history.notices import (
     AgentChanged,
@@ -21,7 +22,6 @@ from samuel.history.notices import (
     BranchEntered,
     CheckEnded,
     CheckFilesChanged,
-    CheckFilesPut,
     DiscoveryChosen,
     HandlerMessage,
     IterationSettled,
@@ -125,9 +125,9 @@ def baseline_line(report: BaselineChecked) -> str:
 
 
 def judged_twice_line(report: CheckFilesChanged) -> str:
-    """Why the checks run twice, before the first of the two."""
+    """Why the checks run once more."""
     files = listed(report.paths, MOST_FILES)
-    return f"the attempt changed {files}: checking without these changes first, then with them"
+    return f"the attempt changed {files}: checking with the tests as they were, too"
 
 
 def put_away_line(report: WorkPutAway) -> str:
@@ -146,10 +146,10 @@ def settled_line(report: IterationSettled) -> str:
     if not completed:
         return ""
     done = f"{report.statuses.count('completed')} of {plural(len(report.statuses), 'task')} completed"
-    if report.verified != "none":
-        return f"  completed: {done}"
+    if report.grade != "unverified":
+        return f"  completed{f' ({report.grade})' if report.grade else ''}: {done}"
     why = NOTHING_GREEN if report.still_red else NO_CHECKS
-    return f"  completed, unverified: {why}; {done}"
+    return f"  completed (unverified): {why}; {done}"
 
 
 def lost_tests_line(report: LostTests) -> str:
@@ -158,7 +158,7 @@ def lost_tests_line(report: LostTests) -> str:
 
 def end_line(report: RunEnded) -> str:
     """Why a run ended, how many tasks have which status, and what it cost."""
-    unverified = sum(task.status == "completed" and task.verified == "none" for task in report.tasks)
+    unverified = sum(task.status == "completed" and task.grade == "unverified" for task in report.tasks)
     counts = {status: f"{count} {status}" for status, count in report.counts.items() if count}
     if unverified and "completed" in counts:
         counts["completed"] += f" ({unverified} unverified)"
@@ -201,16 +201,15 @@ def _blocked(tasks: list[Task]) -> Iterator[str]:
         yield f"and {len(tasks) - MOST_BLOCKED} more: samuel run tasks --status blocked"
 
 
-def check_result(report: CheckEnded, files: CheckFilesPut | None = None) -> str:
-    """How a check ended; one that failed and passes when it is repeated is flaky.
-
-    `files` says with whose files it ran, if the attempt changed files of the checks.
-    """
-    whose = f"{', with' if files.own else ', without'} these changes" if files else ""
+def check_result(report: CheckEnded) -> str:
+    """How a check ended; one that failed and passes when it is repeated is flaky."""
     result = "ok" if report.passed else "FAILED"
+    if report.corner in MUST_FAIL:
+        result = "passes as well" if report.passed else "fails, as it should"
     if report.repeated:
         result = "flaky: it failed, and passed when it was run once more" if report.passed else "FAILED again"
-    return f"`{report.command}`{whose}: {result} ({report.seconds:.1f}s)"
+    corner = f" {WITH[report.corner]}" if WITH.get(report.corner) else ""
+    return f"`{report.command}`{corner}: {result} ({report.seconds:.1f}s)"
 
 
 def short_path(path: str) -> str:

@@ -30,6 +30,15 @@ class IterationOutcome(StrEnum):
         "discovery: no task was added",
     )
     QUALITY_FAILED = ("quality_failed", "a check failed")
+    UNPROVEN = (
+        "unproven",
+        "the checks passed, but nothing shows that the task is done; the claim goes back once, and no attempt is "
+        "counted",
+    )
+    DISPUTED = (
+        "disputed",
+        "tests fail that were there before, the task does not own them, and the agent insists; a person decides",
+    )
     AGENT_FAILED = (
         "agent_failed",
         "the agent ended with an exit code other than 0, reached `agent_timeout` or could not be started; the "

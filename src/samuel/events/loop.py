@@ -227,6 +227,9 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     output_tail: Annotated[str | None, field("The end of its output.", bulk=True)] = None
 
 
+FailureKind = Literal["assertion", "missing", "error"]
+
+
 class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run of one check command."""
 
@@ -239,6 +242,13 @@ class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
         dict[str, Literal["passed", "failed", "skipped"]] | None,
         field("Each test of its report by id; null if it wrote none.", bulk=True),
     ] = None
+    kinds: Annotated[
+        dict[str, FailureKind] | None,
+        field(
+            "Why each failed test failed: an assertion, a name that does not exist, or anything else.", bulk=True
+        ),
+    ] = None
+    failure_kind: Annotated[FailureKind, field("Why the command failed, where its tests are not known.")] = "error"
     flaky: Annotated[bool, field("True when it failed, and passed when the loop ran it once more.")] = False
 
 

@@ -17,9 +17,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
+from samuel.base.decoding import decode_json
 from samuel.base.errors import SamuelError
 from samuel.base.paths import HOME
 from samuel.base.printable import file_name, safe
+from samuel.files import atomic
+from samuel.files.regular import read_regular
 from samuel.files.survey import Signature, signature
 from samuel.process import spawn
 
@@ -72,7 +77,9 @@ class PreparedEnvironment:
         self._source = source
         self._directory = directory
         self._room = room
-        self._paths: dict[str, Mapping[str, Signature] | None] = {}  # None: not in the room yet
+        self._manifest = directory.with_suffix(".json")
+        # None: not in the room yet. A run that was killed goes on with what it took.
+        self._paths: dict[str, Mapping[str, Signature] | None] = dict.fromkeys(self._load())
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -95,6 +102,16 @@ class PreparedEnvironment:
             for file in _relocated(self._directory / path):
                 _relocate(file, os.fsencode(self._source), os.fsencode(self._room))
         self._paths = dict.fromkeys(present)
+        self._save()
+
+    def _load(self) -> list[str]:
+        try:
+            return decode_json(read_regular(self._manifest), list[str])
+        except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
+            return []
+
+    def _save(self) -> None:
+        atomic.write_bytes(self._manifest, msgspec.json.encode(list(self._paths)), 0o600, durable=False)
 
     def keep_built(self, top: Path, built: Iterable[str]) -> None:
         """Keep what checks of the verified tree made in the room: `built`, and what they compiled elsewhere."""
@@ -108,6 +125,7 @@ class PreparedEnvironment:
                 if before is None or now[name] != before.get(name):
                     _copy_file(top / path / name, self._directory / path / name)
             self._paths[path] = now
+        self._save()
 
     def has(self, path: str) -> bool:
         """Whether this path of the room belongs to the environment."""

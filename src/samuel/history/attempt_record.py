@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 from samuel.bridges.coverage import Coverage
 from samuel.clients.adapter.ending import AgentEnding
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.tasks.grade import Grade
 
 MAX_NAMED = 50  # tests in a record
 
@@ -31,13 +32,27 @@ class CheckRecord(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None = None  # None: killed, or not started
     seconds: float = 0.0
     output_tail: str = ""
-    verified_files: bool = False
-    """True: with the check's own files as they were in the last verified tree."""
+    corner: str = "own"
+    """Which tests ran on which source: `own`, `old tests`, `old source`, `before` the work, or `planted`."""
     known_failure: bool = False
     """True: it failed before the first agent as well, and that was accepted."""
     tests: ReportedTests | None = None
     flaky: bool = False
     """True: it failed, and passed when it was run once more; the output is that of the failure."""
+
+
+class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What shows that a task was done."""
+
+    grade: Grade
+    rests_on: str
+    """What the grade rests on, in words."""
+    place: str = "in place"
+    """Where the checks ran: `clean room`, or `in place`."""
+    fail_to_pass: tuple[str, ...] = ()
+    """Tests that fail without the work and pass with it, at most 50; commands where the tests are not known."""
+    shown_to_fail: str = ""
+    """Whether the checks can fail: `yes`, or why that was not shown; "" if it was not tried."""
 
 
 class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +86,11 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Tests that ran before and were deleted, skipped or emptied by this attempt."""
     still_red: tuple[str, ...] = ()
     """Tests and commands that failed before this attempt, if it turned none of them green; at most 50."""
-    verified: str = ""
+    grade: str = ""
+    evidence: EvidenceRecord | None = None
+    """What the grade rests on; None if the task was not claimed or the checks failed."""
+    contested: tuple[str, ...] = ()
+    """Old tests that fail with its work, or that it removed or weakened, though its task does not own them."""
     decided: str = ""
     """`skipped` or `blocked`, if the agent gave its task this status; the outcome is `incomplete` then."""
     commit: str = ""

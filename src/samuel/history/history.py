@@ -40,7 +40,7 @@ SHORT_ID = len("run-") + 11
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # it becomes a file's name
 _ENDING = ".jsonl"
 _TASKS_ENDING = ".tasks.json"
-_TASK_FIELDS = ("id", "title", "status", "commit_sha", "verified", "questions")  # that a report shows
+_TASK_FIELDS = ("id", "title", "status", "commit_sha", "grade", "questions")  # that a report shows
 
 
 class HistoryLine(msgspec.Struct, frozen=True, omit_defaults=True):

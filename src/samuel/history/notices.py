@@ -155,17 +155,9 @@ class TaskDecided:
 
 @dataclass(frozen=True)
 class CheckFilesChanged:
-    """An attempt changed files of the checks, which run with the verified ones first, and then with its own."""
+    """An attempt changed tests that its task does not own: the checks run with those of the verified tree, too."""
 
     paths: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class CheckFilesPut:
-    """The changed files of the checks are in the work tree as the checks run next."""
-
-    own: bool
-    """True: as the attempt left them; False: as they are in the verified tree."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +177,8 @@ class CheckEnded:
     output_tail: str = ""
     repeated: bool = False
     """True: it had failed, and ran once more; if it passed now, it is flaky."""
+    corner: str = "own"
+    """Which tests ran on which source, as in `CheckRecord.corner`."""
 
 
 @dataclass(frozen=True)
@@ -217,8 +211,8 @@ class IterationSettled:
     usage: Usage
     """Of the whole run so far."""
     statuses: tuple[TaskStatus, ...]
-    verified: str = ""
-    """How the completed task was verified, as in `Task.verified`."""
+    grade: str = ""
+    """That of the completed task, as in `Task.grade`."""
     still_red: tuple[str, ...] = ()
     """What failed before the task, if it turned none of it green: why it is unverified."""
 
@@ -333,7 +327,6 @@ Report = (
     | CheckStarted
     | CheckEnded
     | CheckFilesChanged
-    | CheckFilesPut
     | LostTests
     | IterationFailed
     | IterationSettled

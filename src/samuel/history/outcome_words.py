@@ -15,6 +15,8 @@ OUTCOMES: Mapping[IterationOutcome, tuple[str, str]] = {
     IterationOutcome.COMPLETED: ("completed", "good"),
     IterationOutcome.INCOMPLETE: ("not finished", "warn"),
     IterationOutcome.QUALITY_FAILED: ("checks failed", "bad"),
+    IterationOutcome.UNPROVEN: ("sent back: unproven", "warn"),
+    IterationOutcome.DISPUTED: ("disputed", "ask"),
     IterationOutcome.AGENT_FAILED: ("agent failed", "bad"),
     IterationOutcome.LIMITED: ("usage limit", "wait"),
     IterationOutcome.UNAVAILABLE: ("agent unavailable", "wait"),
@@ -44,9 +46,7 @@ def outcome_tone(attempt: AttemptRecord) -> str:
 
 
 def status_words(task: Task) -> str:
-    """The status of a task as a person reads it: a completed task is verified or not."""
+    """The status of a task as a person reads it: of a completed task, its grade."""
     if task.status != "completed":
         return task.status.replace("_", " ")
-    return {"checks": "verified", "none": "unverified", "person": "done by a person"}.get(
-        task.verified, "completed"
-    )
+    return task.grade or "completed"

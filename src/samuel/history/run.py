@@ -19,8 +19,9 @@ from samuel.history.availability import AgentWait
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget, BudgetHit, add_usage
 from samuel.history.own_branch import OwnBranch
 from samuel.history.tree_state import NO_TREE, TreeState
+from samuel.tasks.grade import Grade
 from samuel.tasks.question import Question
-from samuel.tasks.task import Task, TaskStatus, Verified
+from samuel.tasks.task import Task, TaskStatus
 
 MAX_FAILURE = 4000  # characters of a failure that the next attempt gets to read
 
@@ -46,7 +47,8 @@ class TaskCells(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     last_failure: str | UnsetType = UNSET
     completed_at: str | UnsetType = UNSET
     commit_sha: str | UnsetType = UNSET
-    verified: Verified | UnsetType = UNSET
+    grade: Grade | UnsetType = UNSET
+    sent_back: tuple[str, ...] | UnsetType = UNSET
     questions: tuple[Question, ...] | UnsetType = UNSET
 
     def applied_to(self, task: Task) -> Task:

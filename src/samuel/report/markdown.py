@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from samuel.base.printable import shell_word
 from samuel.base.wording import block, details, headline, line, moment_with_zone, plural, span, until
+from samuel.evidence.corner import WITH
 from samuel.history.attempt_record import CheckRecord
 from samuel.report.model import AttemptReport, RunReport, TaskReport
 
@@ -213,8 +214,8 @@ def check_words(check: CheckRecord) -> str:
     """How a check ended, in words: its exit code, its time, and with which files it ran."""
     code = "killed or not started" if check.exit_code is None else f"exit code {check.exit_code}"
     parts = [code, span(check.seconds)]
-    if check.verified_files:
-        parts.append("with its files as last verified")
+    if words := WITH.get(check.corner):
+        parts.append(words)
     if check.flaky:
         parts.append("flaky: it failed, and passed when it was run once more")
     if check.known_failure:

@@ -26,7 +26,10 @@ from samuel.tasks.question import Question
 from samuel.tasks.task import Task, Tasks
 
 TONES: Mapping[str, str] = {
-    "verified": "good",
+    "proven": "good",
+    "proven, new names only": "good",
+    "checked": "warn",
+    "disputed": "warn",
     "completed": "good",
     "done by a person": "good",
     "unverified": "warn",
@@ -35,7 +38,7 @@ TONES: Mapping[str, str] = {
 }
 _HERE = Path()
 MOST_LOST = 20  # tests that an item names
-HEADLINE = ("verified", "unverified", "blocked", "waiting")
+HEADLINE = ("proven", "checked", "unverified", "blocked", "waiting")
 """The words that the headline of a report always counts, in their order."""
 
 
@@ -263,10 +266,10 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
 
 def _word(row: Task | None, completed: AttemptRecord | None, records: Sequence[AttemptRecord]) -> str:
     """What became of a task, by its row; by its attempts if it has none, or if the row does not say how."""
-    if row is not None and (row.status != "completed" or row.verified or not completed):
+    if row is not None and (row.status != "completed" or row.grade or not completed):
         return status_words(row)
     if completed is not None:
-        return {"checks": "verified", "none": "unverified"}.get(completed.verified, "completed")
+        return completed.grade or "completed"
     return "waiting" if records and records[-1].outcome is IterationOutcome.ASKED else "not finished"
 
 

@@ -6,8 +6,7 @@ import re
 from typing import NamedTuple
 
 from samuel.base.printable import shell_word
-from samuel.checks.judgement import PROTECTED
-from samuel.checks.verdict import SOFTENED
+from samuel.checks.judgement import CONTESTED, PROTECTED
 
 
 class WayOut(NamedTuple):
@@ -22,7 +21,7 @@ class WayOut(NamedTuple):
 def way_out(task_id: str, why: str) -> WayOut | None:
     """The way out of a refused change, by why the attempt failed; None if that is not why."""
     head = why.partition("\n")[0]
-    _, refused, rest = head.partition(SOFTENED)
+    _, refused, rest = head.partition(CONTESTED)
     if not refused:
         _, refused, rest = head.partition(PROTECTED)
     if not refused:

@@ -220,7 +220,7 @@ def _announced(place: Workplace, steps: Steps, tasks: Tasks, run: Run, announcem
             settlement.new_tasks,
             run.usage,
             tuple(task.status for task in tasks),
-            task.verified if task else "",
+            task.grade if task else "",
             settlement.record.still_red if settlement.record else (),
         )
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from samuel.tasks.task import PRIORITIES
+from samuel.tasks.task import KINDS, PRIORITIES, PROOFS
 
 
 class Title(NamedTuple):
@@ -45,7 +45,7 @@ _FIELD_NAME = re.compile(
     r"""\s*(?:[-*+]\s+)?                                  # it may be an item of a list
     \**(?P<name>depends\ on|depends|dependencies|blocked\ by|requires|after|priority|complexity|guardrails
         |acceptance\ criteri(?:a|on)|test\ strategy|independent\ test
-        |files\ to\ create|new\ files|files\ to\ modify|files|check|changes)\**
+        |files\ to\ create|new\ files|files\ to\ modify|files|check|changes|kind|proof)\**
     \s*:\s*\**""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -128,6 +128,10 @@ def _field(name: str, value: str) -> dict[str, Any]:
     if name == "check":
         commands = _commands(value)
         return {"checks": commands} if commands else {}
+    if name == "kind":
+        return {"kind": _word(value)} if _word(value) in KINDS else {}
+    if name == "proof":
+        return {"proof": _word(value)} if _word(value) in PROOFS else {}
     if name == "changes":
         return {"no_change": True} if _word(value) in _NOTHING else {}
     files = _list(value, ",")

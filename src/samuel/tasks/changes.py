@@ -52,7 +52,7 @@ def fail(tasks: Tasks, id: str, *, failure: str, max_attempts: int) -> tuple[Tas
 def complete(tasks: Tasks, id: str, *, at: str, commit: str = "") -> tuple[Task, ...]:
     task = _task_in_status(tasks, id, (*OPEN, "blocked", "waiting"), "completed")
     fields = {"completed_at": at, "commit_sha": commit or task.commit_sha, "questions": _answered(task)}
-    return _put(tasks, task, status="completed", verified="person", last_failure="", **fields)
+    return _put(tasks, task, status="completed", grade="done by a person", last_failure="", **fields)
 
 
 def skip(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
@@ -68,7 +68,14 @@ def block(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
 
 
 def reset(tasks: Tasks, id: str) -> tuple[Task, ...]:
-    fresh: dict[str, Any] = {"completed_at": "", "commit_sha": "", "claimed": False, "attempts": 0, "verified": ""}
+    fresh: dict[str, Any] = {
+        "completed_at": "",
+        "commit_sha": "",
+        "claimed": False,
+        "attempts": 0,
+        "grade": "",
+        "sent_back": (),
+    }
     task = find(tasks, id)
     return _put(tasks, task, status="pending", last_failure="", questions=_answered(task), **fresh)
 

@@ -6,7 +6,7 @@ r"""prd.toon <-> tasks. One table, a task a row:
 
 Several values in one cell (depends_on, files_to_create, files_to_modify, guardrails, checks) are joined with `|`;
 a bar within a value is written `\|` and a backslash `\\`. Ids are always in quotes: a bare 1.10 is the number 1.1.
-The columns `verified`, `checks`, `no_change` and `questions` are written once a task has a value there; the cells
+The columns `grade`, `checks`, `no_change` and `questions` are written once a task has a value there; the cells
 of `questions` hold JSON.
 
 A file that is written again keeps whatever was not changed as it was, byte for byte: rows, comments, columns that

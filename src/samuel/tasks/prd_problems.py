@@ -15,14 +15,21 @@ import toons
 from samuel.base.decoding import convert
 from samuel.base.errors import Problem
 from samuel.base.nearest import did_you_mean
-from samuel.tasks.task import LISTS, PRIORITIES, QUESTIONS, STATUSES, VERIFIED, Task
+from samuel.tasks.grade import GRADES
+from samuel.tasks.task import KINDS, LISTS, PRIORITIES, PROOFS, QUESTIONS, STATUSES, Task
 
 HEADER = re.compile(r"^tasks\[(\d+)\]\{(.+)\}:[ \t\r]*$", re.MULTILINE)
 COMMENT = re.compile(r"\n[ \t\r]*[#\n]")  # the line after a line end is one, or blank: no row, in any case
 
 _CELLS = 'a cell with a comma, a quote or a colon stands in double quotes, a quote within them is `\\"`'
 _TYPES = get_type_hints(Task)
-_CHOICES: dict[str, Sequence[str]] = {"status": STATUSES, "priority": PRIORITIES, "verified": VERIFIED[1:]}
+_CHOICES: dict[str, Sequence[str]] = {
+    "status": STATUSES,
+    "priority": PRIORITIES,
+    "grade": GRADES[1:],
+    "kind": KINDS,
+    "proof": PROOFS,
+}
 _EXPECTED = {
     str: ("text", 'put it in double quotes, like "1.10": without them it is a number'),
     int: ("a whole number", "write one like 3, without quotes"),

@@ -27,7 +27,16 @@ OF_NEW_TASKS = (
     *("id", "title", "description", "priority", "complexity", "rank"),
     *("guardrails", "acceptance", "test_strategy", "extra"),
 )
-RIGHTS = ("claimed", "checks", "files_to_create", "files_to_modify", "no_change")  # reported if a new row has them
+RIGHTS = (
+    "claimed",
+    "checks",
+    "files_to_create",
+    "files_to_modify",
+    "no_change",
+    "kind",
+    "proof",
+    "sent_back",
+)  # reported if a new row has them
 AGENT_STATUSES = ("skipped", "blocked")
 MAX_NEW_QUESTIONS = 20  # of one agent process
 

@@ -15,7 +15,17 @@ from samuel.tasks.task import COLUMNS, QUESTIONS, Task
 # What the source says of a task. The rest (status, attempts, questions, ...) is the loop's and the person's.
 FROM_SOURCE = (
     *("title", "description", "priority", "complexity", "parent_id", "depends_on", "files_to_create"),
-    *("files_to_modify", "guardrails", "checks", "no_change", "acceptance", "test_strategy", "rank"),
+    *(
+        "files_to_modify",
+        "guardrails",
+        "checks",
+        "no_change",
+        "kind",
+        "proof",
+        "acceptance",
+        "test_strategy",
+        "rank",
+    ),
 )
 assert set(FROM_SOURCE) < set(COLUMNS) - {QUESTIONS}
 OVER = ("completed", "skipped")

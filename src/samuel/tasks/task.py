@@ -10,15 +10,16 @@ import msgspec
 
 from samuel.base.errors import UsageError
 from samuel.base.nearest import did_you_mean
+from samuel.tasks.grade import Grade
 from samuel.tasks.question import Question
 
 TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked", "waiting"]
-Verified = Literal["", "checks", "none", "person"]
 Priority = Literal["critical", "high", "medium", "low"]
 
-VERIFIED: tuple[Verified, ...] = get_args(Verified)
 STATUSES: tuple[TaskStatus, ...] = get_args(TaskStatus)
 PRIORITIES: tuple[Priority, ...] = get_args(Priority)  # the first is the most urgent
+KINDS = ("fix", "feature", "refactor", "docs", "chore", "perf", "test")
+PROOFS = ("require", "none")
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -45,7 +46,10 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     claimed: bool = False  # the agent says it is done; the quality checks have not said so yet
     attempts: int = 0
     last_failure: str = ""  # why the last attempt failed, or why it was skipped or blocked
-    verified: Verified = ""  # how a completed task was verified
+    grade: Grade = ""  # how far it is shown that a completed task was done
+    kind: str = ""  # fix, feature, refactor, docs, chore, perf or test; "": its title decides
+    proof: str = ""  # `require` or `none`, where its author knows what can be shown
+    sent_back: tuple[str, ...] = ()  # why claims went back: `unproven`, or the old tests that failed
     checks: tuple[str, ...] = ()  # commands of its own, run after the project's checks
     no_change: bool = False  # it can be done without changing a file
     acceptance: tuple[str, ...] = ()  # what must be true when it is done, as its author wrote it
@@ -72,8 +76,19 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 COLUMNS = tuple(name for name in Task.__struct_fields__ if name != "extra")
 QUESTIONS = "questions"
-LISTS = ("depends_on", "files_to_create", "files_to_modify", "guardrails", "checks", "acceptance")
-RARE_COLUMNS = ("verified", "checks", "no_change", "acceptance", "test_strategy", "rank", QUESTIONS)
+LISTS = ("depends_on", "files_to_create", "files_to_modify", "guardrails", "sent_back", "checks", "acceptance")
+RARE_COLUMNS = (
+    "grade",
+    "kind",
+    "proof",
+    "sent_back",
+    "checks",
+    "no_change",
+    "acceptance",
+    "test_strategy",
+    "rank",
+    QUESTIONS,
+)
 
 Tasks = Sequence[Task]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,6 +16,7 @@ from samuel.checks.verdict import how_failed
 from samuel.confine import sandbox as sandboxes
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
+from samuel.evidence.corner import Corner
 from samuel.history.notices import CheckEnded, CheckStarted
 from samuel.process import spawn
 from samuel.trust.commands import quality, task_checks
@@ -26,8 +29,16 @@ class RunCommands:
 
     def __init__(self, place: Workplace) -> None:
         self._place = place
-        is_container = place.settings.sandbox.kind not in (sandboxes.HOST, "bwrap")
-        self._reports = ReportFiles(place.root, place.state, place.environment, is_container=is_container)
+        self._report_files: dict[Path, ReportFiles] = {}
+
+    def _reports(self, directory: Path) -> ReportFiles:
+        """The test reports of checks that run in this directory."""
+        if directory not in self._report_files:
+            place = self._place
+            is_container = place.settings.sandbox.kind not in (sandboxes.HOST, "bwrap")
+            reports = ReportFiles(directory, place.state, place.environment, is_container=is_container)
+            self._report_files[directory] = reports
+        return self._report_files[directory]
 
     def __call__(self, event: QualityCheck) -> dict[str, Any]:
         if event.dry_run:
@@ -35,7 +46,7 @@ class RunCommands:
         if why := self._refusal(event.commands):
             raise SamuelError(why)
         runs, failures = [], []
-        self._place.repeat_check.remember(lambda command: self._repeat(command, event))
+        self._place.built_in_checks.remember(lambda command, corner: self._again(command, corner, event))
         for number, command in enumerate(event.commands, 1):
             run, how = self._run(command, number, event)
             runs.append(msgspec.to_builtins(run))
@@ -65,15 +76,18 @@ class RunCommands:
         own = {command for _, checks in tasks for command in checks}
         return self._place.refusal(task_checks(settings.name, tasks)) if own.intersection(rest) else ""
 
-    def _repeat(self, command: str, event: QualityCheck) -> CheckRun | None:
+    def _again(self, command: str, corner: Corner, event: QualityCheck) -> CheckRun | None:
         if command not in event.commands:
             return None
-        return self._run(command, event.commands.index(command) + 1, event, repeated=True)[0]
+        return self._run(command, event.commands.index(command) + 1, event, corner, repeated=corner == "own")[0]
 
     def _run(
-        self, command: str, number: int, event: QualityCheck, *, repeated: bool = False
+        self, command: str, number: int, event: QualityCheck, corner: Corner = "own", *, repeated: bool = False
     ) -> tuple[CheckRun, str]:
         """The run of a command, and how it failed; "" if it passed."""
+        shown = self._place.check_directory.path
+        directory = shown or Path(event.project_root)
+        reports = self._reports(directory)
         seconds = event.deadline_ms / 1000
         output = bytearray()
 
@@ -82,13 +96,16 @@ class RunCommands:
             del output[:-TAIL]
 
         argv, place = ["/bin/sh", "-c", command], self._place
-        env = {**place.environment, **_own_names(event), **self._reports.prepare(command, number)}
+        env = {**place.environment, **_own_names(event), **reports.prepare(command, number)}
         place.watch(CheckStarted(command))
         began = place.clock.monotonic()
-        with sandboxes.confined(argv, place.settings.sandbox, place.confinement, env) as confined:
+        if shown is not None:  # there are no compiled files of others in a clean room
+            env.pop("PYTHONPYCACHEPREFIX", None)
+        around = dataclasses.replace(place.confinement, root=directory)
+        with sandboxes.confined(argv, place.settings.sandbox, around, env) as confined:
             finished = spawn.run(
                 confined.argv,
-                cwd=event.project_root,
+                cwd=str(directory),
                 env=confined.env,
                 pass_fds=confined.pass_fds,
                 timeout=seconds,
@@ -97,12 +114,14 @@ class RunCommands:
                 on_output=keep_tail,
             )
         seconds_taken = place.clock.monotonic() - began
-        tests = self._reports.read(number)
+        tests = reports.read(number)
         failed_tests = "failed" in (tests or {}).values()
         passed = finished.ended == "exited" and finished.returncode == 0 and not failed_tests
         self._log(event, command, bytes(output), passed)
         tail = output.decode("utf-8", "replace")
-        self._place.watch(CheckEnded(command, passed, seconds_taken, tail, repeated))
+        if shown is not None:  # an agent that reads this works in the project, and not in the room
+            tail = tail.replace(str(directory), str(self._place.root))
+        self._place.watch(CheckEnded(command, passed, seconds_taken, tail, repeated, corner))
         run = CheckRun(
             command=command,
             passed=passed,

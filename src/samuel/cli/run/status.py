@@ -205,7 +205,7 @@ def _word(task: Task) -> str:
 
 
 def _unverified(tasks: Tasks) -> list[Task]:
-    return [task for task in tasks if task.status == "completed" and task.verified == "none"]
+    return [task for task in tasks if task.status == "completed" and task.grade == "unverified"]
 
 
 def _counts(words: Iterable[str]) -> dict[str, int]:

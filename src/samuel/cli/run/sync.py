@@ -95,7 +95,7 @@ def _apply(
     def merged(tasks: tuple[Task, ...]) -> list[Task]:
         plan = merge(tasks, origin, imported, stable_ids=task_import.format.stable_ids)
         rows = without(plan.tasks, {task.id for task in skipped}, REMOVED)
-        fields = {"status": "completed", "verified": "person", "completed_at": at, "claimed": False}
+        fields = {"status": "completed", "grade": "done by a person", "completed_at": at, "claimed": False}
         return [
             replace(task, **fields) if task.id in done_ids and task.status != "completed" else task
             for task in rows

@@ -41,7 +41,7 @@ def _row(task: Task) -> dict[str, str]:
     status: str = task.status
     if task.claimed and status == "in_progress":
         status = "in_progress (claimed)"
-    elif task.verified == "none" and status == "completed":
+    elif task.grade == "unverified" and status == "completed":
         status = "completed (unverified)"
     why = headline(task.reason, 60)  # `--json` has the whole of it
     cells = (task.id, status, task.priority, task.complexity, ", ".join(task.depends_on) or "-", task.title, why)

@@ -24,7 +24,6 @@ SENT = (
     reports.CheckStarted,
     reports.CheckEnded,
     reports.CheckFilesChanged,
-    reports.CheckFilesPut,
     reports.IterationFailed,
     reports.HandlerMessage,
     reports.LoopWarning,

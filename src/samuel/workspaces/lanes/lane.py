@@ -11,7 +11,7 @@ from typing import NamedTuple
 from samuel.attempt.patient_tasks import PatientTasks
 from samuel.attempt.protect import Protected
 from samuel.attempt.repository_window import RepositoryWindow
-from samuel.attempt.run_files import RunFiles
+from samuel.attempt.run_files import RunFiles, clean_room
 from samuel.attempt.source_marks import SourceMarks
 from samuel.attempt.steps import Steps
 from samuel.attempt.stop import Stop
@@ -20,6 +20,7 @@ from samuel.attempt.worktree import ProjectFiles
 from samuel.base.errors import SamuelError
 from samuel.base.paths import VOLATILE_DIRS, Project
 from samuel.checks.memory import CheckMemory
+from samuel.evidence.room import CleanRoom
 from samuel.files import atomic
 from samuel.files.put_inside import move_aside
 from samuel.files.regular import read_regular
@@ -78,8 +79,10 @@ class Lane:
         self._tools: LaneTools | None = None
         self._opening: tuple[OpenLane, Watch] | None = None
         self._ignored: tuple[str, ...] = ()
+        self._is_prepared = False
         self._trees: Trees | None = None
         self._window: RepositoryWindow | None = None
+        self.room: CleanRoom | None = None  # None: not open, or samuel.toml wants none
         self._is_looked_at = False
         self._is_sparse = worktrees.is_sparse(project.git)
 
@@ -144,6 +147,7 @@ class Lane:
         atomic.write_text(self._mark_of_state, "*\n", durable=False)
         self._trees = Trees(self.place.git, self._private / "trees", self.place.disk)
         self._window = RepositoryWindow(self.place, self._private)
+        self.room = clean_room(self.place, self._trees, self._private)
 
     def close(self) -> None:
         if self._tools is not None:
@@ -175,9 +179,12 @@ class Lane:
             if why := self.place.refusal(commands.lanes(self.place.lanes)):
                 raise SamuelError(why)
             if make_ready(self.place, self._private / "setup"):
-                self._ignored = ()
-        if not self._ignored:
+                self._is_prepared = False
+        if not self._is_prepared:
+            self._is_prepared = True
             self._ignored = self.trees.ignored()
+            if self.room is not None:
+                self.room.prepare(commit, self._ignored)
 
     def files(
         self, run_id: str, last_attempts: dict[str, KeptAttempt], checks: CheckMemory, stop: Stop, tree: str
@@ -199,6 +206,7 @@ class Lane:
             Attempts(self.trees, run_id, state, self.number),
             checks.in_lane(self._ignored),
             self.repository,
+            self.room,
         )
 
     def _as_in(self, tree: str, start: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -204,11 +205,13 @@ class Merging:
             commands=self._commands(entries, tasks), merged=[record.task for record in entries], commit=commit
         )
         baseline, before = self._checks.baseline, self._checks.verified
-        lane.place.repeat_check.forget()
-        with agreements_kept(lane.place, lane.place.at_work(CHECK)), notes_collected(lane.place, lane.project):
+        lane.place.built_in_checks.forget()
+        shown = lane.room.showing(commit) if lane.room else nullcontext()
+        watched = agreements_kept(lane.place, lane.place.at_work(CHECK))
+        with shown, watched, notes_collected(lane.place, lane.project):
             work = checked(lane.steps.ask(run, event))
             runs = repeated(
-                work.runs, lambda runs: counting_failures(runs, baseline, before), lane.place.repeat_check
+                work.runs, lambda runs: counting_failures(runs, baseline, before), lane.place.built_in_checks
             )
         verdict = judge(runs, baseline=baseline, before=before)
         why = "" if verdict.passed else verdict.why or "a check failed"
