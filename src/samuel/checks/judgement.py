@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
+from samuel.base.paths import VOLATILE_DIRS
 from samuel.base.printable import file_name, listed
 from samuel.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.checks.memory import CheckMemory
@@ -115,9 +116,9 @@ class Judgement:
         self, task: Task, attempt: AttemptChanges, verified: str, claim: Claim | None = None
     ) -> AttemptVerdict:
         """The verdict; `claim` is None if the task is not claimed. Protected files are put back."""
-        # Also those that a person had changed before the run: an agent must not weaken uncommitted checks either.
-        paths = [*(change.path for change in attempt.changes), *attempt.person]
         files = _FilesOfTrees(self._trees, verified, attempt.tree)
+        # Also those that a person had changed before the run: an agent must not weaken uncommitted checks either.
+        paths = files.changed()
         if refused := self._refused(task, paths, files):
             why = _protected_text(refused, self._put(refused))
             return AttemptVerdict(CheckVerdict(False, why), tuple(refused))
@@ -394,6 +395,13 @@ class _FilesOfTrees:
     @property
     def has_trees(self) -> bool:
         return self._trees is not None and bool(self.verified)
+
+    def changed(self) -> list[str]:
+        """The paths that differ from the verified tree, but for Samuel's own."""
+        if self._trees is None or not self._own:
+            return []
+        paths = self._trees.differing(self.verified, self._own)
+        return sorted(path for path in paths if not path.startswith(VOLATILE_DIRS))
 
     def touched(self, commands: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
         """Those of the paths that are tests or decide what the checks do."""

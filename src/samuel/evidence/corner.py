@@ -13,6 +13,15 @@ from typing import Literal
 
 Corner = Literal["own", "old tests", "old source", "before", "planted"]
 
+CORNERS: dict[str, str] = {
+    "own": "new on new",
+    "old tests": "old on new",
+    "old source": "new on old",
+    "before": "old on old",
+    "planted": "planted on new",
+}
+"""Each corner as a cell of a table: which tests, on which source."""
+
 WITH: dict[str, str] = {
     "own": "",
     "old tests": "with the tests as they were",

@@ -13,7 +13,7 @@ from samuel.base.printable import shell_word
 from samuel.base.wording import block, details, headline, line, moment_with_zone, plural, span, until
 from samuel.evidence.corner import WITH
 from samuel.history.attempt_record import CheckRecord
-from samuel.report.model import AttemptReport, RunReport, TaskReport
+from samuel.report.model import AttemptReport, RunReport, TaskReport, WaitingItem
 
 LONGEST = 900_000
 """Characters. GitHub refuses a step summary of more than 1 MiB."""
@@ -78,7 +78,8 @@ def _lines(report: RunReport, tails: bool) -> Iterator[str]:
     for text in run.unguarded:
         yield f"- ⚠️ not guarded, which was accepted: {escaped(text, 500)}"
     yield ""
-    yield from _waiting(report, tails)
+    yield from _items("Waits for you", report.waiting, tails)
+    yield from _items("Look at these yourself", report.to_look_at, tails)
     yield from _repository(report)
     yield from _table(report)
     if run.baseline:
@@ -93,12 +94,12 @@ def _lines(report: RunReport, tails: bool) -> Iterator[str]:
         yield from _attempts(report.discoveries)
 
 
-def _waiting(report: RunReport, tails: bool) -> Iterator[str]:
-    if not report.waiting:
+def _items(title: str, items: Sequence[WaitingItem], tails: bool) -> Iterator[str]:
+    if not items:
         return
-    yield "## Waits for you"
+    yield f"## {title}"
     yield ""
-    for item in report.waiting:
+    for item in items:
         yield f"- {_MARKS[item.tone]} **{escaped(item.subject)}** ({item.word}): {escaped(headline(item.why))}"
         if item.options:
             yield f"    - options: {', '.join(code_span(option) for option in item.options)}"

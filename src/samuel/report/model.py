@@ -21,7 +21,7 @@ from samuel.history.holds import Hold
 from samuel.history.outcome_words import NOTHING_GREEN, outcome_tone, outcome_words, status_words
 from samuel.report.lost_tests import lost_tests, lost_tests_words
 from samuel.report.way_out import way_out
-from samuel.tasks.answering import answer_command, is_about_landing
+from samuel.tasks.answering import answer_command, is_about_landing, is_dispute
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, Tasks
 
@@ -38,6 +38,7 @@ TONES: Mapping[str, str] = {
 }
 _HERE = Path()
 MOST_LOST = 20  # tests that an item names
+NOT_PROVEN = ("checked", "disputed", "unverified")
 HEADLINE = ("proven", "checked", "unverified", "blocked", "waiting")
 """The words that the headline of a report always counts, in their order."""
 
@@ -126,6 +127,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     coverage: Coverage | None
     """How many tool calls of all agents were judged by hooks; None if none were to judge them."""
     waiting: tuple[WaitingItem, ...]
+    to_look_at: tuple[WaitingItem, ...]
+    """Completed tasks that nothing proves, with what their grade rests on."""
     repository: tuple[str, ...]
     """What agents and checks did to the repository, and what was done about it."""
     holds: tuple[Hold, ...]
@@ -177,6 +180,7 @@ def build_report(
         cost=CostSummary.of(record.usage for record in records if ran_an_agent(record)),
         coverage=total_coverage(record.coverage for record in records),
         waiting=tuple(_waiting(run, reports, rows, is_finished=is_finished)),
+        to_look_at=tuple(item for report in reports for item in _to_look_at(report)),
         repository=tuple(repository_notes(records)),
         holds=holds,
         tasks=tuple(sorted((task for task in reports if task.attempts), key=_first_iteration)),
@@ -284,7 +288,7 @@ def _why(row: Task | None, completed: AttemptRecord | None, records: Sequence[At
 def _waiting(
     run: RunRecord, tasks: Sequence[TaskReport], rows: Mapping[str, Task], *, is_finished: bool
 ) -> Iterable[WaitingItem]:
-    """What a person has to do: answer, unblock, look at what nothing verified, start again."""
+    """What a person has to do: answer, unblock, start again."""
     for task in tasks:
         if task.word == "waiting":
             yield from _questions_of(task, rows[task.id].open_questions if task.id in rows else ())
@@ -303,16 +307,6 @@ def _waiting(
                 commands.append(NextCommand(way.take_it[1], "takes what was put back as it is, without a check"))
             yield _item(task, why, *commands)
     for task in tasks:
-        if task.lost_tests and task.completed:
-            look = NextCommand(f"samuel run show {shell_word(task.id)} --diff", "prints the change")
-            why = lost_tests_words(task.lost_tests, MOST_LOST)
-            yield msgspec.structs.replace(_item(task, why, look), word="lost tests", tone="bad")
-        if task.word == "unverified" and task.attempts:
-            still_red = any(attempt.record.still_red for attempt in task.attempts)
-            why = f"{NOTHING_GREEN if still_red else 'no check ran for it'}: look at the change yourself"
-            yield _item(
-                task, why, NextCommand(f"samuel run show {shell_word(task.id)} --diff", "prints the change")
-            )
         for note in task.notes:
             yield _item(task, note, NextCommand("git status", "shows what is not committed"))
     if run.branch and not is_finished:
@@ -338,6 +332,19 @@ def _waiting(
         )
 
 
+def _to_look_at(task: TaskReport) -> Iterable[WaitingItem]:
+    """What nothing proves about a completed task."""
+    look = NextCommand(f"samuel run show {shell_word(task.id)} --diff", "prints the change")
+    if task.lost_tests and task.completed:
+        why = lost_tests_words(task.lost_tests, MOST_LOST)
+        yield msgspec.structs.replace(_item(task, why, look), word="lost tests", tone="bad")
+    if task.word in NOT_PROVEN and task.attempts:
+        evidence = task.attempts[-1].record.evidence
+        still_red = any(attempt.record.still_red for attempt in task.attempts)
+        why = NOTHING_GREEN if still_red else evidence.rests_on if evidence else "no check ran for it"
+        yield _item(task, why, look)
+
+
 def _questions_of(task: TaskReport, questions: Sequence[Question]) -> Iterable[WaitingItem]:
     for question in questions or [Question(id=task.id, text=task.why)]:
         answer = question.options[0] if question.options else "your answer"
@@ -345,6 +352,14 @@ def _questions_of(task: TaskReport, questions: Sequence[Question]) -> Iterable[W
         answering = NextCommand(command, "answers it; the next run goes on with the task")
         if is_about_landing(question):
             answering = NextCommand(answer_command(task.id, question), "lands the work; no agent is paid")
+        elif is_dispute(question):
+            answering = NextCommand(answer_command(task.id, question), "takes the work with its tests")
+            refusing = NextCommand(
+                f'samuel run refuse {shell_word(task.id)} "why"', "sends it back with the reason"
+            )
+            look = NextCommand(f"samuel run show {shell_word(task.id)} --diff", "prints the whole attempt")
+            yield _item(task, question.text, look, answering, refusing)
+            continue
         item = _item(task, question.text, answering)
         yield msgspec.structs.replace(item, options=question.options)
 

@@ -25,6 +25,7 @@ from samuel.history.run import Run, Settlement
 from samuel.trust.commands import commit_hooks
 
 TRAILER = "Samuel-Iteration"
+GRADE_TRAILER = "Samuel-Grade"
 
 
 class AppliedSettlement(NamedTuple):
@@ -109,7 +110,8 @@ def commit_task(
     if not left:
         return ""  # the agent has committed everything itself
     title = next((task.title for task in place.tasks.load() if task.id == settlement.task_id), "")
-    message = f"{settlement.task_id} {title}\n\n{mark}"
+    grade = settlement.row.grade
+    message = f"{settlement.task_id} {title}\n\n{mark}" + (f"\n{GRADE_TRAILER}: {grade}" if grade else "")
     walled = place.settings.sandbox.kind != sandboxes.HOST
     return commit_paths(
         place.git,

@@ -21,13 +21,19 @@ COMMANDS = {
     "log": CommandEntry("samuel.cli.run.log:log", "Print what an agent wrote."),
     "report": CommandEntry(
         "samuel.cli.run.report:report",
-        "Report what a run did: what is verified, what waits for you, and why attempts failed.",
+        "Report what a run did: what is proven, what waits for you, and why attempts failed.",
     ),
     "lanes": CommandEntry(
         "samuel.cli.run.lanes:lanes", "List the work trees of `run start --parallel`, or remove them."
     ),
     "land": CommandEntry(
         "samuel.cli.run.land:land", "Let the work on a task land that a handler of `before:land` held back."
+    ),
+    "accept": CommandEntry(
+        "samuel.cli.run.accept:accept", "Accept the work on a disputed task, with the old tests that it changed."
+    ),
+    "refuse": CommandEntry(
+        "samuel.cli.run.refuse:refuse", "Refuse the work on a disputed task, with the reason for its next attempt."
     ),
     "finish": CommandEntry(
         "samuel.cli.run.finish:finish", "Merge, propose or discard the branch of the last run."

@@ -34,7 +34,7 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 @json_option
 @click.pass_obj
 def report(here: CommandContext, run: str, html: Path | None, markdown: bool, github: bool) -> int:
-    """Report what a run did: what is verified, what waits for you, and why attempts failed.
+    """Report what a run did: what is proven, what waits for you, and why attempts failed.
 
     RUN is the beginning of a run's id; without it, the last run. Without an option the three files in
     `.samuel/run/reports/` are written again.

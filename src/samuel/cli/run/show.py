@@ -21,6 +21,7 @@ from samuel.cli.run.selection import RunsOfProject, Selection
 from samuel.display.agent_log import last_words, stream_of
 from samuel.display.hold_lines import hold_words
 from samuel.events.endings import ExitReason
+from samuel.evidence.corner import CORNERS, MUST_FAIL
 from samuel.git.git import Git
 from samuel.history.attempt_record import AttemptRecord, CheckRecord, RunRecord
 from samuel.history.cost_summary import CostSummary
@@ -126,7 +127,7 @@ def _show_task(here: CommandContext, runs: RunsOfProject, selection: Selection) 
         ids = runs.history.ids()
         columns = ("run", "#", "outcome", "took", "cost", "why")
         rows = [(shortest_prefix(a.run_id, ids), str(a.iteration), *_cells(a, WHY - 10)) for a in attempts]
-        blocks += ["", OutputTable(columns, rows), *_check_blocks(last.checks if last else ())]
+        blocks += ["", OutputTable(columns, rows), *_corners(last), *_check_blocks(last.checks if last else ())]
     if row and row.status == "blocked" and details(row.reason) and not (last and last.checks):
         blocks += ["", indent(details(row.reason, 4000), "    ")]
     if words := _words(runs, last):
@@ -157,6 +158,8 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
         added = sum(file.added or 0 for file in attempt.changed_files)
         removed = sum(file.removed or 0 for file in attempt.changed_files)
         yield "changed", f"{plural(len(attempt.changed_files), 'file')}, +{added} -{removed}"
+    if attempt.evidence:
+        yield "evidence", line(f"{attempt.evidence.rests_on} ({attempt.evidence.place})")
     if attempt.coverage:
         yield "guards", line(attempt.coverage.words)
     for label, names in (
@@ -170,12 +173,27 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
             yield label, line(", ".join(names))
 
 
+def _corners(attempt: AttemptRecord | None) -> Iterable[str | OutputTable]:
+    """Which tests ran on which source, and how that ended."""
+    checks = attempt.checks if attempt else ()
+    if len({check.corner for check in checks}) < 2:
+        return
+    yield ""
+    rows = [(CORNERS[check.corner], line(check.command, WHY), _result(check)) for check in checks]
+    yield OutputTable(("tests on source", "check", "result"), rows)
+
+
+def _result(check: CheckRecord) -> str:
+    counts = f", {check.tests.passed} passed, {len(check.tests.failed)} failed" if check.tests else ""
+    return ("flaky" if check.flaky else "ok" if check.passed else "red") + counts
+
+
 def _check_blocks(checks: Sequence[CheckRecord]) -> Iterable[str]:
     if checks:
         yield ""
     for check in checks:
         yield f"check `{line(check.command)}`: {'ok' if check.passed else 'FAILED'}, {check_words(check)}"
-        if not check.passed and check.output_tail.strip():
+        if not check.passed and check.corner not in MUST_FAIL and check.output_tail.strip():
             yield "\n".join(f"    {text}" for text in block(check.output_tail, 4000).split("\n"))
 
 

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import getpass
+
+import click
+
+from samuel.base import paths
+from samuel.base.clock import SystemClock, iso
+from samuel.base.errors import SamuelError
+from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.run.start import RunOptions, run_loop
+from samuel.process.live import is_live
+from samuel.setup.readiness import RunRequest
+from samuel.setup.run_state import change_tasks, run_file, state_directory, task_store
+from samuel.tasks.answering import ACCEPT, is_dispute
+from samuel.tasks.question import Question
+from samuel.tasks.rights import Asker
+from samuel.tasks.task import Task, Tasks, find
+
+
+@click.command()
+@click.argument("id")
+@click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
+@json_option
+@click.pass_obj
+def accept(here: CommandContext, id: str, yes: bool) -> int:
+    """Accept the work on a disputed task, with the old tests that it changed.
+
+    Look at it first: `samuel run show ID --diff`. Its checks run again, and no agent is paid. A run in progress
+    completes it; else this command does.
+
+    \b
+        samuel run accept 1.2
+    """
+    question = dispute_of(find(task_store(state_directory(here.root)).load(), id))
+    at = iso(SystemClock().now())
+
+    def change(who: Asker, tasks: Tasks) -> tuple[Task, ...]:
+        return who.answer(tasks, question.id, text=f"{ACCEPT} {login_name()}", at=at)
+
+    change_tasks(here.root, change)
+    run = run_file(state_directory(here.root)).load()
+    if run is not None and is_live(paths.User.from_environment().live, run.run_id):
+        return here.out.answer({"task": id, "completed_by": run.run_id}, f"run {run.run_id} completes task `{id}`")
+    return run_loop(here, RunRequest(), RunOptions(yes=yes, iterations=1))
+
+
+def login_name() -> str:
+    """The name of the person who calls."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a user id without a name
+        return "a person"
+
+
+def dispute_of(task: Task) -> Question:
+    """The open question whether old tests may fail with the work on the task. Raises SamuelError without one."""
+    question = next((question for question in task.open_questions if is_dispute(question)), None)
+    if question is None:
+        raise SamuelError(f"task `{task.id}` is not disputed", "`samuel run status` lists what waits for you")
+    return question
