@@ -12,12 +12,16 @@ from typing import Any
 import pytest
 
 from samuel.checks.files import ProtectedFiles
-from samuel.checks.judgement import AttemptVerdict, Judgement, checked
+from samuel.checks.judgement import AttemptVerdict, Claim, Judgement, checked
 from samuel.checks.memory import CheckMemory
 from samuel.checks.put_back import PutBack
 from samuel.dispatch.record import Fired
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
+from samuel.evidence.check_directory import CheckDirectory
+from samuel.evidence.corner import Corner
+from samuel.evidence.room import CleanRoom
+from samuel.evidence.work_tree_room import WorkTreeRoom
 from samuel.files.atomic import Disk
 from samuel.git.git import Git
 from samuel.git.trees import Trees
@@ -46,7 +50,7 @@ class FillingDisk(Disk):
 class Judged:
     """A project with an attempt under way; `runs` has the content of check.sh at each run of the checks."""
 
-    def __init__(self, root: Path, own: Path) -> None:
+    def __init__(self, root: Path, own: Path, place: str) -> None:
         self.root = root
         self.disk = FillingDisk()
         self.trees = Trees(Git(root, {"PATH": os.environ["PATH"]}), own, self.disk)
@@ -56,6 +60,8 @@ class Judged:
         self.attempts.start("1")
         self.runs: list[str] = []
         self.before_check: Callable[[], None] = lambda: None
+        self.directory = CheckDirectory()
+        self.room = CleanRoom(self.trees, own / "clean", self.directory) if place == "clean room" else None
 
     def write(self, **files: str) -> None:
         for name, text in files.items():
@@ -64,20 +70,29 @@ class Judged:
     def text(self, name: str) -> str:
         return (self.root / name).read_text()
 
-    def check(self) -> Fired:
+    def all(self) -> Fired:
+        return fired([self.command(COMMAND, "own")])
+
+    def command(self, command: str, corner: Corner) -> CheckRun:
         self.before_check()
-        self.runs.append(self.text("check.sh") if (self.root / "check.sh").exists() else "")
-        done = subprocess.run(COMMAND, shell=True, cwd=self.root, capture_output=True, text=True)
-        return fired([CheckRun(command=COMMAND, passed=done.returncode == 0, exit_code=done.returncode)])
+        where = self.directory.path or self.root
+        self.runs.append((where / "check.sh").read_text() if (where / "check.sh").exists() else "")
+        done = subprocess.run(command, shell=True, cwd=where, capture_output=True, text=True)
+        return CheckRun(command=command, passed=done.returncode == 0, exit_code=done.returncode)
 
     def judge(
-        self, task: Task = TASK, protect: tuple[str, ...] = (), existing: tuple[str, ...] = ()
+        self,
+        task: Task = TASK,
+        protect: tuple[str, ...] = (),
+        existing: tuple[str, ...] = (),
+        claim: Claim | None = None,
     ) -> AttemptVerdict:
         put_back = PutBack(self.trees, self.attempts, lambda: None)
-        judgement = Judgement(
-            self.trees, put_back, self.memory, [COMMAND], ProtectedFiles(protect, existing), self.check
-        )
-        return judgement.judge(task, self.attempts.observe(), self.attempts.state.verified)
+        changes = self.attempts.observe()
+        room = self.room or WorkTreeRoom(self.trees, self.attempts, changes.tree, lambda: None)
+        protected = ProtectedFiles(protect, existing)
+        judgement = Judgement(self.trees, put_back, room, self.memory, [COMMAND], protected, self)
+        return judgement.judge(task, changes, self.attempts.state.verified, claim)
 
 
 def fired(runs: list[CheckRun], failures: list[dict[str, Any]] | None = None, reason: str = "") -> Fired:
@@ -93,12 +108,27 @@ def fired(runs: list[CheckRun], failures: list[dict[str, Any]] | None = None, re
     )
 
 
+class SetChecks:
+    """Checks that always give the same."""
+
+    def __init__(self, result: Fired) -> None:
+        self._result = result
+        self.calls = 0
+
+    def all(self) -> Fired:
+        self.calls += 1
+        return self._result
+
+    def command(self, command: str, corner: Corner) -> CheckRun | None:
+        return None
+
+
 def vars_of(run: CheckRun) -> dict[str, Any]:
     return {"command": run.command, "passed": run.passed, "exit_code": run.exit_code}
 
 
-@pytest.fixture
-def judged(tmp_path: Path, git: Plain) -> Judged:
+@pytest.fixture(params=["clean room", "in place"])
+def judged(request: pytest.FixtureRequest, tmp_path: Path, git: Plain) -> Judged:
     root = tmp_path / "project"
     (root / "locked").mkdir(parents=True)
     for name, text in FILES.items():
@@ -106,7 +136,7 @@ def judged(tmp_path: Path, git: Plain) -> Judged:
     git(root, "init", "-q", "-b", "main")
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "first")
-    return Judged(root, tmp_path / "own")
+    return Judged(root, tmp_path / "own", request.param)
 
 
 def test_work_that_touches_no_file_of_the_checks_is_judged_once(judged: Judged) -> None:
@@ -123,13 +153,14 @@ def test_work_that_fails_is_told_why_and_stays(judged: Judged) -> None:
     assert judged.text("code.txt") == "wrong\n"
 
 
-def test_work_that_is_green_only_with_its_own_check_fails_and_the_check_is_put_back(judged: Judged) -> None:
+def test_work_that_is_green_only_with_its_own_check_fails_and_stays_for_the_next_attempt(judged: Judged) -> None:
     judged.write(code_txt="wrong\n", check_sh="true\n")
     verdict = judged.judge()
-    assert (verdict.checks.passed, verdict.checks.softened) == (False, ("check.sh",))
-    assert judged.runs == [FILES["check.sh"], "true\n"]
-    assert [record.verified_files for record in verdict.checks.records] == [True, False]
-    assert (judged.text("check.sh"), judged.text("code.txt")) == (FILES["check.sh"], "wrong\n")
+    assert (verdict.checks.passed, verdict.contested, verdict.disputed) == (False, (COMMAND,), False)
+    assert "as they were, they fail with this work: sh check.sh" in verdict.checks.why
+    assert judged.runs == ["true\n", FILES["check.sh"], FILES["check.sh"]]  # a failure is repeated once
+    assert [record.corner for record in verdict.checks.records] == ["own", "old tests"]
+    assert (judged.text("check.sh"), judged.text("code.txt")) == ("true\n", "wrong\n")
 
 
 def test_a_check_that_was_changed_honestly_stays_changed(judged: Judged) -> None:
@@ -137,16 +168,36 @@ def test_a_check_that_was_changed_honestly_stays_changed(judged: Judged) -> None
     judged.write(code_txt="right and more\n", check_sh=stricter)
     verdict = judged.judge()
     assert (verdict.checks.passed, verdict.check_files) == (True, ("check.sh",))
-    assert judged.runs == [FILES["check.sh"], stricter]
+    assert judged.runs == [stricter, FILES["check.sh"]]
     assert judged.text("check.sh") == stricter
 
 
-def test_a_check_that_was_deleted_is_there_while_the_work_is_judged_without_its_changes(judged: Judged) -> None:
+def test_claim_that_contests_the_same_tests_again_is_disputed_and_can_be_accepted(judged: Judged) -> None:
+    judged.write(code_txt="wrong\n", check_sh="grep -q wrong code.txt\n")
+    first = judged.judge(claim=Claim())
+    second = judged.judge(claim=Claim(sent_back=first.contested))
+    assert (first.disputed, second.disputed) == (False, True)
+    accepted = judged.judge(claim=Claim(accepted_by="ann"))
+    assert accepted.checks.passed
+    assert accepted.evidence is not None
+    assert (accepted.evidence.grade, accepted.evidence.rests_on) == (
+        "disputed",
+        "tests fail that were there before; accepted by ann",
+    )
+
+
+def test_claim_whose_check_fails_on_the_old_source_shows_the_work(judged: Judged) -> None:
+    judged.write(lib_sh="echo more\n", check_sh=FILES["check.sh"] + "test -f lib.sh\n")
+    verdict = judged.judge(claim=Claim(kind="fix"))
+    assert [record.corner for record in verdict.checks.records] == ["own", "old tests", "old source"]
+    assert verdict.evidence is not None
+    assert verdict.evidence.fail_to_pass == (COMMAND,)
+
+
+def test_a_check_that_was_deleted_fails_the_attempt(judged: Judged) -> None:
     (judged.root / "check.sh").unlink()
-    verdict = judged.judge()
-    assert judged.runs == [FILES["check.sh"], ""]
-    assert (verdict.checks.passed, verdict.checks.softened) == (False, ())
-    assert not (judged.root / "check.sh").exists()  # the next attempt begins with it: it belongs to the checks
+    assert not judged.judge().checks.passed
+    assert not (judged.root / "check.sh").exists()
 
 
 def test_a_task_that_names_the_check_may_change_it(judged: Judged) -> None:
@@ -183,25 +234,32 @@ def test_a_protected_file_is_changed_by_a_task_that_names_it(judged: Judged) -> 
     assert judged.text("locked/api.txt") == "2\n"
 
 
-NOT_PUT = (
-    "files that the checks run or read could not be put back, so the attempt counts as failed: "
-    "`check.sh`: No space left on device; make them writable for the user of the run"
-)
+NOT_PUT = "the checks could not run: files could not be put back: `check.sh`: No space left on device"
 
 
-def test_work_whose_changed_check_cannot_be_put_back_is_not_checked_and_fails(judged: Judged) -> None:
-    judged.write(code_txt="wrong\n", check_sh="true\n")
-    judged.disk.full = True
+@pytest.mark.parametrize("judged", ["in place"], indirect=True)
+def test_work_whose_changed_check_cannot_be_put_back_fails(judged: Judged) -> None:
+    judged.write(code_txt="right and more\n", check_sh="true\n")
+
+    def fill() -> None:
+        judged.disk.full = True
+
+    judged.before_check = fill
     verdict = judged.judge()
-    assert (verdict.checks.passed, verdict.checks.why, judged.runs) == (False, NOT_PUT, [])
+    assert (verdict.checks.passed, verdict.checks.why, len(judged.runs)) == (False, NOT_PUT, 1)
     assert verdict.check_files == ("check.sh",)
 
 
+@pytest.mark.parametrize("judged", ["in place"], indirect=True)
 def test_work_whose_check_cannot_be_made_its_own_again_fails(judged: Judged) -> None:
     judged.write(code_txt="right and more\n", check_sh=FILES["check.sh"] + "grep -q more code.txt\n")
-    judged.before_check = lambda: setattr(judged.disk, "full", True)
+
+    def fill() -> None:
+        judged.disk.full = len(judged.runs) == 1
+
+    judged.before_check = fill
     verdict = judged.judge()
-    assert (verdict.checks.passed, verdict.checks.why, len(judged.runs)) == (False, NOT_PUT, 1)
+    assert (verdict.checks.passed, verdict.checks.why, len(judged.runs)) == (False, NOT_PUT, 2)
     judged.disk.full = False
     judged.attempts.observe()
     kept_attempt = judged.trees.refs.find(judged.attempts.keep("1", 1))
@@ -237,7 +295,9 @@ def test_protected_file_that_is_too_large_to_be_kept_is_refused(judged: Judged) 
     assert judged.text("locked/api.txt") == "1\n"
 
 
-def test_ref_of_an_attempt_has_the_checks_that_were_put_back(judged: Judged) -> None:
+def test_ref_of_an_attempt_has_the_checks_that_it_changed_and_the_next_attempt_goes_on_with_them(
+    judged: Judged,
+) -> None:
     judged.write(code_txt="wrong\n", check_sh="true\n")
     judged.judge()
     judged.attempts.observe()
@@ -246,17 +306,19 @@ def test_ref_of_an_attempt_has_the_checks_that_were_put_back(judged: Judged) -> 
     assert kept_attempt is not None
     assert judged.trees.content(kept_attempt.tree, "check.sh") == b"true\n"
     assert judged.trees.content(kept_attempt.tree, "code.txt") == b"wrong\n"
-    judged.attempts.start("1")  # the next attempt goes on without them
-    assert (judged.text("check.sh"), judged.text("code.txt")) == (FILES["check.sh"], "wrong\n")
+    judged.attempts.start("1")
+    assert (judged.text("check.sh"), judged.text("code.txt")) == ("true\n", "wrong\n")
 
 
-def test_kill_while_the_checks_run_with_verified_files_does_not_lose_those_of_the_attempt(judged: Judged) -> None:
+@pytest.mark.parametrize("judged", ["in place"], indirect=True)
+def test_kill_while_the_checks_run_with_old_tests_does_not_lose_those_of_the_attempt(judged: Judged) -> None:
     saved_states: list[TreeState] = []
 
     def killed() -> None:
-        saved_states.append(judged.attempts.state)
-        assert judged.text("check.sh") == FILES["check.sh"]
-        raise KeyboardInterrupt
+        if judged.runs:
+            saved_states.append(judged.attempts.state)
+            assert judged.text("check.sh") == FILES["check.sh"]
+            raise KeyboardInterrupt
 
     judged.write(code_txt="wrong\n", check_sh="true\n", new_sh="new\n")
     judged.before_check = killed
@@ -279,15 +341,11 @@ def test_a_failure_that_the_baseline_had_is_accepted(judged: Judged) -> None:
 
 
 def test_without_git_the_work_is_judged_once_and_nothing_is_put_back(tmp_path: Path) -> None:
-    calls: list[str] = []
-
-    def check() -> Fired:
-        calls.append("check")
-        return fired([CheckRun(command=COMMAND, passed=True, exit_code=0)])
-
-    judgement = Judgement(None, None, CheckMemory(tmp_path, "run-1"), [COMMAND], ProtectedFiles(), check)
-    assert judgement.judge(TASK, AttemptChanges(), "").checks.passed
-    assert calls == ["check"]
+    green = fired([CheckRun(command=COMMAND, passed=True, exit_code=0)])
+    checks = SetChecks(green)
+    judgement = Judgement(None, None, None, CheckMemory(tmp_path, "run-1"), [COMMAND], ProtectedFiles(), checks)
+    assert judgement.judge(TASK, AttemptChanges(), "", Claim()).checks.passed
+    assert checks.calls == 1
 
 
 class TestChecked:
@@ -311,7 +369,8 @@ class TestChecked:
         green = fired(
             [CheckRun(command=COMMAND, passed=True, exit_code=0)], [{"source": "x", "message": "no docs"}]
         )
-        put_back = PutBack(judged.trees, judged.attempts, lambda: None)
-        judgement = Judgement(judged.trees, put_back, judged.memory, [COMMAND], ProtectedFiles(), lambda: green)
+        judgement = Judgement(
+            judged.trees, None, judged.room, judged.memory, [COMMAND], ProtectedFiles(), SetChecks(green)
+        )
         verdict = judgement.judge(TASK, judged.attempts.observe(), judged.attempts.state.verified)
         assert (verdict.checks.passed, verdict.checks.why) == (False, "no docs")

@@ -21,7 +21,7 @@ GREEN, RED = run(True), run(False, tail="1 != 2")
 
 def test_checks_that_all_pass_are_a_pass() -> None:
     verdict = judge([GREEN], baseline=[GREEN])
-    assert (verdict.passed, verdict.why, verdict.softened, verdict.lost_tests) == (True, "", (), ())
+    assert (verdict.passed, verdict.why, verdict.lost_tests) == (True, "", ())
 
 
 def test_a_failed_check_is_told_with_the_end_of_its_output() -> None:
@@ -33,42 +33,10 @@ def test_a_failed_check_is_told_with_the_end_of_its_output() -> None:
     ]
 
 
-def test_green_only_with_its_own_check_files_is_softened_and_names_them() -> None:
-    verdict = judge(
-        [GREEN],
-        verified=[RED],
-        check_files=["Makefile", "tests/test_a.py"],
-        owned_files=["tests/test_a.py"],
-        softened_tests=["tests/test_a.py: test_a emptied"],
-    )
-    assert (verdict.passed, verdict.softened) == (False, ("Makefile",))
-    assert verdict.why == (
-        "the checks pass only because this attempt changed what they run or read: `Makefile`\n"
-        "these files were put back; make the checks pass without changing them\n"
-        "softened: tests/test_a.py: test_a emptied\n"
-        "with them as they were:\n"
-        "`make test` ended with exit code 1\n1 != 2"
-    )
-    assert verdict.lost_tests == ("tests/test_a.py: test_a emptied",)
-    assert [record.verified_files for record in verdict.records] == [True, False]
-
-
-def test_green_both_times_is_accepted_and_lost_tests_are_named() -> None:
+def test_green_is_accepted_and_lost_tests_are_named() -> None:
     before = run(True, {"a": "passed", "b": "passed", "c": "passed"})
-    verdict = judge(
-        [run(True, {"a": "passed", "b": "skipped"})], verified=[before], baseline=[before], check_files=["t.py"]
-    )
+    verdict = judge([run(True, {"a": "passed", "b": "skipped"})], baseline=[before])
     assert (verdict.passed, verdict.lost_tests) == (True, ("c", "b"))
-
-
-def test_files_that_the_task_owns_are_not_softened() -> None:
-    verdict = judge([GREEN], verified=[RED], check_files=["tests/a.py"], owned_files=["tests/a.py"])
-    assert (verdict.passed, verdict.softened) == (True, ())
-
-
-def test_a_failure_with_its_own_files_counts_whatever_the_verified_ones_say() -> None:
-    verdict = judge([RED], verified=[GREEN], check_files=["tests/a.py"])
-    assert (verdict.passed, verdict.softened) == (False, ())
 
 
 def test_tests_that_failed_in_the_baseline_are_accepted_by_their_ids() -> None:
@@ -120,7 +88,6 @@ def test_a_check_that_prints_that_no_test_ran_does_not_pass_if_one_ran_before() 
     verdict = judge([NO_TEST], baseline=[ONE_TEST])
     assert (verdict.passed, verdict.why) == (False, "`make test` passed, but no test ran")
     assert judge([NO_TEST], baseline=[NO_TEST], before=[ONE_TEST]).passed is False, "a task added the test"
-    assert judge([NO_TEST], baseline=[NO_TEST], verified=[NO_TEST], check_files=["test.py"]).passed
 
 
 def test_a_project_that_has_no_test_yet_is_not_red_for_that() -> None:
@@ -136,17 +103,12 @@ def test_tests_are_compared_with_the_last_verified_tree_rather_than_with_the_bas
     assert verdict.lost_tests == ("new",)
 
 
-def test_a_known_failure_with_the_verified_files_is_no_softening() -> None:
-    verdict = judge([GREEN], verified=[RED], baseline=[RED], check_files=["tests/a.py"])
-    assert (verdict.passed, verdict.softened) == (True, ())
-
-
 def test_runs_are_read_from_a_result_and_recorded_with_counts() -> None:
     (check_run,) = check_runs(
         {"ok": False, "checks": [{"command": "x", "passed": False, "tests": {"a": "failed"}}]}
     )
     assert failing_commands([check_run]) == ("x",)
-    record = record_of(check_run, verified_files=True)
+    record = record_of(check_run, corner="old tests")
     assert record.tests is not None
     assert (record.tests.passed, record.tests.failed, record.tests.skipped) == (0, ("a",), 0)
     assert check_runs({}) == ()
@@ -157,10 +119,9 @@ def test_runs_are_read_from_a_result_and_recorded_with_counts() -> None:
     [run(False, {}), run(False, None, tail="NO TESTS RAN\nmake: *** [test] Error 5\n")],
     ids=["report", "text"],
 )
-def test_a_project_without_any_test_is_not_red_and_its_first_tests_soften_nothing(empty: CheckRun) -> None:
+def test_a_project_without_any_test_is_not_red_and_its_first_tests_are_no_loss(empty: CheckRun) -> None:
     assert failing_commands([empty]) == ()
-    first = judge([GREEN], baseline=[empty], verified=[empty], check_files=["tests/test_a.py"])
-    assert (first.passed, first.softened) == (True, ())
+    assert judge([GREEN], baseline=[empty]).passed
     assert judge([empty], baseline=[empty]).passed
     assert not judge([RED], baseline=[empty]).passed
     assert not judge([run(False, {"a": "failed"})], baseline=[empty]).passed
@@ -203,20 +164,18 @@ def test_a_report_of_a_handler_with_a_failed_test_is_red() -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "verified", "still_red"),
+    ("own", "still_red"),
     [
-        pytest.param([RED], None, ("make test",), id="the whole check stays red"),
-        pytest.param([GREEN], None, (), id="the whole check became green"),
-        pytest.param([GREEN], [RED], ("make test",), id="green only with its own check files"),
-        pytest.param([RED, run(True, command="own")], None, (), id="a check of the task's own passes"),
-        pytest.param([RED, run(True, command="ruff")], None, ("make test",), id="another check was green before"),
+        pytest.param([RED], ("make test",), id="the whole check stays red"),
+        pytest.param([GREEN], (), id="the whole check became green"),
+        pytest.param([RED, run(True, command="own")], (), id="a check of the task's own passes"),
+        pytest.param([RED, run(True, command="ruff")], ("make test",), id="another check was green before"),
     ],
 )
 def test_what_was_red_before_is_named_while_nothing_of_it_is_green(
-    own: list[CheckRun], verified: list[CheckRun] | None, still_red: tuple[str, ...]
+    own: list[CheckRun], still_red: tuple[str, ...]
 ) -> None:
-    baseline = [RED, run(True, command="ruff")]
-    verdict = judge(own, baseline=baseline, verified=verified, check_files=["Makefile"])
+    verdict = judge(own, baseline=[RED, run(True, command="ruff")])
     assert (verdict.passed, verdict.still_red) == (True, still_red)
 
 

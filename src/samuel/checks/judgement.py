@@ -209,6 +209,7 @@ class _AttemptJudge:
         self._tests = tests
         self._claim = claim
         self._records: list[CheckRecord] = []
+        self._still_red: tuple[str, ...] = ()
 
     def judge(self, tree: str, paths: Sequence[str]) -> AttemptVerdict:
         work, changed = self._judgement.own(tree)
@@ -218,6 +219,7 @@ class _AttemptJudge:
         self._records += own_verdict.records
         if not own_verdict.passed or work.other_failures:
             return self._ended(own_verdict._replace(passed=False, why=why))
+        self._still_red = own_verdict.still_red
         if written:
             tree = self._judgement.trees.with_contents(tree, written)
         own_tests = self._tests if self._claim and self._claim.accepted_by else owned(self._task, self._tests)
@@ -239,6 +241,7 @@ class _AttemptJudge:
             runs = self._judgement.corner("old tests", old, [check.command for check in own.records])
             verdict = self._judgement.verdict(runs)
             self._records += (record_of(run, corner="old tests") for run in runs)
+            self._still_red = verdict.still_red  # a red test is not green because it was changed
             if not verdict.passed:
                 failed, text = failed_names(runs, self._judgement.failing(runs)), verdict.why
         softened = [line for path in not_owned for line in self._files.softened(path)]
@@ -271,7 +274,7 @@ class _AttemptJudge:
             has_tests=bool(self._tests),
             proofs=proofs,
             own_checks=self._own_checks(runs) if claim.proof != "off" else (),
-            still_red=own.still_red,
+            still_red=self._still_red,
         )
         verdict = judge_claim(facts, claim.proof, sent_back=UNPROVEN in claim.sent_back)
         evidence = EvidenceRecord(
@@ -301,7 +304,8 @@ class _AttemptJudge:
         return tuple(run.command for run in runs if not run.passed and run.exit_code not in (None, 126, 127))
 
     def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:
-        return AttemptVerdict(verdict._replace(records=tuple(self._records)), self._tests, **more)
+        verdict = verdict._replace(records=tuple(self._records), still_red=self._still_red)
+        return AttemptVerdict(verdict, self._tests, **more)
 
 
 def checked(fired: Fired) -> CheckedWork:

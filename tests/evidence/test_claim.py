@@ -1,0 +1,101 @@
+"""What a claim is worth: every combination of a task's kind, its change and what was seen in the corners."""
+
+from __future__ import annotations
+
+import pytest
+
+from samuel.events.loop import CheckRun
+from samuel.evidence.claim import ClaimFacts, Proof, judge_claim
+from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass
+
+BY_ASSERTION = (FailToPass("tests.test_a::test_one", "assertion"),)
+BY_NAME = (FailToPass("tests.test_a::test_one", "missing"),)
+BY_ACCIDENT = (FailToPass("tests.test_a::test_one", "error"),)
+
+
+@pytest.mark.parametrize(
+    ("facts", "grade"),
+    [
+        (ClaimFacts(has_tests=True, proofs=BY_ASSERTION), "proven"),
+        (ClaimFacts(has_tests=True, proofs=BY_NAME), "proven, new names only"),
+        (ClaimFacts(has_tests=True, proofs=(*BY_NAME, *BY_ASSERTION)), "proven"),
+        (ClaimFacts(has_tests=True, proofs=BY_ACCIDENT), "checked"),
+        (ClaimFacts(has_tests=True), "checked"),
+        (ClaimFacts(), "checked"),
+        (ClaimFacts(change="comments", proofs=BY_ASSERTION), "checked"),
+        (ClaimFacts(change="documents"), "checked"),
+        (ClaimFacts(own_checks=("make e2e",)), "proven"),
+        (ClaimFacts(change="documents", own_checks=("test -f MANUAL",)), "proven"),
+        (ClaimFacts(has_checks=False, proofs=BY_ASSERTION), "unverified"),
+        (ClaimFacts(still_red=("make test",), proofs=BY_ASSERTION), "unverified"),
+    ],
+)
+def test_grade_says_what_was_seen(facts: ClaimFacts, grade: str) -> None:
+    assert judge_claim(facts, "ask", sent_back=True).grade == grade
+    assert judge_claim(facts, "ask", sent_back=True).why == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "is_sent_back"),
+    [
+        ("fix", "code", True),
+        ("feature", "code", True),
+        ("fix", "documents", True),
+        ("refactor", "code", False),
+        ("perf", "code", False),
+        ("docs", "comments", False),
+        ("chore", "comments", False),
+        ("test", "code", False),
+        ("", "code", False),
+        ("", "documents", False),
+        ("", "comments", True),
+    ],
+)
+def test_claim_without_proof_goes_back_once_where_a_proof_can_be_expected(
+    kind: str, change: str, is_sent_back: bool
+) -> None:
+    facts = ClaimFacts(kind=kind, change=change)  # type: ignore[arg-type]
+    assert bool(judge_claim(facts, "ask", sent_back=False).why) is is_sent_back
+    assert judge_claim(facts, "ask", sent_back=True).why == ""
+    assert judge_claim(facts, "require", sent_back=True).why != ""
+    assert judge_claim(facts, "off", sent_back=False) == ("checked", "the checks pass", "")
+
+
+@pytest.mark.parametrize("proof", ["ask", "require", "off"])
+def test_proven_claim_is_never_sent_back(proof: Proof) -> None:
+    assert judge_claim(ClaimFacts(kind="fix", proofs=BY_ASSERTION), proof, sent_back=False).why == ""
+
+
+def run(passed: bool, **fields: object) -> CheckRun:
+    return CheckRun(command="make test", passed=passed, exit_code=0 if passed else 1, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("own", "without", "proofs"),
+    [
+        (
+            run(True, tests={"a": "passed"}),
+            run(False, tests={"a": "failed"}, kinds={"a": "assertion"}),
+            [("a", "assertion")],
+        ),
+        (run(True, tests={"a": "passed"}), run(True, tests={"a": "passed"}), []),
+        # An id that is not in both runs may have a time in it; the command as a whole has failed all the same.
+        (
+            run(True, tests={"a 12:01": "passed"}),
+            run(False, tests={"a 12:02": "failed"}),
+            [("make test", "error")],
+        ),
+        (run(True, tests={"a": "skipped"}), run(False, tests={"a": "failed"}), [("make test", "error")]),
+        (run(True), run(False, failure_kind="missing"), [("make test", "missing")]),
+        (run(True), run(False, failure_kind="assertion"), [("make test", "assertion")]),
+        (run(True), run(False), [("make test", "error")]),
+        (run(False), run(False, failure_kind="assertion"), []),
+        (run(True, flaky=True), run(False, failure_kind="assertion"), []),
+        (run(True), CheckRun(command="make test", passed=False, exit_code=None), []),
+        (run(True), CheckRun(command="other", passed=False, exit_code=1), []),
+    ],
+)
+def test_fail_to_pass_counts_what_both_runs_have(
+    own: CheckRun, without: CheckRun, proofs: list[tuple[str, str]]
+) -> None:
+    assert list(fail_to_pass([own], [without])) == proofs
