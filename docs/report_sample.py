@@ -48,11 +48,11 @@ PYTEST_GREEN = (
 )
 
 TASKS = (
-    ("1", "Read the price list from a CSV file", "completed", "checks", ""),
-    ("2", "Add up a cart, with vouchers", "completed", "checks", ""),
-    ("3", "Round totals to cents, half to even", "completed", "checks", ""),
-    ("4", "Reject a cart with a negative amount", "completed", "checks", ""),
-    ("5", "Document the price list format", "completed", "none", ""),
+    ("1", "Read the price list from a CSV file", "completed", "proven", ""),
+    ("2", "Add up a cart, with vouchers", "completed", "proven", ""),
+    ("3", "Round totals to cents, half to even", "completed", "proven", ""),
+    ("4", "Reject a cart with a negative amount", "completed", "proven", ""),
+    ("5", "Document the price list format", "completed", "unverified", ""),
     ("6", "Send the invoice by e-mail", "waiting", "", "Which sender address should invoices have?"),
     (
         "7",
@@ -61,13 +61,13 @@ TASKS = (
         "",
         "three attempts failed: `make test` ended with exit code 2",
     ),
-    ("8", "Show the cart on the start page", "completed", "checks", ""),
-    ("9", "Cache the price list for an hour", "completed", "checks", ""),
-    ("10", "Log every change of a price", "completed", "checks", ""),
+    ("8", "Show the cart on the start page", "completed", "proven", ""),
+    ("9", "Cache the price list for an hour", "completed", "checked", ""),
+    ("10", "Log every change of a price", "completed", "checked", ""),
     ("11", "Refunds", "pending", "", ""),
-    ("12", "Export orders for the bookkeeper", "completed", "checks", ""),
-    ("13", "Reduce the start page to one query", "completed", "checks", ""),
-    ("14", "Remove the old price importer", "completed", "checks", ""),
+    ("12", "Export orders for the bookkeeper", "completed", "proven", ""),
+    ("13", "Reduce the start page to one query", "completed", "checked", ""),
+    ("14", "Remove the old price importer", "completed", "checked", ""),
 )
 
 DIFF = """\
@@ -118,7 +118,7 @@ class SampleRun:
             "usage": {"input_tokens": int(41_000 * minutes), "output_tokens": int(3_100 * minutes)}
             | {"cost_usd": round(0.11 * minutes, 2)},
             "checks": (check(), LINT) if done else (),
-            "verified": "checks" if done else "",
+            "grade": "checked" if done else "",
             "commit": f"{0x9F3A7C2E41 * (iteration + 7) % 16**10:010x}" if done else "",
             "ref": "" if done else f"refs/samuel/{RUN}/{task}/{self.count[task]}",
         }
@@ -156,18 +156,18 @@ def sample_attempts() -> list[AttemptRecord]:
         "2", "completed", 5, changed_files=changed(("shop/cart.py", 38, 12), ("tests/test_cart.py", 22, 1))
     )
     softened = (
-        "the checks pass only with this attempt's own `tests/test_cart.py` and `Makefile`; they were put back"
+        "the task does not own these tests, which this attempt changed: `tests/test_cart.py`, `Makefile`"
     )
     runs.attempt(
         *("3", "quality_failed", 7, softened),
-        checks=(check(False, verified_files=True), check()),
+        checks=(check(False, corner="old tests"), check()),
         check_files=("tests/test_cart.py", "Makefile"),
         lost_tests=("tests/test_cart.py::test_total_is_rounded",),
     )
     runs.attempt("3", "completed", 8, changed_files=changed(("shop/cart.py", 9, 3)))
     runs.attempt("4", "completed", 4, changed_files=changed(("shop/cart.py", 6, 0), ("tests/test_cart.py", 14, 0)))
     readme = changed(("docs/price-list.md", 57, 0), ("docs/columns.png", None, None))
-    runs.attempt("5", "completed", 3, checks=(), verified="none", changed_files=readme)
+    runs.attempt("5", "completed", 3, checks=(), grade="unverified", changed_files=readme)
     runs.attempt("6", "asked", 4, "which sender address should invoices have?")
     limit = AgentEnding(EndingKind.LIMITED, "Claude AI usage limit reached|1772582400", 1_772_582_400.0)
     runs.attempt("7", "quality_failed", 12, red, checks=(check(False),))
@@ -222,11 +222,11 @@ def sample_report() -> RunReport:
             id=id,
             title=title,
             status=status,  # type: ignore[arg-type]
-            verified=verified,  # type: ignore[arg-type]
+            grade=grade,  # type: ignore[arg-type]
             last_failure=failure,
             questions=(question,) if status == "waiting" else (),
         )
-        for id, title, status, verified, failure in TASKS
+        for id, title, status, grade, failure in TASKS
     ]
     report = build_report(RunHistory(run, tuple(attempts)), tasks, project="shop")
     with_diff = [replace(task, diff=DIFF) if task.id == "9" else task for task in report.tasks]

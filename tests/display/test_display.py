@@ -240,7 +240,7 @@ class TestPlain:
         tasks = (
             Task(id="1", title="One", status="blocked", last_failure=f"quality_failed: {failure}\n{output}"),
             Task(id="2", title="Two", status="waiting"),
-            Task(id="3", title="Three", status="completed", verified="none"),
+            Task(id="3", title="Three", status="completed", grade="unverified"),
         )
         assert (
             printed(
@@ -269,7 +269,7 @@ class TestPlain:
                 IterationSettled(
                     "implementation",
                     *(IterationOutcome.COMPLETED, 0, usage, ("blocked", "waiting", "completed")),
-                    verified="none",
+                    grade="unverified",
                 ),
                 RunEnded(
                     ExitReason.WAITING,

@@ -12,7 +12,8 @@ from samuel.history.run import Run
 
 from .conftest import GOOD, LoopProject
 
-CHECK = 'quality_checks = ["echo ran >> ran; test ! -f red"]'
+# In place, where a check can count its runs in a file that git ignores.
+CHECK = 'evidence = "in place"\nquality_checks = ["echo ran >> ran; test ! -f red"]'
 
 
 @pytest.fixture
@@ -126,26 +127,26 @@ def test_a_check_that_cannot_run_is_never_accepted(loop: LoopProject, command: s
     assert (report.accepted, report.cannot_run) == (False, (command,))
 
 
-def verified_after(loop: LoopProject, settings: str, agent: str) -> tuple[str, str]:
-    """How the only task ends under an accepted red baseline, and how it was verified."""
+def graded_after(loop: LoopProject, settings: str, agent: str, iterations: int = 10) -> tuple[str, str]:
+    """How the only task ends under an accepted red baseline, and with which grade."""
     loop.configure(f'{settings}\nbaseline = "accept"\nmax_task_attempts = 1')
     loop.tasks("1")
     loop.agent(agent + GOOD)
-    loop.run()
+    loop.run(iterations)
     (task,) = loop.store.load()
-    return task.status, task.verified
+    return task.status, task.grade
 
 
 def test_a_task_that_turned_nothing_green_is_unverified(counted: LoopProject) -> None:
     (counted.root / "red").touch()
-    assert verified_after(counted, CHECK, "") == ("completed", "none")
+    assert graded_after(counted, CHECK, "") == ("completed", "unverified")
     (settled,) = [report for report in counted.reports if isinstance(report, IterationSettled)]
     assert settled.still_red == ("echo ran >> ran; test ! -f red",)
 
 
-def test_a_task_that_turned_a_red_check_green_is_verified(counted: LoopProject) -> None:
+def test_a_task_that_turned_a_red_check_green_is_checked(counted: LoopProject) -> None:
     (counted.root / "red").touch()
-    assert verified_after(counted, CHECK, "rm red\n") == ("completed", "checks")
+    assert graded_after(counted, CHECK, "rm red\n") == ("completed", "checked")
 
 
 RED_TEST = "import pytest\nimport code_of_it\ndef test_a(): pass\ndef test_b(): assert code_of_it.VALUE == 2\n"
@@ -153,21 +154,23 @@ RED_TEST = "import pytest\nimport code_of_it\ndef test_a(): pass\ndef test_b(): 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("agent", "verified"),
+    ("agent", "ending"),
     [
-        pytest.param("echo '# a comment' >> code_of_it.py\n", "none", id="a comment"),
-        pytest.param("sed -i 's/^def test_b/@pytest.mark.skip\\n&/' test_it.py\n", "none", id="skipped"),
-        pytest.param("sed -i 's/^def test_b/@pytest.mark.xfail\\n&/' test_it.py\n", "none", id="xfail"),
-        pytest.param("sed -i '/test_b/d' test_it.py\n", "none", id="deleted"),
-        pytest.param("echo 'VALUE = 2' > code_of_it.py\n", "checks", id="done"),
+        pytest.param("echo '# a comment' >> code_of_it.py\n", ("completed", "unverified"), id="a comment"),
+        pytest.param("sed -i 's/^def test_b/@pytest.mark.skip\\n&/' test_it.py\n", ("blocked", ""), id="skipped"),
+        pytest.param("sed -i 's/^def test_b/@pytest.mark.xfail\\n&/' test_it.py\n", ("blocked", ""), id="xfail"),
+        pytest.param("sed -i '/test_b/d' test_it.py\n", ("blocked", ""), id="deleted"),
+        pytest.param("echo 'VALUE = 2' > code_of_it.py\n", ("completed", "checked"), id="done"),
     ],
 )
-def test_only_work_that_turns_the_red_test_green_is_verified(loop: LoopProject, agent: str, verified: str) -> None:
+def test_only_work_that_turns_the_red_test_green_completes_a_task(
+    loop: LoopProject, agent: str, ending: tuple[str, str]
+) -> None:
     (loop.root / "test_it.py").write_text(RED_TEST)
     (loop.root / "code_of_it.py").write_text("VALUE = 1\n")
     (loop.root / ".gitignore").write_text("seen-*\nenv-*\n__pycache__\n")
     command = f"{sys.executable} -m pytest -q -p no:cacheprovider"
-    assert verified_after(loop, f'quality_checks = ["{command}"]', agent) == ("completed", verified)
+    assert graded_after(loop, f'quality_checks = ["{command}"]', agent, iterations=1) == ending
 
 
 @pytest.mark.slow
@@ -182,14 +185,14 @@ def test_a_test_broken_beside_an_accepted_one_is_a_failure_with_reports_of_the_p
     (loop.root / "code_of_it.py").write_text("VALUE = 1\n")
     (loop.root / ".gitignore").write_text("seen-*\nenv-*\n__pycache__\nmine.xml\n")
     command = f"{sys.executable} -m pytest -q -p no:cacheprovider{option}"
-    verified_after(loop, f'quality_checks = ["{command}"]', "echo 'VALUE = 2' > code_of_it.py\n")
+    graded_after(loop, f'quality_checks = ["{command}"]', "echo 'VALUE = 2' > code_of_it.py\n")
     assert outcomes(loop) == ["quality_failed"]
 
 
 def test_a_check_that_fails_once_before_the_first_agent_is_flaky_and_no_baseline(loop: LoopProject) -> None:
     command = "echo ran >> ran; test $(wc -l < ran) -gt 1"
     (loop.root / ".gitignore").write_text("seen-*\nenv-*\nran\n")
-    loop.configure(f'quality_checks = ["{command}"]')
+    loop.configure(f'evidence = "in place"\nquality_checks = ["{command}"]')
     loop.tasks("1")
     assert loop.run().exit_reason == "queue_empty"
     assert [report.failing for report in baselines(loop)] == [()]

@@ -254,12 +254,12 @@ def check_the_end(root: Path) -> None:
 
 def check_tasks(root: Path) -> None:
     tasks = TaskStore(root / ".samuel/run").load()
-    assert [(task.id, task.status, task.attempts, task.claimed, task.verified) for task in tasks] == [
-        ("1", "completed", 0, False, "checks"),
-        ("2", "completed", 1, False, "checks"),
+    assert [(task.id, task.status, task.attempts, task.claimed, task.grade) for task in tasks] == [
+        ("1", "completed", 0, False, "checked"),
+        ("2", "completed", 1, False, "checked"),
         ("3", "blocked", 2, False, ""),
-        ("4", "completed", 0, False, "checks"),
-        ("5", "completed", 0, False, "checks"),
+        ("4", "completed", 0, False, "checked"),
+        ("5", "completed", 0, False, "checked"),
     ]
     questions = [(task.id, question.text, question.answer) for task in tasks for question in task.questions]
     assert questions == [("4", "tabs or spaces?", "use spaces")]

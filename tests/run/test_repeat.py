@@ -11,7 +11,7 @@ from samuel.history.notices import CheckEnded, IterationFailed, IterationSettled
 from .conftest import GOOD, LoopProject
 
 # Fails where `flake` says so, once: what the check counts is not of git's business.
-FLAKY = 'quality_checks = ["sh test.sh"]\nmax_task_attempts = 1'
+FLAKY = 'evidence = "in place"\nquality_checks = ["sh test.sh"]\nmax_task_attempts = 1'
 TEST = "echo ran >> ran\nif test -f flake; then rm flake; echo ECONNRESET; exit 1; fi\n! grep -q wrong code.txt\n"
 
 
@@ -45,7 +45,7 @@ def test_a_check_that_fails_once_is_flaky_and_counts_as_passed(flaky: LoopProjec
     assert [(check.passed, check.flaky, check.output_tail) for check in attempt.checks] == [
         (True, True, "ECONNRESET\n")
     ]
-    assert attempt.verified == "checks"
+    assert attempt.grade == "checked"
 
 
 def test_a_check_that_fails_twice_has_failed(flaky: LoopProject) -> None:
@@ -59,8 +59,8 @@ def test_one_flake_with_the_verified_files_accuses_nobody(flaky: LoopProject) ->
     flaky.run()
     assert not [report for report in flaky.reports if isinstance(report, IterationFailed)]
     assert outcomes(flaky) == ["completed"]
-    # With the verified files, with its own, and with the verified files once more.
-    assert ended(flaky) == [(False, False), (True, False), (True, True)]
+    # With its own files, once more, and with the tests as they were.
+    assert ended(flaky) == [(False, False), (True, True), (True, False)]
     assert (flaky.root / "test.sh").read_text().endswith("grep -q right code.txt\n")
 
 
@@ -68,7 +68,7 @@ def test_a_softened_test_is_still_found_when_it_is_repeated(flaky: LoopProject) 
     flaky.agent("echo wrong > code.txt\necho true > test.sh\n" + GOOD)
     flaky.run()
     assert outcomes(flaky) == ["quality_failed"]
-    assert ended(flaky) == [(False, False), (True, False), (False, True)]
+    assert ended(flaky) == [(True, False), (False, False), (False, False)]
 
 
 def test_a_failure_that_was_accepted_is_not_repeated(flaky: LoopProject) -> None:
@@ -82,7 +82,7 @@ def test_a_failure_that_was_accepted_is_not_repeated(flaky: LoopProject) -> None
 def test_a_check_that_cannot_run_is_not_repeated(flaky: LoopProject) -> None:
     flaky.agent("echo 'exit 127' > test.sh\n" + GOOD)
     flaky.run()
-    assert (outcomes(flaky), ended(flaky)) == (["quality_failed"], [(True, False), (False, False)])
+    assert (outcomes(flaky), ended(flaky)) == (["quality_failed"], [(False, False)])
 
 
 def test_handlers_of_other_people_are_not_called_again(flaky: LoopProject) -> None:

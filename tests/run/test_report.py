@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from samuel.base.printable_json import safe_json
 from samuel.base.wording import block, line, span
-from samuel.checks.verdict import SOFTENED
+from samuel.checks.judgement import CONTESTED
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
@@ -50,7 +50,7 @@ def attempt(iteration: int = 1, task: str = "1", outcome: str = "completed", **f
         "run_id": "run-1",
         "title": f"Task {task}",
         "exit_code": 0,
-        "verified": "checks",
+        "grade": "checked",
     }
     defaults |= {"started_at": 100.0 * iteration, "ended_at": 100.0 * iteration + 60}
     kind = IterationOutcome(outcome)
@@ -89,23 +89,23 @@ class Page(HTMLParser):
 
 def test_the_headline_counts_tasks_and_calls_a_task_without_checks_unverified() -> None:
     tasks = [
-        task("1", status="completed", verified="checks"),
-        task("2", status="completed", verified="none"),
+        task("1", status="completed", grade="checked"),
+        task("2", status="completed", grade="unverified"),
         task("3", status="blocked", last_failure="no key"),
         task("4", status="waiting", last_failure="which one?"),
         task("5"),
     ]
-    report = build_report(history(attempt(1, "1"), attempt(2, "2", verified="none")), tasks, project="shop")
-    assert report.counts == {"verified": 1, "unverified": 1, "blocked": 1, "waiting": 1, "pending": 1}
-    assert to_markdown(report).startswith("# shop: 1 verified, 1 unverified, 1 blocked, 1 waiting, 1 pending\n")
-    assert "1 verified" in re.sub(r"\s+", " ", Page(to_html(report)).text)
+    report = build_report(history(attempt(1, "1"), attempt(2, "2", grade="unverified")), tasks, project="shop")
+    assert report.counts == {"proven": 0, "checked": 1, "unverified": 1, "blocked": 1, "waiting": 1, "pending": 1}
+    assert to_markdown(report).startswith("# shop: 0 proven, 1 checked, 1 unverified, 1 blocked, 1 waiting, 1 pending\n")
+    assert "1 checked" in re.sub(r"\s+", " ", Page(to_html(report)).text)
     assert [other.id for other in report.other_tasks] == ["3", "4", "5"]
 
 
 def test_lost_tests_are_in_the_headline_and_wait_for_a_person() -> None:
     lost = ("test_cart::negative", "test_cart::empty")
     attempts = [attempt(1, "1", "quality_failed", lost_tests=("of no matter",)), attempt(2, "1", lost_tests=lost)]
-    tasks = [task("1", status="completed", verified="checks")]
+    tasks = [task("1", status="completed", grade="checked")]
     report = build_report(history(*attempts), tasks, project="shop")
     assert (report.lost_tests, report.tasks[0].lost_tests, report.tasks[0].tone) == (2, lost, "warn")
     assert [(item.word, item.tone, item.why, item.commands[0].command) for item in report.waiting] == [
@@ -116,9 +116,9 @@ def test_lost_tests_are_in_the_headline_and_wait_for_a_person() -> None:
             "samuel run show 1 --diff",
         )
     ]
-    assert to_markdown(report).startswith("# shop: 1 verified, 0 unverified, 0 blocked, 0 waiting, 2 lost tests\n")
+    assert to_markdown(report).startswith("# shop: 0 proven, 1 checked, 0 unverified, 0 blocked, 0 waiting, 2 lost tests\n")
     page = Page(to_html(report))
-    assert "1 verified, 2 lost tests" in re.sub(r"\s+", " ", page.text)
+    assert "0 proven, 1 checked, 2 lost tests" in re.sub(r"\s+", " ", page.text)
     assert [attributes["class"] for tag, attributes in page.tags if tag == "details" and "open" in attributes] == [
         "task warn"
     ]
@@ -136,15 +136,15 @@ def test_a_flaky_check_is_named_in_the_report() -> None:
 
 
 def test_a_task_that_turned_nothing_green_is_unverified_for_that_reason() -> None:
-    row = task("1", status="completed", verified="none")
-    report = build_report(history(attempt(1, verified="none", still_red=("a",))), [row], project="shop")
+    row = task("1", status="completed", grade="unverified")
+    report = build_report(history(attempt(1, grade="unverified", still_red=("a",))), [row], project="shop")
     assert [(item.word, item.why) for item in report.waiting] == [
-        ("unverified", "the checks failed before it, and it turned nothing green: look at the change yourself")
+        ("unverified", "the checks failed before it, and it turned nothing green")
     ]
 
 
 def test_a_refused_change_of_tests_comes_with_the_way_out() -> None:
-    why = f"{SOFTENED}`tests/test_a.py`, `tests/test_b.py`\nthese files were put back"
+    why = f"{CONTESTED}`tests/test_a.py`, `tests/test_b.py`\nthese files were put back"
     row = task("a b", status="blocked", last_failure=f"quality_failed: {why}")
     failed = attempt(1, "a b", "quality_failed", why=why, ref="refs/samuel/run-1/a/1")
     (item,) = build_report(history(failed), [row], project="shop").waiting
@@ -192,7 +192,7 @@ def test_a_completed_task_without_a_commit_is_named_where_others_have_one() -> N
 
 def test_an_earlier_run_is_reported_from_its_attempts_alone() -> None:
     report = build_report(history(attempt(1, "1"), attempt(2, "2", "asked")), None, project="shop")
-    assert [(entry.id, entry.word) for entry in report.tasks] == [("1", "verified"), ("2", "waiting")]
+    assert [(entry.id, entry.word) for entry in report.tasks] == [("1", "checked"), ("2", "waiting")]
 
 
 def test_a_cost_that_is_not_known_is_unknown_and_never_zero() -> None:

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from samuel.base.errors import ConfigError
 from samuel.tasks.prd_file import decode, encode
-from samuel.tasks.task import COLUMNS, PRIORITIES, STATUSES, VERIFIED, Task
+from samuel.tasks.grade import GRADES
+from samuel.tasks.task import COLUMNS, PRIORITIES, STATUSES, Task
 
 NASTY = (
     *("", " ", "1.10", "007", "-0", "1e5", "+1", ".5", "5.", "1_000", "0x10", "NaN", "true", "false", "null", "~"),
@@ -57,7 +58,7 @@ def tasks(draw: st.DrawFn) -> list[Task]:
                 claimed=draw(st.booleans()),
                 attempts=draw(st.integers(0, 100)),
                 last_failure=draw(text),
-                verified=draw(st.sampled_from(VERIFIED)),
+                grade=draw(st.sampled_from(GRADES)),
                 checks=tuple(draw(st.lists(filled, max_size=3))),
                 no_change=draw(st.booleans()),
                 extra={name: draw(plain) for name in unknown},
@@ -283,7 +284,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_a_file_without_the_rare_columns_keeps_its_header_until_a_task_needs_one() -> None:
     old = decode(encode([Task(id="1", title="One"), Task(id="2", title="Two")]))
     header = encode(old.tasks, old).split("\n")[0]
-    assert not {"verified", "checks", "no_change"} & set(old.columns)
+    assert not {"grade", "checks", "no_change"} & set(old.columns)
     begun = [replace(old.tasks[0], status="in_progress"), old.tasks[1]]
     assert encode(begun, old).split("\n")[0] == header
     checked = [replace(old.tasks[0], checks=("make e2e", "a|b")), old.tasks[1]]
@@ -295,11 +296,11 @@ def test_a_file_without_the_rare_columns_keeps_its_header_until_a_task_needs_one
 
 def test_rare_columns_stand_before_the_unknown_ones_which_survive() -> None:
     old = decode('tasks[1]{id,title,owner}:\n  "1",One,ann\n')
-    new = decode(encode([replace(old.tasks[0], verified="none", no_change=True)], old))
-    assert new.columns[-3:] == ("verified", "no_change", "owner")
-    assert (new.tasks[0].verified, new.tasks[0].no_change, new.tasks[0].extra) == ("none", True, {"owner": "ann"})
+    new = decode(encode([replace(old.tasks[0], grade="unverified", no_change=True)], old))
+    assert new.columns[-3:] == ("grade", "no_change", "owner")
+    assert (new.tasks[0].grade, new.tasks[0].no_change, new.tasks[0].extra) == ("unverified", True, {"owner": "ann"})
 
 
-def test_an_unknown_value_of_verified_is_refused_with_the_possible_ones() -> None:
-    with pytest.raises(ConfigError, match="`maybe` is not a valid verified"):
-        decode('tasks[1]{id,title,verified}:\n  "1",One,maybe\n')
+def test_an_unknown_grade_is_refused_with_the_possible_ones() -> None:
+    with pytest.raises(ConfigError, match="`maybe` is not a valid grade"):
+        decode('tasks[1]{id,title,grade}:\n  "1",One,maybe\n')

@@ -182,7 +182,7 @@ def test_without_checks_a_completed_task_is_called_unverified_wherever_a_person_
     screen = project.start().screen
 
     assert project.tasks()["1"]["status"] == "completed"
-    assert project.tasks()["1"]["verified"] == "none"
+    assert project.tasks()["1"]["grade"] == "unverified"
     assert "unverified" in screen
     assert "unverified" in project.samuel("run", "status").out
     assert "unverified" in project.samuel("run", "tasks").out
@@ -195,7 +195,7 @@ def test_with_checks_a_completed_task_says_that_they_verified_it(make_project: M
 
     screen = project.start().screen
 
-    assert project.tasks()["1"]["verified"] == "checks"
+    assert project.tasks()["1"]["grade"] == "checked"
     assert "unverified" not in screen + project.samuel("run", "tasks").out
 
 

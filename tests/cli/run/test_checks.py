@@ -95,7 +95,7 @@ def test_a_person_can_call_a_blocked_task_done_and_an_agent_cannot(samuel, teste
     tested.store.replace_all([Task(id="1", title="One", status="blocked", last_failure="no key")])
     assert samuel("run", "done", "1") == (0, "task `1` is completed\n", "")
     (task,) = tested.store.load()
-    assert (task.status, task.verified, task.last_failure) == ("completed", "person", "")
+    assert (task.status, task.grade, task.last_failure) == ("completed", "done by a person", "")
     tested.store.replace_all([Task(id="1", title="One", status="blocked")])
     inside(TASK_ID="1")
     assert samuel("run", "done", "1").code != 0

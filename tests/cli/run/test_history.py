@@ -43,13 +43,13 @@ class Past:
         self.history = History.of(self.state, self.record)
         TaskStore(self.state).replace_all(
             [
-                Task(id="1", title="Prices", status="completed", verified="checks"),
+                Task(id="1", title="Prices", status="completed", grade="checked"),
                 Task(id="2", title="Totals", status="blocked", attempts=3, last_failure="`make test` failed"),
-                Task(id="3", title="Docs", status="completed", verified="none"),
+                Task(id="3", title="Docs", status="completed", grade="unverified"),
                 Task(id="4", title="Mail", status="waiting", last_failure="which address?"),
             ]
         )
-        prices = self.attempt(FIRST, 1, "1", cost=0.25, verified="checks")
+        prices = self.attempt(FIRST, 1, "1", cost=0.25, grade="checked")
         self.run(FIRST, START, ExitReason.MAX_ITERATIONS, prices)
         self.run(
             SECOND,
@@ -58,7 +58,7 @@ class Past:
             self.attempt(
                 SECOND, 1, "2", "quality_failed", checks=(RED,), why="`make test` ended with exit code 2"
             ),
-            self.attempt(SECOND, 2, "3", verified="none", changed_files=(ChangedFile(path="a.md", added=3),)),
+            self.attempt(SECOND, 2, "3", grade="unverified", changed_files=(ChangedFile(path="a.md", added=3),)),
         )
 
     def attempt(
@@ -397,18 +397,18 @@ def test_run_log_that_follows_ends_at_ctrl_c_and_when_the_run_was_killed(past):
 def test_run_report_writes_files_prints_markdown_and_html(samuel, past, monkeypatch, tmp_path):
     assert samuel("run", "report") == (
         0,
-        "1 verified, 1 unverified, 1 blocked, 1 waiting; 3 wait for you\n"
+        "0 proven, 1 checked, 1 unverified, 1 blocked, 1 waiting; 2 wait for you\n"
         f".samuel/run/reports/{SECOND}/report.html, report.md and report.json\n",
         "",
     )
     document = json.loads((past.state / f"reports/{SECOND}/report.json").read_text())
     assert samuel("run", "report", "--json").json["data"] == document
-    assert samuel("run", "report", "--markdown").out.startswith("# project: 1 verified, 1 unverified, 1 blocked")
+    assert samuel("run", "report", "--markdown").out.startswith("# project: 0 proven, 1 checked, 1 unverified, 1 blocked")
     assert samuel("run", "report", "--html", "-").out.startswith("<!doctype html>")
     assert samuel("run", "report", "19772a7d", "--html", "page.html") == (
         *(0, f"`page.html` has the report of run {FIRST}\n", ""),
     )
-    assert "1</b> verified" in (past.root / "page.html").read_text()
+    assert "1</b> checked" in (past.root / "page.html").read_text()
     assert samuel("run", "report", "--html", "none/page.html") == (
         *(1, "", "error: `none/page.html` cannot be written: No such file or directory\ngive another file\n"),
     )
@@ -431,7 +431,7 @@ def test_run_status_names_what_waits_for_a_person(samuel, past):
     run_at_work(past, 2, ExitReason.TASKS_BLOCKED)
     assert samuel("run", "status").out == (
         "STATUS      TASKS\n"
-        "verified    1\n"
+        "checked     1\n"
         "blocked     1\n"
         "unverified  1\n"
         "waiting     1\n"
@@ -535,19 +535,19 @@ def test_the_report_of_an_earlier_run_stays_as_it_was(samuel, workshop: Workshop
     first = samuel("run", "history", "--json").json["data"][0]["run_id"]
     page = workshop.root / f".samuel/run/reports/{first}/report.html"
     saved, reported = page.read_bytes(), samuel("run", "report", first)
-    assert reported.out.startswith("0 verified, 0 unverified, 1 blocked, 0 waiting, 1 pending; 2 wait for you\n")
+    assert reported.out.startswith("0 proven, 0 checked, 0 unverified, 1 blocked, 0 waiting, 1 pending; 2 wait for you\n")
 
     workshop.agent('echo x > ok; samuel run done "$SAMUEL_TASK_ID" > /dev/null')
     assert samuel("run", "start", "--iterations", "1", "--yes").code == 0
     samuel("run", "reset", "1")
-    assert samuel("run", "report").out.startswith("1 verified, 0 unverified, 0 blocked, 0 waiting, 1 pending; ")
+    assert samuel("run", "report").out.startswith("0 proven, 1 checked, 0 unverified, 0 blocked, 0 waiting, 1 pending; ")
     workshop.store.replace_all([Task(id="1", title="Another list")])
 
     assert samuel("run", "report", first) == reported
     assert page.read_bytes() == saved
     assert "samuel run reset 1" in samuel("run", "report", first, "--markdown").out
     assert samuel("run", "report").out.startswith(
-        "1 verified, 0 unverified, 1 blocked, 0 waiting; 2 wait for you\n"
+        "0 proven, 1 checked, 0 unverified, 1 blocked, 0 waiting; 2 wait for you\n"
     )
 
 

@@ -23,7 +23,7 @@ TASKS = [
     Task(id=WRITTEN_ID, title=TITLE),
     Task(id=WRITTEN_OTHER, title=TITLE, status="blocked", last_failure=f"no\n{FORGED}", depends_on=(WRITTEN_ID,)),
     Task(id="3", title=TITLE, status="waiting", questions=(ASKED,)),
-    Task(id="4", title=TITLE, status="completed", verified="none", commit_sha="0" * 40),
+    Task(id="4", title=TITLE, status="completed", grade="unverified", commit_sha="0" * 40),
     Task(id="5", title=TITLE, status="skipped", last_failure=f"no\n{FORGED}"),
 ]
 FAILING = CONFIG.replace('pause = "0s"', 'pause = "0s"\nmax_task_attempts = 1')

@@ -98,7 +98,7 @@ def test_run_status_prints_counts_and_the_last_run(samuel, workshop):
     assert samuel("run", "status") == (0, "STATUS   TASKS\npending  2\n", "")
     samuel("run", "start", "--yes")
     counts, _, last_run, began, *rest = samuel("run", "status").out.split("\n")[1:]
-    assert counts.split() == ["verified", "2"]
+    assert counts.split() == ["checked", "2"]
     assert re.fullmatch(r"last run    run-[0-9a-f]+, queue_empty", last_run)
     assert began.startswith("began       MOMENT")
     assert rest == ["iterations  2", "cost        unknown", ""]

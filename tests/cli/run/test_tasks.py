@@ -56,7 +56,7 @@ def test_run_tasks_json_has_every_field(samuel, three):
                 "claimed": False,
                 "attempts": 0,
                 "last_failure": "",
-                "verified": "",
+                "grade": "",
                 "checks": [],
                 "no_change": False,
                 "acceptance": [],

@@ -117,7 +117,7 @@ def test_the_list_of_tasks_leaves_room_for_titles_at_80_columns(on_terminal, sto
     store.replace_all(
         [
             Task(id="1", title=title, priority="high"),
-            Task(id="2", title="x", status="completed", verified="none", last_failure="why it failed"),
+            Task(id="2", title="x", status="completed", grade="unverified", last_failure="why it failed"),
         ]
     )
     _, screen = on_terminal("run", "tasks", NO_COLOR="1", COLUMNS="80")
