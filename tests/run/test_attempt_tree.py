@@ -116,19 +116,24 @@ def test_what_the_checks_wrote_is_the_attempts(project: Project) -> None:
     project.write("new.txt", "new\n")
     tree.observe()
     project.write("formatted.txt", "by a check\n")
-    tree.observe_checks()
+    tree.observe_checks({"mine-too.txt": b"by a check in a clean room\n"})
+    assert project.text("mine-too.txt") == "by a check in a clean room\n"
     project.files.attempts.put_away("1", 1)
     assert (project.text("new.txt"), project.text("formatted.txt")) == (None, None)
     assert project.text("mine.txt") == "changed by a person\n"
 
 
-def test_a_retry_goes_on_but_with_the_files_of_the_checks_as_they_were(project: Project) -> None:
-    first = project.attempt(TASK, "sh check.sh")
+def test_a_retry_goes_on_with_its_tests_but_with_the_settings_of_the_checks_as_they_were(project: Project) -> None:
+    commit(project.loop, Makefile="test:\n\tsh check.sh\n")
+    project.files.attempts.begin()
+    first = project.attempt(TASK, "make test")
     project.write("code.txt", "half\n")
     project.write("check.sh", "weaker\n")
+    project.write("Makefile", "test:\n\ttrue\n")
     project.fail(first)
-    project.attempt(TASK, "sh check.sh")
-    assert (project.text("code.txt"), project.text("check.sh")) == ("half\n", "true\n")
+    project.attempt(TASK, "make test")
+    assert (project.text("code.txt"), project.text("check.sh")) == ("half\n", "weaker\n")
+    assert project.text("Makefile") == "test:\n\tsh check.sh\n"
 
 
 def test_a_retry_keeps_the_files_of_the_checks_that_its_task_names(project: Project) -> None:

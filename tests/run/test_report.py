@@ -97,7 +97,9 @@ def test_the_headline_counts_tasks_and_calls_a_task_without_checks_unverified() 
     ]
     report = build_report(history(attempt(1, "1"), attempt(2, "2", grade="unverified")), tasks, project="shop")
     assert report.counts == {"proven": 0, "checked": 1, "unverified": 1, "blocked": 1, "waiting": 1, "pending": 1}
-    assert to_markdown(report).startswith("# shop: 0 proven, 1 checked, 1 unverified, 1 blocked, 1 waiting, 1 pending\n")
+    assert to_markdown(report).startswith(
+        "# shop: 0 proven, 1 checked, 1 unverified, 1 blocked, 1 waiting, 1 pending\n"
+    )
     assert "1 checked" in re.sub(r"\s+", " ", Page(to_html(report)).text)
     assert [other.id for other in report.other_tasks] == ["3", "4", "5"]
 
@@ -116,7 +118,9 @@ def test_lost_tests_are_in_the_headline_and_wait_for_a_person() -> None:
             "samuel run show 1 --diff",
         )
     ]
-    assert to_markdown(report).startswith("# shop: 0 proven, 1 checked, 0 unverified, 0 blocked, 0 waiting, 2 lost tests\n")
+    assert to_markdown(report).startswith(
+        "# shop: 0 proven, 1 checked, 0 unverified, 0 blocked, 0 waiting, 2 lost tests\n"
+    )
     page = Page(to_html(report))
     assert "0 proven, 1 checked, 2 lost tests" in re.sub(r"\s+", " ", page.text)
     assert [attributes["class"] for tag, attributes in page.tags if tag == "details" and "open" in attributes] == [

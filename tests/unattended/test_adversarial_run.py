@@ -153,7 +153,7 @@ def test_all_tasks_are_done_after_a_run_full_of_trouble(make_project: MakeProjec
 
     assert last.code == 0, last.screen
     assert project.statuses() == dict.fromkeys(IDS, "completed"), last.screen
-    assert {task["grade"] for task in project.tasks().values()} == {"checks"}
+    assert {task["grade"] for task in project.tasks().values()} == {"checked"}
     assert project.failing(project.root, IDS) == []
     assert false_completions(project) == []
     project.check_dirty_files()

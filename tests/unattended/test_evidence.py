@@ -55,7 +55,7 @@ def test_work_that_is_green_only_with_softened_checks_fails_and_the_checks_are_p
     assert task["attempts"] == 1
     assert task["last_failure"].startswith("quality_failed")
     assert name in task["last_failure"]
-    assert f"the attempt changed {name}: checking without these changes first, then with them" in screen
+    assert f"the attempt changed {name}: checking with the tests as they were, too" in screen
     assert project.read(name) == PRODUCT[name]
     attempt = only_attempt(project)
     assert attempt["outcome"] == "quality_failed"
@@ -237,7 +237,7 @@ def test_a_claim_without_change_completes_a_task_that_needs_none(make_project: M
 @pytest.mark.slow
 def test_the_check_of_a_task_runs_after_those_of_the_project_and_knows_its_task(make_project: MakeProject) -> None:
     own = "grep -q right work1.py && echo $SAMUEL_TASK_ID > ../outside/marks/checked-by-task"
-    project = make_project("One", "Two", t1=f"Check: {own}")
+    project = make_project("One", "Two", t1=f"Check: {own}", settings='evidence = "in place"')
     project.solution("1", {"work1.py": "wrong = 1\n"}, "halves")
     project.solution("1", {"work1.py": "right = 1\n"})
     project.plan("1", do(["half"], ["claim"]), DONE)
@@ -246,7 +246,8 @@ def test_the_check_of_a_task_runs_after_those_of_the_project_and_knows_its_task(
 
     assert project.outcomes("1") == ["quality_failed", "completed"]
     assert own in project.tasks()["1"]["last_failure"] or own in project.attempts("1")[0]["why"]
-    assert [check["command"] for check in project.attempts("1")[1]["checks"]] == ["make test", own]
+    assert [check["command"] for check in project.attempts("1")[1]["checks"]] == ["make test", own, own]
+    assert project.tasks()["1"]["grade"] == "proven"
     assert [check["command"] for check in project.attempts("2")[0]["checks"]] == ["make test"]
     assert (project.outside / "marks/checked-by-task").read_text() == "1\n"
 

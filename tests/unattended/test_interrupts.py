@@ -118,7 +118,12 @@ def test_a_second_ctrl_c_stops_at_once_and_what_the_agent_left_is_in_the_commit_
 
 @pytest.mark.slow
 def test_ctrl_c_while_a_check_runs_lets_the_attempt_finish(make_project: MakeProject) -> None:
-    project = make_project("One", "Two", settings="commit = true", checks='["sh ../outside/check", "make test"]')
+    project = make_project(
+        "One",
+        "Two",
+        settings='commit = true\nevidence = "in place"',
+        checks='["sh ../outside/check", "make test"]',
+    )
     armed = interrupting(project)
     # The checks also run before the first agent: Ctrl-C comes when there is work to check.
     (project.outside / "check").write_text(f"[ -e work1.py ] || exit 0\n{armed}\n")

@@ -114,7 +114,13 @@ test('choices', () => assert.ok(choices(['a']).has('a')));
 def js_package(make_project: MakeProject) -> UnattendedProject:
     if not (shutil.which("node") and shutil.which("npm")):
         pytest.skip("NOT TESTED: node and npm are not installed")
-    project = make_project("Add choices", "Describe them", files=JS_PACKAGE, checks=None, settings="commit = true")
+    project = make_project(
+        "Add choices",
+        "Describe them",
+        files=JS_PACKAGE,
+        checks=None,
+        settings='commit = true\nevidence = "in place"',
+    )
     project.solution("1", {"index.js": WITH_CHOICES, "test/choices.js": TEST_CHOICES})
     project.solution("2", {"README.md": "choices\n"})
     return project

@@ -13,7 +13,8 @@ from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectState
 from samuel.base.paths import VOLATILE_DIRS
 from samuel.base.printable import file_name, shell_word
-from samuel.checks.files import ProtectedFiles, owned
+from samuel.checks.files import CheckFiles, ProtectedFiles, owned
+from samuel.checks.runners import looks_like_test
 from samuel.files.survey import Signature, signature_if_exists
 from samuel.history.attempt_record import ChangedFile
 from samuel.history.attempts import DISCOVERY, AttemptChanges, Retry, is_never_protected
@@ -173,14 +174,28 @@ class AttemptTree:
         return bool(paths) or (self._task is not None and self._task.attempts > 0)
 
     def _is_protected(self, path: str) -> bool:
-        """Whether a retry begins with this file as it is in the verified tree, and not as it was left."""
+        """Whether a retry begins with this file as it is in the verified tree, and not as it was left.
+
+        Settings of the checks do. Tests do not: a person may have to decide about them.
+        """
         if self._task is None or path not in self._verified_names or owned(self._task, (path,)):
             return False
         settings = self._place.settings
         protected = ProtectedFiles(settings.protect, settings.protect_existing)
-        return bool(protected.of((path,), self._verified_names.__contains__))
+        if protected.of((path,), self._verified_names.__contains__):
+            return True
+        return bool(self._check_files.touched((path,))) and not looks_like_test(path)
 
     @cached_property
     def _verified_names(self) -> frozenset[str]:
         trees = self._files.trees
         return frozenset(trees.paths(self.state.verified)) if trees else frozenset()
+
+    @cached_property
+    def _check_files(self) -> CheckFiles:
+        return CheckFiles.of(self._commands, sorted(self._verified_names), self._verified_text)
+
+    def _verified_text(self, path: str) -> str:
+        trees = self._files.trees
+        content = trees.content(self.state.verified, path) if trees else None
+        return (content or b"").decode("utf-8", "replace")

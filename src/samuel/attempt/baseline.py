@@ -21,6 +21,7 @@ from samuel.checks.repeat import repeated
 from samuel.checks.verdict import cannot_run, failing_commands
 from samuel.checks.withheld import withheld_hint, withheld_variables
 from samuel.events import QualityCheck
+from samuel.events.loop import CheckRun
 from samuel.evidence.check_directory import RoomFailed
 from samuel.history.notices import BaselineChecked
 from samuel.history.run import Run
@@ -75,13 +76,34 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     files.attempts.accept_checks()
     failing = (*failing_commands(work.runs), *([work.other_failures] if work.other_failures else ()))
     failing += tuple(f"not as it was verified: {problem}" for problem in not_put)
+    only_in_place = _passing_in_place(place, work.runs) if files.room is not None and failing else ()
     not_run = tuple(run.command for run in work.runs if cannot_run(run))
     withheld = withheld_variables((run for run in work.runs if not run.passed), place.host, place.environment)
     accepted = place.settings.baseline == "accept" and not not_run and not not_put
     if failing or any_handler:  # without a handler nothing was checked, and the report must not say it passed
-        place.watch(BaselineChecked(failing, accepted, not_run, withheld if failing else ()))
+        place.watch(BaselineChecked(failing, accepted, not_run, withheld if failing else (), only_in_place))
     run = replace(run, baseline_done=accepted or not failing, tree=files.attempts.state)
-    return CheckedBaseline(run, "" if run.baseline_done else _why(failing, not_run, withheld))
+    if run.baseline_done:
+        return CheckedBaseline(run)
+    return CheckedBaseline(run, _why(failing, not_run, withheld))
+
+
+def _passing_in_place(place: Workplace, runs: Sequence[CheckRun]) -> tuple[str, ...]:
+    """Those of the failed checks that pass in the work tree: they need what the clean room does not have."""
+    failed = [run.command for run in runs if not run.passed]
+    again = ((command, place.built_in_checks(command, "in place")) for command in failed)
+    return tuple(command for command, run in again if run is not None and run.passed)
+
+
+def in_place_hint(commands: Sequence[str]) -> str:
+    """What a person can do about checks that fail only in the clean room; "" if there are none."""
+    if not commands:
+        return ""
+    named = ", ".join(f"`{command}`" for command in commands)
+    return (
+        f"in your work tree {named} passes: it needs what git does not have, or what is outside of the repository; "
+        '`evidence = "in place"` in samuel.toml runs the checks there'
+    )
 
 
 def cannot_run_text(commands: Sequence[str]) -> str:

@@ -265,7 +265,7 @@ class _AttemptJudge:
             text = f"tests fail that were there before; accepted by {claim.accepted_by}"
             evidence = EvidenceRecord(grade="disputed", rests_on=text, place=self._judgement.place)
             return self._ended(own, own_runs=runs, evidence=evidence)
-        change = self._files.change(sources)
+        change = self._files.change(sources) if sources or not self._tests else "code"
         proofs = self._proofs(tree, runs) if claim.proof != "off" and change == "code" and sources else ()
         facts = ClaimFacts(
             kind=claim.kind,
@@ -276,7 +276,8 @@ class _AttemptJudge:
             own_checks=self._own_checks(runs) if claim.proof != "off" else (),
             still_red=self._still_red,
         )
-        verdict = judge_claim(facts, claim.proof, sent_back=UNPROVEN in claim.sent_back)
+        is_empty = not sources and not self._tests  # then it is stalled, or its task needs no change
+        verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         evidence = EvidenceRecord(
             grade=verdict.grade,
             rests_on=verdict.rests_on,
@@ -422,10 +423,19 @@ class _FilesOfTrees:
         return softened_tests(self.before(path), self.after(path), path)
 
     def change(self, paths: Sequence[str]) -> Change:
-        """What changed at most in these files."""
-        if any(has_code(path, self.before(path), self.after(path)) for path in paths):
+        """What changed at most in these files; code where that is not known."""
+        if not self.has_trees or any(self._has_code(path) for path in paths):
             return "code"
         return "documents" if any(is_document(path) for path in paths) else "comments"
+
+    def _has_code(self, path: str) -> bool:
+        """Whether more than comments changed; a file that was added or removed is more, even an empty one."""
+        assert self._trees is not None
+        texts = [self._trees.content(tree, path) for tree in (self.verified, self._own)]
+        is_there = [text is not None for text in texts]
+        return not is_document(path) and (
+            is_there[0] != is_there[1] or has_code(path, self.before(path), self.after(path))
+        )
 
     def is_verified(self, path: str) -> bool:
         """Whether the verified tree has this file."""

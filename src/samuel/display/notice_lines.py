@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from samuel.attempt.baseline import baseline_way_out, cannot_run_text
+from samuel.attempt.baseline import baseline_way_out, cannot_run_text, in_place_hint
 from samuel.base.printable import listed, shell_word, shorten
 from samuel.base.wording import clock_time, elapsed, first_line, plural
 from samuel.checks.withheld import withheld_hint
@@ -121,6 +121,7 @@ def baseline_line(report: BaselineChecked) -> str:
     lines = [f"baseline: {failing} failed before the first agent; {rest}"]
     lines += [cannot_run_text(report.cannot_run)] if report.cannot_run else []
     lines += [hint] if (hint := withheld_hint(report.withheld)) else []
+    lines += [hint] if (hint := in_place_hint(report.only_in_place)) else []
     return "\n  ".join(lines)
 
 

@@ -5,13 +5,14 @@ old tests    its source with the tests of the verified tree
 old source   its tests with the source of the verified tree
 before       the verified tree, for checks that came with the task
 planted      the attempt with a test that must fail
+in place     the verified tree where it is, to find out what the clean room lacks
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-Corner = Literal["own", "old tests", "old source", "before", "planted"]
+Corner = Literal["own", "old tests", "old source", "before", "planted", "in place"]
 
 CORNERS: dict[str, str] = {
     "own": "new on new",
@@ -19,6 +20,7 @@ CORNERS: dict[str, str] = {
     "old source": "new on old",
     "before": "old on old",
     "planted": "planted on new",
+    "in place": "in place",
 }
 """Each corner as a cell of a table: which tests, on which source."""
 
@@ -28,6 +30,7 @@ WITH: dict[str, str] = {
     "old source": "with its tests on the source as it was",
     "before": "before the work",
     "planted": "with a planted failing test",
+    "in place": "in your work tree",
 }
 """Each corner in words that follow the name of a check."""
 

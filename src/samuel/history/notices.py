@@ -124,6 +124,8 @@ class BaselineChecked:
     """Those of them whose program is missing or may not be executed: they are never accepted."""
     withheld: tuple[str, ...] = ()
     """Variables that are set here and that checks do not get, if one failed: those that it may need."""
+    only_in_place: tuple[str, ...] = ()
+    """Checks that fail in the clean room and pass in the work tree."""
 
 
 @dataclass(frozen=True)
