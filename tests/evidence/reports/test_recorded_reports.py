@@ -19,6 +19,7 @@ RECORDED = sorted(
 DIRECTORIES = {
     **dict.fromkeys(("pytest", "unittest"), "py"),
     "pytest-import": "pymod",
+    "pytest-xunit1": "",
     **dict.fromkeys(("cargo", "nextest"), "rs"),
     **dict.fromkeys(("rspec", "minitest"), "ruby"),
     "phpunit": "php",

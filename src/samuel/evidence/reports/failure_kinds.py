@@ -68,6 +68,7 @@ _HEADLINE = re.compile(
     rf"({_NAME}(?:Error|Exception|Failure|Interrupt|Exit|Assertion|Warning)|Error|Exception|Failed)"
     r"(?: \[[A-Za-z_]{1,60}\])?(?: ?:(?:\s(.{0,600}))?| \{)?$"
 )
+_THROWN_OBJECT = re.compile(r"(\w{1,80}) \{\s{1,80}message: ['\"`](.{0,300})['\"`]")
 _PYTEST_MARK = "E  "
 _RUST_PANIC = re.compile(r"panicked at (?:'(.{0,500})|.{0,300}:\d{1,9}:\d{1,9}:$)")
 
@@ -92,6 +93,12 @@ def kind_of_failure(text: str, exception: str = "") -> FailureKind:
     number, match = causes[0] if causes else headlines[-1 if is_python else 0]
     message = match[2] or (lines[number + 1] if number + 1 < len(lines) else "")  # Ruby writes it below the type
     return _typed(match[1], message) or "error"
+
+
+def kind_of_thrown_object(text: str) -> FailureKind:
+    """The kind of an exception that ava shows as an object: `TypeError { message: '...' }`."""
+    thrown = _THROWN_OBJECT.search(text)
+    return kind_of_failure(f"{thrown[1]}: {thrown[2]}") if thrown else "error"
 
 
 def _typed(exception: str, message: str) -> FailureKind | None:

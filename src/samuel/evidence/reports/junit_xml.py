@@ -69,15 +69,23 @@ def _test(case: Element, around: tuple[Element, ...], root: str) -> ReportedTest
     name, place = case.get("name") or "", case.get("classname") or ""
     file = normalised(case.get("file") or _suite_file(around), root)
     is_module = result == "failed" and _is_module(case, name, place, root)
-    if place == _NODE_CLASS and not is_module:  # node nests its suites, and names a file since 22
-        suites = [element.get("name") or "" for element in around if local_name(element) == "testsuite"]
-        id = f"{file or place}::{' > '.join((*suites, name))}"
+    suites = [element for element in around if local_name(element) == "testsuite"]
+    if _is_nodes(place, suites) and not is_module:  # it nests its suites, and since 24 names files
+        names = (*(suite.get("name") or "" for suite in suites), name)
+        id = f"{file or _NODE_CLASS}::{' > '.join(names)}"
     elif is_module:
         id = name
     else:
         id = f"{place or file}::{name}" if place or file else name
     failure = _kind(case) if result == "failed" else None
     return ReportedTest(normalised(id, root), result, failure, is_module, file)
+
+
+def _is_nodes(place: str, suites: list[Element]) -> bool:
+    """Whether node wrote this: its class is always the same, or since 24 the name of the suite around."""
+    if place == _NODE_CLASS:
+        return True
+    return any(suite.get("disabled") and suite.get("hostname") and suite.get("name") == place for suite in suites)
 
 
 def _suite_file(around: tuple[Element, ...]) -> str:

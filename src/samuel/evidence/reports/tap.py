@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from samuel.evidence.reports.failure_kinds import kind_of_failure
+from samuel.evidence.reports.failure_kinds import kind_of_failure, kind_of_thrown_object
 from samuel.evidence.reports.ids import normalised
 from samuel.evidence.reports.suite import (
     MAX_TESTS,
@@ -148,8 +148,7 @@ def _kind(diagnosis: str) -> FailureKind:
     if fields.get("failureType") == "testCodeFailure" and fields.get("error") == "test failed":
         return "error"  # a file of tests that ended before its tests did
     if "'Error thrown in test:'" in diagnosis:  # ava
-        thrown = re.search(r"(\w{1,80}) \{\s{1,80}message: '(.{0,300})'", diagnosis)
-        return kind_of_failure(f"{thrown[1]}: {thrown[2]}") if thrown else "error"
+        return kind_of_thrown_object(diagnosis)
     if fields.get("code") == "ERR_ASSERTION" or ("operator" in fields and "name" not in fields):
         return "assertion"
     if "name" in fields:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from samuel.evidence.reports.failure_kinds import kind_of_failure
+from samuel.evidence.reports.failure_kinds import kind_of_failure, kind_of_thrown_object
 from samuel.evidence.reports.ids import normalised
 from samuel.evidence.reports.printed.lines import blocks, counts
 from samuel.evidence.reports.suite import CaseResult, FailureKind, ReportedTest, SuiteReport, suite_report
@@ -187,7 +187,10 @@ def _ava_kind(lines: Sequence[str]) -> FailureKind:
         if line.startswith("  ─") or text[-3:] == ["", "", ""]:
             break
         text.append(line)
-    return kind_of_failure("\n".join(line for line in text if not line.endswith(" {")))
+    shown_text = "\n".join(text)
+    if "  Error thrown in test:" in text:
+        return kind_of_thrown_object(shown_text)
+    return kind_of_failure(shown_text)
 
 
 def _report(runner: str, tests: Sequence[ReportedTest], totals: Sequence[dict[str, int]]) -> SuiteReport:

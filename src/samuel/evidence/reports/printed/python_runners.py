@@ -16,7 +16,7 @@ _TOTALS = re.compile(r"(?:=+ )?((?:\d{1,9} [a-z]+(?: [a-z]+)?(?:, )?){1,12}|no t
 _COUNT = re.compile(r"(\d{1,9}) (failed|passed|skipped|xfailed|xpassed|errors?)\b")
 _SUMMARY = re.compile(r"(FAILED|ERROR|PASSED|XFAIL|XPASS|SUBFAILED\S{0,300}) (\S.*)$")
 _VERBOSE = re.compile(r"(\S.{0,600}?::.{1,600}?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)(?:\s.*)?$")
-_XDIST = re.compile(r"\[gw\d{1,4}\] \[ ?\d{1,3}%\] (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S.*)$")
+_XDIST = re.compile(r"\[gw\d{1,4}\] \[\s{0,2}\d{1,3}%\] (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S.*)$")
 _SECTION = re.compile(r"_{2,} (?:ERROR (?:at (?:setup|teardown) of|collecting) )?(.{1,600}?) _{2,}$")
 _END = re.compile(r"={3,} |-{3,} generated |!{3,} ")
 _CONFTEST = re.compile(r"ImportError while loading conftest '([^']{1,500})'")
