@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from samuel.evidence.reports.comparison import compare, fail_to_pass
 from samuel.evidence.reports.suite import CaseResult, FailureKind, ReportedTest, SuiteReport, merged, suite_report
 
@@ -50,6 +52,19 @@ def test_tests_that_failed_and_pass_now_have_the_way_in_which_they_failed() -> N
 def test_an_id_that_was_absent_proves_nothing() -> None:
     assert fail_to_pass(report(a="passed"), report(a="passed", new="passed")) == ()
     assert fail_to_pass(report(gone="assertion"), report(a="passed")) == ()
+
+
+def test_an_id_that_is_not_stable_is_neither_proof_nor_lost() -> None:
+    now = datetime(2026, 11, 18, tzinfo=UTC)
+    before = report(**{"test_it[2026-11-18]": "assertion", "test_it[2020-01-01]": "assertion"})
+    after = report(**{"test_it[2026-11-18]": "passed", "test_it[2020-01-01]": "passed"})
+    assert [test.id for test in fail_to_pass(before, after, now)] == ["test_it[2020-01-01]"]
+    assert compare(before.results, {}, now).lost == ("test_it[2020-01-01]",)
+
+
+def test_a_report_names_the_files_of_its_tests() -> None:
+    tests = [ReportedTest("b", "passed", file="b.py"), ReportedTest("a", "passed", file="a.py")]
+    assert suite_report("pytest", [*tests, ReportedTest("c", "passed")]).files == ["a.py", "b.py"]
 
 
 def test_the_tests_of_a_module_that_could_not_be_loaded_have_its_failure() -> None:

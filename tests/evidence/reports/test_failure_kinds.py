@@ -53,6 +53,7 @@ Error: Call to undefined method Shop::subtract()
 Error: Class "Cart" not found
 System.MissingMethodException : Method not found: 'Int32 Shop.Subtract(Int32)'.
 fixture 'currency' not found
+PHP Fatal error:  Uncaught Error: Class "CartTestCase" not found in /project/NewTest.php:3
 """
 ERRORS = """
 ZeroDivisionError: integer division or modulo by zero

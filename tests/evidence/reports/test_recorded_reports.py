@@ -102,6 +102,38 @@ def test_one_runner_that_ran_tests_is_enough(output: str) -> None:
     assert not says_that_none_ran(output)
 
 
+NONE_RAN = {
+    "two of unittest": "Ran 0 tests in 0.000s\n\nOK\n" * 2,
+    "unittest of Python 3.12": "Ran 0 tests in 0.000s\n\nNO TESTS RAN\n",
+    "cargo": "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured\n" * 2,
+    "cargo, whose test ended the process": "running 2 tests\n",
+    "vitest": "\x1b[33m\n RUN  v2.0.0 /project\n\nNo test files found, exiting with code 0\n\x1b[39m",
+    "prove": "Files=0, Tests=0,  0 wallclock secs\nResult: NOTESTS\n",
+    "dotnet": "No test is available in /project/bin/Shop.Tests.dll. Make sure that a discoverer is registered.\n",
+}
+
+
+@pytest.mark.parametrize("name", NONE_RAN)
+def test_a_runner_that_ran_no_test_says_so(name: str) -> None:
+    assert says_that_none_ran(NONE_RAN[name])
+
+
+def test_a_module_that_could_not_be_loaded_is_not_an_empty_suite() -> None:
+    output = " FAIL  new.test.js [ new.test.js ]\nError: Cannot find module './cart.js'\n\n      Tests  no tests\n"
+    (report,) = read_output(output)
+    assert (report.ran, report.failed) == (0, 1)
+    assert not says_that_none_ran(output)
+
+
+def test_words_of_a_log_are_not_the_summary_of_pytest() -> None:
+    output = (
+        "===== test session starts =====\nERROR connection - lost\n"
+        "===== short test summary info =====\nFAILED a.py::test_b - assert 0\n===== 1 failed in 0.1s =====\n"
+    )
+    (report,) = read_output(output)
+    assert list(report.tests) == ["a::test_b"]
+
+
 def test_what_a_runner_printed_does_not_count_beside_its_file() -> None:
     report = combined([*recorded("pytest.xml"), *recorded("pytest.txt"), *recorded("cargo.txt")])
     assert report is not None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import NamedTuple
 
+from samuel.evidence.reports.ids import is_stable
 from samuel.evidence.reports.suite import CaseResult, ReportedTest, SuiteReport
 
 
@@ -14,30 +16,35 @@ class ChangedResults(NamedTuple):
 
     newly_failing: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    """They ran before, and are not in the report any more."""
+    """They ran before, and are not in the report any more. An id that is not stable is never lost."""
     newly_skipped: tuple[str, ...] = ()
 
 
-def compare(before: Mapping[str, CaseResult], after: Mapping[str, CaseResult]) -> ChangedResults:
+def compare(
+    before: Mapping[str, CaseResult], after: Mapping[str, CaseResult], now: datetime | None = None
+) -> ChangedResults:
     """What became worse. A test that is new and fails counts as newly failing."""
     return ChangedResults(
         tuple(id for id, result in after.items() if result == "failed" and before.get(id) != "failed"),
-        tuple(id for id, result in before.items() if result != "skipped" and id not in after),
+        tuple(
+            id for id, result in before.items() if result != "skipped" and id not in after and is_stable(id, now)
+        ),
         tuple(
             id for id, result in after.items() if result == "skipped" and before.get(id, "skipped") != "skipped"
         ),
     )
 
 
-def fail_to_pass(before: SuiteReport, after: SuiteReport) -> tuple[ReportedTest, ...]:
+def fail_to_pass(before: SuiteReport, after: SuiteReport, now: datetime | None = None) -> tuple[ReportedTest, ...]:
     """The tests that failed in `before` and passed in `after`, with the way in which they failed.
 
-    Each of the passed tests of a module that could not be loaded before is one of them. An absent id says nothing.
+    Each of the passed tests of a module that could not be loaded before is one of them. An id that is absent from
+    either report, or not stable at the time of the runs, says nothing.
     """
     modules = {id: test for id, test in before.tests.items() if test.is_module and test.result == "failed"}
     tests = []
     for id, test in after.tests.items():
-        if test.result != "passed" or test.is_module:
+        if test.result != "passed" or test.is_module or not is_stable(id, now):
             continue
         places = (modules[place] for place in _places(id) if place in modules) if modules else ()
         earlier = before.tests.get(id) or next(iter(places), None)

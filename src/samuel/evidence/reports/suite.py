@@ -46,6 +46,11 @@ class SuiteReport(NamedTuple):
     """True if it was read from what the runner printed, and not from a file."""
 
     @property
+    def files(self) -> list[str]:
+        """The files that the report names as those of its tests, sorted."""
+        return sorted({test.file for test in self.tests.values() if test.file})
+
+    @property
     def results(self) -> dict[str, CaseResult]:
         """Each test's result by its id."""
         return {id: test.result for id, test in self.tests.items()}

@@ -21,7 +21,7 @@ _JEST_END = re.compile(r"\s?(?:PASS|FAIL) |Test Suites: |Summary of all failing 
 _JEST_LINE = re.compile(r"(\s{2,80})(?:([✓✕√×○✎]) )?(?:skipped |todo )?(\S.{0,600}?)(?: \([\d.]{1,12} m?s\))?$")
 
 # vitest
-_VITEST_TOTALS = re.compile(r"\s{1,12}Tests {2}(.{1,200}) \(\d{1,9}\)$")
+_VITEST_TOTALS = re.compile(r"\s{1,12}Tests {2}(?:(.{1,200}) \(\d{1,9}\)|no tests)$")
 _VITEST_FAILURE = re.compile(r" FAIL {2}(?:\|[^|]{1,100}\| )?(\S.{0,1500})$")
 _VITEST_END = re.compile(r"⎯{3,}|\s{1,12}Test Files ")
 _VITEST_LINE = re.compile(r" ([✓×↓□]) (?:\|[^|]{1,100}\| )?(\S{1,500}? > .{1,1000}?)(?: \d[\d.]{0,12}m?s)?$")
@@ -83,7 +83,7 @@ def _jest_lines(lines: Sequence[str], root: str) -> Iterator[ReportedTest]:
 
 def read_vitest(lines: Sequence[str], root: str = "") -> SuiteReport | None:
     """What vitest printed by its default, verbose, dot and minimal reporters."""
-    totals = [counts(match[1], _COUNT) for line in lines if (match := _VITEST_TOTALS.match(line))]
+    totals = [counts(match[1] or "", _COUNT) for line in lines if (match := _VITEST_TOTALS.match(line))]
     if not totals:
         return _none_ran("vitest", lines)
     tests = []

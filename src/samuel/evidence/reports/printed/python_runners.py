@@ -14,6 +14,7 @@ from samuel.evidence.reports.suite import CaseResult, FailureKind, ReportedTest,
 # pytest
 _TOTALS = re.compile(r"(?:=+ )?((?:\d{1,9} [a-z]+(?: [a-z]+)?(?:, )?){1,12}|no tests ran) in \d[\d.]{0,20}s\b")
 _COUNT = re.compile(r"(\d{1,9}) (failed|passed|skipped|xfailed|xpassed|errors?)\b")
+_SUMMARY_START = re.compile(r"=+ short test summary info =+$")
 _SUMMARY = re.compile(r"(FAILED|ERROR|PASSED|XFAIL|XPASS|SUBFAILED\S{0,300}) (\S.*)$")
 _VERBOSE = re.compile(r"(\S.{0,600}?::.{1,600}?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)(?:\s.*)?$")
 _XDIST = re.compile(r"\[gw\d{1,4}\] \[\s{0,2}\d{1,3}%\] (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S.*)$")
@@ -47,7 +48,10 @@ def read_pytest(lines: Sequence[str], root: str = "") -> SuiteReport | None:
         marked = "\n".join(line for line in text.splitlines() if line.startswith("E "))
         # Parts of a test add what they are about to its name: ` (number=2)`, ` [message]`.
         texts[re.split(r" (?=[(\[])", section[1])[0]].append(marked or (text if text.startswith("[XPASS") else ""))
-    summary = [test for line in lines if _SUMMARY.match(line) and (test := _pytest_test(line, texts, root))]
+    start = next((number for number, line in enumerate(lines) if _SUMMARY_START.match(line)), 0)
+    summary = [
+        test for line in lines[start:] if _SUMMARY.match(line) and (test := _pytest_test(line, texts, root))
+    ]
     ids = {test.id for test in summary}
     others = [test for line in lines if not _SUMMARY.match(line) and (test := _pytest_test(line, texts, root))]
     tests = [*summary, *(test for test in others if test.id not in ids)]
