@@ -23,6 +23,8 @@ Failed asserting that 3 is identical to 4.
 Assert.Equal() Failure: Values differ
 NUnit.Framework.AssertionException :   Expected: 4
 thread 'a' panicked at 'assertion failed: `(left == right)`', src/lib.rs:1:1
+test_shop: test_shop.c:5: main: Assertion `total(1) == 1' failed.
+Assertion failed: (total(1) == 1), function main, file test_shop.c, line 5.
 """
 MISSING = """
 ImportError: cannot import name 'subtract' from 'shop' (/project/shop.py)
@@ -49,6 +51,8 @@ NameError: uninitialized constant Shop::Cart
 NoMethodError: undefined method `subtract' for Shop:Module
 LoadError: cannot load such file -- cart
 ArgumentError: unknown keyword: :currency
+ArgumentError: wrong number of arguments (given 3, expected 2)
+ArgumentError: wrong number of arguments (given 3, expected 1..2)
 Error: Call to undefined method Shop::subtract()
 Error: Class "Cart" not found
 System.MissingMethodException : Method not found: 'Int32 Shop.Subtract(Int32)'.
@@ -73,6 +77,7 @@ OSError: no disk
 Failed: the test says so
 Failed: Timeout >1.0s
 RuntimeException: boom
+ArgumentError: wrong number of arguments (given 1, expected 2)
 java.lang.NoClassDefFoundError: Could not initialize class shop.Cart
 java.lang.IllegalStateException: boom
 thread 'a' panicked at 'index out of bounds: the len is 0', src/lib.rs:1:1

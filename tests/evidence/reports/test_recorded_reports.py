@@ -142,6 +142,17 @@ def test_what_a_runner_printed_does_not_count_beside_its_file() -> None:
     assert not report.is_printed
 
 
+def test_failures_that_a_check_printed_and_did_not_mind_are_not_its_own() -> None:
+    printed = "app.c:3:1: error: expected ';'\n===== 1 failed, 2 passed in 0.1s =====\n"
+    for reports in ([*recorded("unittest-none.txt"), *read_output(printed)], read_output(printed)):
+        report = combined(reports, has_passed=True)
+        assert report is not None
+        assert (report.failed, report.tests) == (0, {})
+    file = combined(recorded("pytest.xml"), has_passed=True)
+    assert file is not None
+    assert file.failed == 11
+
+
 def test_the_file_of_an_unknown_runner_is_not_counted_again_as_its_output() -> None:
     report = combined([*recorded("junit-console.xml"), *recorded("junit-console.txt")])
     assert report is not None

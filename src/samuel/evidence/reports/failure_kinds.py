@@ -30,6 +30,7 @@ _ASSERTION_TEXT = re.compile(
     r"|Assert\.\w{1,40}\(\) Failure|Assert\.\w{1,40} failed"  # xunit, MSTest
     r"|Expected: |expected: <|expected .{0,200} (?:but was|to |but got)"
     r"|assertion (?:`|failed)|note: test did not panic as expected|Test passed, but"  # Rust
+    r"|.{0,300}\bAssertion (?:`.{0,300}' failed|failed: )"  # C
     r"|`.{0,400}' failed$"  # bats: a command ended with status 1
     r"|Difference \(- actual, \+ expected\)|Value (?:is not|must|should)|Values are"  # ava
 )
@@ -49,7 +50,7 @@ _MISSING_MESSAGES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
         (r"SyntaxError", r".{0,300}(?:does not provide an export named|export .{0,200} not found)"),
         (r"Error", r"Cannot find (?:module|package)|Failed to (?:resolve import|load url)|ENOENT|\[vitest\] No "),
         (r"NoMethodError", r"undefined method (?!.{0,200}for nil)"),
-        (r"ArgumentError", r"(?:unknown|missing) keywords?:|wrong number of arguments"),
+        (r"ArgumentError", r"unknown keywords?:"),
         (r"Error", r"Call to undefined (?:method|function)|(?:Class|Interface|Trait|Enum) .{1,200} not found"),
         (r"Error", r"Undefined constant|Unknown named parameter|Failed opening required"),
     )
@@ -69,6 +70,7 @@ _HEADLINE = re.compile(
     r"(?: \[[A-Za-z_]{1,60}\])?(?: ?:(?:\s(.{0,600}))?| \{)?$"
 )
 _THROWN_OBJECT = re.compile(r"(\w{1,80}) \{\s{1,80}message: ['\"`](.{0,300})['\"`]")
+_RUBY_ARGUMENTS = re.compile(r"wrong number of arguments \(given (\d{1,3}), expected (?:\d{1,3}\.\.)?(\d{1,3})\)")
 _PYTEST_MARK = "E  "
 _RUST_PANIC = re.compile(r"panicked at (?:'(.{0,500})|.{0,300}:\d{1,9}:\d{1,9}:$)")
 
@@ -113,6 +115,8 @@ def _typed(exception: str, message: str) -> FailureKind | None:
         return "missing"
     if any(types.fullmatch(name) and text.match(message) for types, text in _MISSING_MESSAGES):
         return "error" if "partially initialized module" in message else "missing"
+    if name == "ArgumentError" and (numbers := _RUBY_ARGUMENTS.match(message)):
+        return "missing" if int(numbers[1]) > int(numbers[2]) else "error"
     if name in ("Error", "Failed") and _ASSERTION_TEXT.match(message if name == "Error" else f"Failed: {message}"):
         return "assertion"
     if name.endswith(("Error", "Exception")) and name not in ("Error", "Exception"):

@@ -129,9 +129,8 @@ def _kind_of_failure(failure: Element, name: str) -> FailureKind:
         message = ""
     elif not message or message in ("collection failure", "Failed", "test failure"):
         message = ""
-        text = "\n".join(
-            line for line in text.splitlines() if not line.endswith(f"::{name}")
-        )  # phpunit's first line
+        # The first line of phpunit is the test.
+        text = "\n".join(line for line in text.splitlines() if not line.endswith(f"::{name}"))
     elif text.lstrip().startswith(message):  # nextest: the message is the beginning
         message = ""
     if text.lstrip().startswith("=== RUN "):

@@ -43,7 +43,7 @@ class SuiteReport(NamedTuple):
     lists_passed: bool = True
     """False if passed tests are counted and not named, so that an id that is absent says nothing."""
     is_printed: bool = False
-    """True if it was read from what the runner printed, and not from a file."""
+    """True if it was read from what the runner printed, and not from a file. Tests can print such lines, too."""
 
     @property
     def files(self) -> list[str]:
@@ -87,13 +87,16 @@ def merged(tests: Iterable[ReportedTest]) -> dict[str, ReportedTest]:
     return by_id
 
 
-def combined(reports: Iterable[SuiteReport]) -> SuiteReport | None:
+def combined(reports: Iterable[SuiteReport], *, has_passed: bool = False) -> SuiteReport | None:
     """One report of all that a check's runners wrote and printed; None without any.
+
+    `has_passed`: the check ended with exit code 0. Then failures that are only printed are not its own: tests of
+    test runners and of compilers print such lines too.
 
     What a runner printed counts only where it wrote no file: it would be counted twice. But a file may say less
     about a module that could not be loaded (node's has only `test failed`), so its kind is taken from the output.
     """
-    every = list(reports)
+    every = [_without_failures(report) if has_passed and report.is_printed else report for report in reports]
     if not every:
         return None
     files = [report for report in every if not report.is_printed]
@@ -102,10 +105,9 @@ def combined(reports: Iterable[SuiteReport]) -> SuiteReport | None:
     ids = {id for report in files for id in report.tests}
     chosen = [*files]
     for report in printed:
-        is_known = "" in with_files and ids.issuperset(
-            report.tests
-        )  # an unknown runner's file, which has them all
-        if report.runner not in with_files and not is_known:
+        # The file of a runner that is not known may be this runner's.
+        is_in_files = "" in with_files and ids.issuperset(report.tests)
+        if report.runner not in with_files and not is_in_files:
             chosen.append(report)
     kinds = {
         test.id: test.failure
@@ -124,6 +126,11 @@ def combined(reports: Iterable[SuiteReport]) -> SuiteReport | None:
         lists_passed=all(report.lists_passed for report in chosen),
         is_printed=not files,
     )
+
+
+def _without_failures(report: SuiteReport) -> SuiteReport:
+    tests = {id: test for id, test in report.tests.items() if test.result != "failed"}
+    return report._replace(tests=tests, failed=0)
 
 
 def _worse(test: ReportedTest, other: ReportedTest) -> ReportedTest:

@@ -106,7 +106,7 @@ def read_mocha(lines: Sequence[str], root: str = "") -> SuiteReport | None:
     """What mocha printed by its spec and dot reporters."""
     starts = [number for number, line in enumerate(lines) if _MOCHA_TOTALS.match(line) and "passing" in line]
     if not starts:
-        unloaded = [line for line in lines if "Exception during run: " in line]
+        unloaded = [line for line in lines if line.lstrip().startswith("Exception during run: ")]
         text = "\n".join(lines).partition("Exception during run: ")[2]
         test = ReportedTest("mocha", "failed", kind_of_failure(text), is_module=True)
         return suite_report("mocha", [test], ran=0, lists_passed=False, is_printed=True) if unloaded else None
@@ -147,7 +147,7 @@ def read_ava(lines: Sequence[str], root: str = "") -> SuiteReport | None:
     results = [match for line in lines if (match := _AVA_LINE.match(line))]
     totals = [match for line in lines if (match := _AVA_TOTALS.match(line))]
     if not totals:
-        none = any("Couldn’t find any " in line for line in lines)
+        none = any(line.startswith("  ✘ Couldn’t find any ") for line in lines)
         return suite_report("ava", _ava_unloaded(lines, root), ran=0, is_printed=True) if none else None
     headings = {line[2:]: number for number, line in enumerate(lines) if re.match(r"  \S", line)}
     tests = list(_ava_unloaded(lines, root))
