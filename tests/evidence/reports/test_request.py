@@ -111,12 +111,14 @@ def test_gotestsum_and_rspec_are_asked_by_variables() -> None:
     [
         (RunnerInvocation("gotestsum", ("--junitfile", "a.xml"), "app"), ("app/a.xml",)),
         (RunnerInvocation("rspec", ("--format", "json", "--out", "a.json")), ("a.json",)),
+        (RunnerInvocation("rspec", directory="app"), ("app/out.json",)),
     ],
 )
 def test_a_runner_that_already_writes_a_report_is_not_asked(
     invocation: RunnerInvocation, own: tuple[str, ...]
 ) -> None:
-    assert request_for(invocation) == ReportRequest({}, (), own)
+    files = {"app/.rspec": "--format json --out out.json\n"}
+    assert request_for(invocation, files=files) == ReportRequest({}, (), own)
 
 
 @pytest.mark.parametrize(

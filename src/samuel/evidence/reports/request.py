@@ -64,26 +64,24 @@ def report_request(
     start; 0 if it is not known. `past_collection_errors`: pytest runs the modules that can be loaded although
     others cannot.
     """
-    by_runner: dict[str, dict[str, str]] = {}
+    variables: dict[str, str] = {}
+    asked_for: list[str] = []
     own: list[str] = []
-    for runner, ask in (("pytest", _ask_pytest), ("node-test", _ask_node), ("rspec", _ask_rspec)):
-        calls = [call for call in invocations if call.runner in (runner, *_ALIASES.get(runner, ()))]
-        path = str(destination / f"{name}-{runner}{_ENDINGS.get(runner, '.xml')}")
-        if calls:
-            by_runner[runner] = ask(calls, path, environment, own, node_version)
-    if by_runner.get("pytest") and past_collection_errors:
-        by_runner["pytest"]["PYTEST_ADDOPTS"] += " --continue-on-collection-errors"
-    calls = [call for call in invocations if call.runner == "gotestsum"]
-    if calls and not (files := [file for call in calls if (file := _option(call.arguments, ("--junitfile",)))]):
-        by_runner["gotestsum"] = {"GOTESTSUM_JUNITFILE": str(destination / f"{name}-gotestsum.xml")}
-    elif calls:
-        own += [_below(call.directory, file) for call, file in zip(calls, files, strict=False)]
+    for runner, (ask, ending) in _QUESTIONS.items():
+        if calls := [call for call in invocations if call.runner == runner or _ALIASES.get(call.runner) == runner]:
+            file = f"{name}-{runner}{ending}"
+            question = _Question(calls, str(destination / file), environment, read, node_version)
+            answer = ask(question)
+            variables |= answer.variables
+            own += answer.own
+            asked_for += [file] if answer.variables else []
+    if "PYTEST_ADDOPTS" in variables and past_collection_errors:
+        variables["PYTEST_ADDOPTS"] += " --continue-on-collection-errors"
     for call in invocations:
         own += named_reports(call.runner, call.arguments, call.directory, environment, read)
-    variables = {key: value for runner in by_runner.values() for key, value in runner.items()}
     return ReportRequest(
-        {key: f"{_earlier(key, environment)}{value}" for key, value in variables.items()},
-        tuple(f"{name}-{runner}{_ENDINGS.get(runner, '.xml')}" for runner, values in by_runner.items() if values),
+        {key: _added(key, value, environment) for key, value in variables.items()},
+        tuple(asked_for),
         tuple(dict.fromkeys(own)),
         tuple(dict.fromkeys(pattern for call in invocations for pattern in report_patterns(call.runner))),
     )
@@ -95,33 +93,44 @@ def node_version(printed: bytes) -> int:
     return int(version[1]) if version else 0
 
 
-_ALIASES = {"pytest": ("nox",)}  # nox passes the environment on; tox does not
-_ENDINGS = {"rspec": ".json"}
-_ADDED_TO = ("PYTEST_ADDOPTS", "NODE_OPTIONS", "SPEC_OPTS")
+class _Question(NamedTuple):
+    calls: Sequence[RunnerInvocation]
+    path: str
+    """Where the report shall be written."""
+    environment: Mapping[str, str]
+    read: TextReader
+    node_version: int
 
 
-def _earlier(variable: str, environment: Mapping[str, str]) -> str:
-    value = environment.get(variable, "") if variable in _ADDED_TO else ""
-    return f"{value} " if value else ""
+class _Answer(NamedTuple):
+    variables: Mapping[str, str]
+    """Empty if the runner cannot be asked, or need not be."""
+    own: Sequence[str] = ()
 
 
-def _ask_pytest(
-    calls: Sequence[RunnerInvocation], path: str, environment: Mapping[str, str], own: list[str], _: int
-) -> dict[str, str]:
+def _added(variable: str, value: str, environment: Mapping[str, str]) -> str:
+    """The value behind that which the variable has already; a variable for one file is replaced."""
+    earlier = environment.get(variable, "") if variable != "GOTESTSUM_JUNITFILE" else ""
+    return f"{earlier} {value}".strip()
+
+
+def _ask_pytest(question: _Question) -> _Answer:
     """A report that settings name would not be written if another were asked for here: it is read instead.
 
     What a command line names is written in any case. The option `junit_family` lets pytest name each test's file.
     """
-    in_environment = split_words(environment.get("PYTEST_ADDOPTS", ""))
+    in_environment = split_words(question.environment.get("PYTEST_ADDOPTS", ""))
+    own = []
     is_asked = True
-    for call in calls:
+    for call in question.calls:
         settings = [*_settings(call), *in_environment]
         if "no:junitxml" in (*settings, *call.arguments):  # the plugin is off: pytest would refuse the option
-            return {}
+            return _Answer({})
         if file := _option(call.arguments, _PYTEST_OPTIONS) or _option(settings, _PYTEST_OPTIONS):
             own.append(_below(call.directory, os.path.expanduser(file)))
         is_asked = is_asked and not _option(settings, _PYTEST_OPTIONS)
-    return {"PYTEST_ADDOPTS": f"--junitxml={shlex.quote(path)} -o junit_family=xunit1"} if is_asked else {}
+    options = f"--junitxml={shlex.quote(question.path)} -o junit_family=xunit1"
+    return _Answer({"PYTEST_ADDOPTS": options} if is_asked else {}, own)
 
 
 def _settings(call: RunnerInvocation) -> Sequence[str]:
@@ -131,36 +140,40 @@ def _settings(call: RunnerInvocation) -> Sequence[str]:
     return split_words(replaced[-1]) if replaced else call.settings
 
 
-def _ask_node(
-    calls: Sequence[RunnerInvocation], path: str, environment: Mapping[str, str], own: list[str], version: int
-) -> dict[str, str]:
+def _ask_node(question: _Question) -> _Answer:
     """Node wants a destination for each of several reporters.
 
     A command line with a reporter and no destination leaves no room for another one.
     """
-    words = [word.partition("=")[0] for call in calls for word in call.arguments]
+    words = [word.partition("=")[0] for call in question.calls for word in call.arguments]
     counts = {words.count("--test-reporter"), words.count("--test-reporter-destination")}
-    if version < OLDEST_NODE or re.search(r"[\s\"'\\]", path) or len(counts) > 1:
-        return {}
-    ours = f"--test-reporter=junit --test-reporter-destination={path}"
+    if question.node_version < OLDEST_NODE or re.search(r"[\s\"'\\]", question.path) or len(counts) > 1:
+        return _Answer({})
     spec = "" if "--test-reporter" in words else "--test-reporter=spec --test-reporter-destination=stdout "
-    return {"NODE_OPTIONS": spec + ours}
+    junit = f"--test-reporter=junit --test-reporter-destination={question.path}"
+    return _Answer({"NODE_OPTIONS": spec + junit})
 
 
-def _ask_rspec(
-    calls: Sequence[RunnerInvocation], path: str, environment: Mapping[str, str], own: list[str], _: int
-) -> dict[str, str]:
+def _ask_rspec(question: _Question) -> _Answer:
     """rspec takes all its formatters from one place, so the one that it would use is named again.
 
     A command line or a setting that sends a formatter into a file keeps its own.
     """
-    for call in calls:
-        words = (*call.settings, *call.arguments, *split_words(environment.get("SPEC_OPTS", "")))
-        if _option(words, ("--out", "-o")) or any(word.startswith("-o") for word in words):
-            return {}
-    formats = [_option((*call.settings, *call.arguments), ("--format", "-f")) for call in calls]
-    formatter = next(filter(None, formats), "progress")
-    return {"SPEC_OPTS": f"--format {shlex.quote(formatter)} --format json --out {shlex.quote(path)}"}
+    formatter = "progress"
+    for call in question.calls:
+        settings = split_words(question.read(os.path.join(call.directory, ".rspec")))
+        words = (*settings, *call.arguments, *split_words(question.environment.get("SPEC_OPTS", "")))
+        if any(word.startswith(("--out", "-o")) for word in words):
+            return _Answer({})
+        formatter = _option(words, ("--format", "-f")) or formatter
+    options = f"--format {shlex.quote(formatter)} --format json --out {shlex.quote(question.path)}"
+    return _Answer({"SPEC_OPTS": options})
+
+
+def _ask_gotestsum(question: _Question) -> _Answer:
+    named = [(call.directory, _option(call.arguments, ("--junitfile",))) for call in question.calls]
+    own = [_below(directory, file) for directory, file in named if file]
+    return _Answer({} if own else {"GOTESTSUM_JUNITFILE": question.path}, own)
 
 
 def _option(words: Sequence[str], names: Sequence[str]) -> str:
@@ -183,3 +196,12 @@ def split_words(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError:
         return []
+
+
+_QUESTIONS: dict[str, tuple[Callable[[_Question], _Answer], str]] = {
+    "pytest": (_ask_pytest, ".xml"),
+    "node-test": (_ask_node, ".xml"),
+    "rspec": (_ask_rspec, ".json"),
+    "gotestsum": (_ask_gotestsum, ".xml"),
+}
+_ALIASES = {"nox": "pytest"}  # nox passes the environment on; tox does not
