@@ -125,6 +125,22 @@ def test_a_module_that_could_not_be_loaded_is_not_an_empty_suite() -> None:
     assert not says_that_none_ran(output)
 
 
+@pytest.mark.parametrize(
+    ("tap", "ids"),
+    [
+        ("1..2\nok 1 - a {\n    ok 1 - b\n    1..1\n}\nok 2 - c\n", ["test::a > b", "test::c"]),
+        ("1..1\n# Subtest: a\n    ok 1 - b\n    1..1\nok 1 - a\n", ["test::a > b"]),
+        ("1..1\n# Subtest: a\n    ok 1 - b\n    1..1\nnot ok 1 - a\n", ["test::a > b", "test::a"]),
+        ("TAP version 14\nok - a # time=3ms\nnot ok - b # TODO later\n1..2\n", ["test::a", "test::b"]),
+        ("1..1\nok 1\n", ["test::#1"]),
+    ],
+)
+def test_suites_of_tap_are_the_places_of_their_tests(tap: str, ids: list[str]) -> None:
+    report = read_report_file(tap.encode())
+    assert report is not None
+    assert list(report.tests) == ids
+
+
 def test_words_of_a_log_are_not_the_summary_of_pytest() -> None:
     output = (
         "===== test session starts =====\nERROR connection - lost\n"

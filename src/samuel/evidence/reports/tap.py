@@ -36,9 +36,8 @@ class _Line(NamedTuple):
     is_failed: bool
     directive: str
     diagnosis: str
-    has_children: bool
-    has_failed_children: bool
-    number: str
+    has_parts: bool
+    has_failed_parts: bool
 
 
 def looks_like_tap(text: str) -> bool:
@@ -58,10 +57,9 @@ def read_tap(text: str, root: str = "") -> SuiteReport | None:
 
 def _results(lines: Sequence[str], *, has_headings: bool) -> list[_Line]:
     results: list[_Line] = []
-    names: list[
-        str
-    ] = []  # the suites around, outermost first; those with braces and those announced by `# Subtest`
-    braces: list[int] = []  # how deep the suites with braces are
+    names: list[str] = []  # the suites around, outermost first: announced by `# Subtest`, or opened by a brace
+    braces: list[int] = []  # how deep the open ones are
+    has_braces = False
     heading = file = ""
     for number, full in enumerate(lines):
         line = full[:LONGEST_LINE].rstrip()
@@ -79,43 +77,39 @@ def _results(lines: Sequence[str], *, has_headings: bool) -> list[_Line]:
             if opens:
                 names[depth:] = [name.removesuffix("{").strip()]
                 braces.append(depth)
+                has_braces = True
                 continue
             directive = _DIRECTIVE.search(name)
             name = (name[: directive.start()] if directive else name).strip()
             path = (*filter(None, (file, heading)), *names[:depth], name or f"#{match[3] or len(results) + 1}")
-            results.append(_line(match, depth, path, directive, _diagnosis(lines, number), results))
+            # A suite with braces comes before its parts; any other one after them.
+            parts = [] if has_braces else _parts(results, depth)
+            result = _Line(
+                depth,
+                path,
+                is_failed=bool(match[2]),
+                directive=directive[1].lower() if directive else "",
+                diagnosis=_diagnosis(lines, number),
+                has_parts=bool(parts),
+                has_failed_parts=any(part.is_failed for part in parts),
+            )
+            results.append(result)
     return results
 
 
-def _line(
-    match: re.Match[str],
-    depth: int,
-    path: tuple[str, ...],
-    directive: re.Match[str] | None,
-    diagnosis: str,
-    results: list[_Line],
-) -> _Line:
-    """A result. What was nested before it, since the last result at its depth, are its parts."""
-    children = []
+def _parts(results: Sequence[_Line], depth: int) -> list[_Line]:
+    """The results that are nested further, since the last one at this depth."""
+    parts = []
     for earlier in reversed(results):
         if earlier.depth <= depth:
             break
-        children.append(earlier)
-    return _Line(
-        depth,
-        path,
-        bool(match[2]),
-        directive[1].lower() if directive else "",
-        diagnosis,
-        bool(children),
-        any(child.is_failed for child in children),
-        match[3] or "",
-    )
+        parts.append(earlier)
+    return parts
 
 
 def _test(line: _Line, root: str) -> ReportedTest | None:
     """A result as a test; None for a suite, whose tests have their own."""
-    if line.has_children and (line.has_failed_children or not line.is_failed):
+    if line.has_parts and (line.has_failed_parts or not line.is_failed):
         return None
     name = line.path[-1]
     path = [normalised(part, root) for part in line.path]
