@@ -18,10 +18,11 @@ from msgspec.structs import replace
 
 from samuel.base.decoding import convert
 from samuel.base.printable import listed
-from samuel.checks.junit import CaseResults, compare
-from samuel.checks.printed_counts import says_that_none_ran
 from samuel.events.loop import CheckRun
 from samuel.evidence.corner import Corner
+from samuel.evidence.reports.comparison import compare
+from samuel.evidence.reports.printed.output import says_that_none_ran
+from samuel.evidence.reports.suite import CaseResult
 from samuel.history.attempt_record import MAX_NAMED, CheckRecord, ReportedTests
 
 MAX_TOLD = 10  # tests or files in a text for the next attempt
@@ -31,6 +32,10 @@ _NOT_FOUND = re.compile(
 )
 # What pytest, unittest and jest print; behind make their exit code is lost.
 _NO_TESTS = re.compile(r"\bno tests (?:ran|found|collected)\b|\bcollected 0 items\b", re.IGNORECASE)
+
+
+CaseResults = Mapping[str, CaseResult]  # by the test's id
+WHOLE = 4000  # characters: of a longer output only the end is there
 
 
 class CheckVerdict(NamedTuple):
@@ -185,14 +190,18 @@ def _nothing_ran(run: CheckRun, before: CheckRun | None) -> str:
     """Why a check that passed does not count: it ran tests before, and none now; "" if it counts."""
     if before is None:
         return ""
-    if run.tests is None and before.tests is None and says_that_none_ran(run.output_tail):
-        had_none = has_no_tests(before) or says_that_none_ran(before.output_tail)
+    if run.tests is None and before.tests is None and _none_ran(run):
+        had_none = has_no_tests(before) or _none_ran(before)
         return "" if had_none else f"`{run.command}` passed, but no test ran"
     if not _ran(before.tests):
         return ""
     if run.tests is None:
         return f"`{run.command}` passed, but no test ran: it wrote a test report before, and none now"
     return "" if _ran(run.tests) else f"`{run.command}` passed, but no test ran"
+
+
+def _none_ran(run: CheckRun) -> bool:
+    return says_that_none_ran(run.output_tail, is_cut=len(run.output_tail) >= WHOLE)
 
 
 def _ran(tests: CaseResults | None) -> int:

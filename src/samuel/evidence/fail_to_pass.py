@@ -1,11 +1,14 @@
-"""What fails without the work of an attempt and passes with it: by test where both have it, else by command."""
+"""What fails without the work of an attempt and passes with it: by test where that is known, else by command."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from samuel.events.loop import CheckRun, FailureKind
+from samuel.evidence.reports import comparison
+from samuel.evidence.reports.ids import is_stable
+from samuel.evidence.reports.suite import ReportedTest, SuiteReport
 
 
 class FailToPass(NamedTuple):
@@ -17,31 +20,37 @@ class FailToPass(NamedTuple):
 
 
 def fail_to_pass(own: Iterable[CheckRun], without: Iterable[CheckRun]) -> tuple[FailToPass, ...]:
-    """What fails in the runs `without` the work, and passes in `own`.
-
-    A test that one of the runs does not have is no evidence: its id may have a time or an address in it.
-    """
-    passed = {run.command: run for run in own if run.passed}
-    return tuple(
-        proof for run in without if run.command in passed for proof in _of_command(passed[run.command], run)
-    )
+    """What fails in the runs `without` the work, and passes in `own`."""
+    passed = {run.command: run for run in own if run.passed and not run.flaky}
+    failed = [run for run in without if run.command in passed and not run.passed and run.exit_code is not None]
+    return tuple(proof for run in failed for proof in _of_command(passed[run.command], run))
 
 
 def _of_command(own: CheckRun, without: CheckRun) -> Iterator[FailToPass]:
-    if without.passed or without.exit_code is None or without.flaky or own.flaky:
-        return
     kinds = without.kinds or {}
-    failed = [id for id, result in (without.tests or {}).items() if result == "failed"]
-    if failed and own.tests:
-        tests = own.tests
-        found = [FailToPass(id, kinds.get(id, "error")) for id in failed if tests.get(id) == "passed"]
-        if found:
-            yield from found
+    if own.tests:
+        tests = comparison.fail_to_pass(_report(without, own), _report(own, own))
+        yield from (FailToPass(test.id, test.failure or "error") for test in tests)
+        if tests:
             return
-    # A module that cannot even be loaded fails as a whole, and its tests have no ids then.
-    yield FailToPass(without.command, _kind_of_all(failed, without))
+    elif names := [id for id in kinds if is_stable(id)]:  # all tests passed in `own`, which has no list of them
+        yield from (FailToPass(id, kinds[id]) for id in names)
+        return
+    yield FailToPass(without.command, without.failure_kind if not kinds else _least(kinds.values()))
 
 
-def _kind_of_all(failed: Sequence[str], run: CheckRun) -> FailureKind:
-    kinds = {(run.kinds or {}).get(id, "error") for id in failed} if failed else {run.failure_kind}
-    return "assertion" if kinds == {"assertion"} else "missing" if kinds <= {"assertion", "missing"} else "error"
+def _report(run: CheckRun, own: CheckRun) -> SuiteReport:
+    """The tests of a run. An id that the attempt's own run does not have may be a module that cannot be loaded."""
+    ids_of_own, kinds = own.tests or {}, run.kinds or {}
+    results = {**dict.fromkeys(kinds, "failed"), **(run.tests or {})}
+    tests = {
+        id: ReportedTest(id, result, kinds.get(id), is_module=id not in ids_of_own)  # type: ignore[arg-type]
+        for id, result in results.items()
+    }
+    return SuiteReport("", tests, None)
+
+
+def _least(kinds: Iterable[FailureKind]) -> FailureKind:
+    """The kind that proves the least."""
+    every = set(kinds)
+    return "error" if "error" in every else "missing" if "missing" in every else "assertion"

@@ -11,12 +11,13 @@ import msgspec
 from samuel.agents.process_files import log_path
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
-from samuel.checks.report_files import ReportFiles
+from samuel.checks.check_reports import OUTPUT, CheckReports, NodeVersion
 from samuel.checks.verdict import how_failed
 from samuel.confine import sandbox as sandboxes
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
 from samuel.evidence.corner import Corner
+from samuel.evidence.reports.failure_kinds import kind_of_failure
 from samuel.history.notices import CheckEnded, CheckStarted
 from samuel.process import spawn
 from samuel.trust.commands import quality, task_checks
@@ -29,16 +30,8 @@ class RunCommands:
 
     def __init__(self, place: Workplace) -> None:
         self._place = place
-        self._report_files: dict[Path, ReportFiles] = {}
-
-    def _reports(self, directory: Path) -> ReportFiles:
-        """The test reports of checks that run in this directory."""
-        if directory not in self._report_files:
-            place = self._place
-            is_container = place.settings.sandbox.kind not in (sandboxes.HOST, "bwrap")
-            reports = ReportFiles(directory, place.state, place.environment, is_container=is_container)
-            self._report_files[directory] = reports
-        return self._report_files[directory]
+        is_container = place.settings.sandbox.kind not in (sandboxes.HOST, "bwrap")
+        self._node = NodeVersion(place.environment, is_container=is_container)
 
     def __call__(self, event: QualityCheck) -> dict[str, Any]:
         if event.dry_run:
@@ -87,16 +80,17 @@ class RunCommands:
         """The run of a command, and how it failed; "" if it passed."""
         shown = self._place.check_directory.path
         directory = shown or Path(event.project_root)
-        reports = self._reports(directory)
+        reports = CheckReports(directory, self._place.state, self._place.environment, self._node)
         seconds = event.deadline_ms / 1000
         output = bytearray()
 
         def keep_tail(chunk: bytes) -> None:
             output.extend(chunk)
-            del output[:-TAIL]
+            del output[:-OUTPUT]
 
         argv, place = ["/bin/sh", "-c", command], self._place
-        env = {**place.environment, **_own_names(event), **reports.prepare(command, number)}
+        asked_for = reports.prepare(command, number, past_collection_errors=corner == "old source")
+        env = {**place.environment, **_own_names(event), **asked_for}
         place.watch(CheckStarted(command))
         began = place.clock.monotonic()
         if shown is not None:  # there are no compiled files of others in a clean room
@@ -110,15 +104,16 @@ class RunCommands:
                 pass_fds=confined.pass_fds,
                 timeout=seconds,
                 output_limit=1 << 62,  # a check may write as much as it likes: only the tail is kept
-                keep=TAIL,
+                keep=OUTPUT,
                 on_output=keep_tail,
             )
         seconds_taken = place.clock.monotonic() - began
-        tests = reports.read(number)
-        failed_tests = "failed" in (tests or {}).values()
-        passed = finished.ended == "exited" and finished.returncode == 0 and not failed_tests
+        ended_well = finished.ended == "exited" and finished.returncode == 0
+        report = reports.read(bytes(output), has_passed=ended_well)
+        passed = ended_well and not (report and report.failed)
         self._log(event, command, bytes(output), passed)
-        tail = output.decode("utf-8", "replace")
+        text = output.decode("utf-8", "replace")
+        tail = text[-TAIL:]
         if shown is not None:  # an agent that reads this works in the project, and not in the room
             tail = tail.replace(str(directory), str(self._place.root))
         self._place.watch(CheckEnded(command, passed, seconds_taken, tail, repeated, corner))
@@ -128,7 +123,11 @@ class RunCommands:
             exit_code=finished.returncode if finished.ended == "exited" else None,
             seconds=round(seconds_taken, 3),
             output_tail=tail,
-            tests=tests,
+            tests=report.results if report and report.lists_passed else None,
+            kinds={id: test.failure or "error" for id, test in report.tests.items() if test.result == "failed"}
+            if report
+            else None,
+            failure_kind="error" if passed else kind_of_failure(text),
         )
         how = {
             "timed_out": f"was killed after {seconds:g}s",
