@@ -1,0 +1,184 @@
+"""Planting a failure for the runners of a check command: the plants to try, in order.
+
+A failing test behind those of an existing test file comes first. That file is collected, its imports load the
+same code, and its tests run in the same process, so that an exit or a patched assertion in the source shows. A new
+file beside it is second: an explicit list of files in a command or in settings leaves it out. Where no test can be
+added, an expectation of a test is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from samuel.evidence.plant import compiled_tests, js_tests, python_tests, script_tests
+from samuel.evidence.plant.expectations import changed_expectations
+from samuel.evidence.plant.planted import (
+    CalledRunner,
+    FileReader,
+    Plant,
+    checked_token,
+    content_of,
+    markers_in,
+    text_of,
+)
+from samuel.evidence.plant.siblings import (
+    LANGUAGES,
+    compared_files,
+    files_like_tests,
+    mentions_of_files,
+    siblings,
+)
+
+MOST_PLANTS = 4  # of each kind for one runner
+MOST_READ = 40  # files that are read for one runner
+UNKNOWN_RUNNER = CalledRunner("")
+
+_Writer = Callable[[str, str], str | None]  # text and token to a text
+
+
+class _Idiom(NamedTuple):
+    added: _Writer
+    separate: _Writer
+    name: Callable[[str, str], str]
+    """The name of a new file, by that of its sibling and the token."""
+
+
+class PlantTrees(NamedTuple):
+    """The files of an attempt, and how those of both trees are read."""
+
+    files: Collection[str]
+    """The paths of the attempt's tree."""
+    read_verified: FileReader
+    read_attempt: FileReader
+    changed: Collection[str] = ()
+    """The paths that the attempt changed."""
+
+
+def _python_name(name: str, token: str) -> str:
+    return f"{token}_test.py" if name.endswith("_test.py") else f"test_{token}.py"
+
+
+def _ruby_name(name: str, token: str) -> str:
+    if name.endswith("_spec.rb"):
+        return f"{token}_spec.rb"
+    return f"test_{token}.rb" if name.startswith("test_") else f"{token}_test.rb"
+
+
+_RUBY = _Idiom(script_tests.with_ruby_test, script_tests.separate_ruby_test, _ruby_name)
+_IDIOMS = {
+    "python": _Idiom(python_tests.with_python_test, python_tests.separate_python_test, _python_name),
+    "js": _Idiom(js_tests.with_js_test, js_tests.separate_js_test, js_tests.separate_js_name),
+    "rust": _Idiom(
+        compiled_tests.with_rust_test, compiled_tests.separate_rust_test, lambda _, token: f"{token}.rs"
+    ),
+    "go": _Idiom(
+        compiled_tests.with_go_test, compiled_tests.separate_go_test, lambda _, token: f"{token}_test.go"
+    ),
+    "java": _Idiom(
+        compiled_tests.with_java_test,
+        compiled_tests.separate_java_test,
+        lambda _, token: f"{compiled_tests.java_class(token)}.java",
+    ),
+    "rspec": _RUBY,
+    "ruby": _RUBY,
+    "php": _Idiom(
+        script_tests.with_php_test,
+        script_tests.separate_php_test,
+        lambda _, token: f"{script_tests.php_class(token)}.php",
+    ),
+}
+
+
+def plant(
+    calls: Sequence[CalledRunner], trees: PlantTrees, token: str, reported: Iterable[str] = ()
+) -> Plant | None:
+    """The plant to try first; None if nothing can be planted."""
+    return next(iter(plants(calls, trees, token, reported)), None)
+
+
+def plants(
+    calls: Sequence[CalledRunner], trees: PlantTrees, token: str, reported: Iterable[str] = ()
+) -> tuple[Plant, ...]:
+    """All plants for a check command, for each of its test runners the best first.
+
+    `calls` are the runners that it starts; without a known one the tests are found by their names. `token` is new
+    for each run of the command, so that no code can know it. `reported` are the ids of tests that ran without it.
+    """
+    checked_token(token)
+    ids = tuple(reported)
+    tests = [call for call in dict.fromkeys(calls) if call.name in LANGUAGES]
+    if not tests:
+        return tuple(islice(_changed(UNKNOWN_RUNNER, _hand_listed(trees), trees, token), MOST_PLANTS))
+    return tuple(plant for call in tests for plant in _for_runner(call, trees, token, ids))
+
+
+def _for_runner(call: CalledRunner, trees: PlantTrees, token: str, reported: Sequence[str]) -> Iterator[Plant]:
+    paths = siblings(call, trees.files, trees.changed, reported)[:MOST_READ]
+    idiom = _IDIOMS[LANGUAGES[call.name]]
+    yield from islice(_added(call, paths, idiom, trees, token), MOST_PLANTS)
+    yield from islice(_separate(call, paths, idiom, trees, token), 1)
+    yield from islice(_changed(call, paths, trees, token), MOST_PLANTS)
+
+
+def _added(
+    call: CalledRunner, paths: Sequence[str], idiom: _Idiom, trees: PlantTrees, token: str
+) -> Iterator[Plant]:
+    for path in paths:
+        contents = _written(idiom.added, path, trees, token)
+        if contents is not None:
+            attempt, verified = contents
+            markers = markers_in(attempt.decode(), token)
+            yield Plant(call, "added test", token, {path: attempt}, {path: verified}, path, markers)
+
+
+def _separate(
+    call: CalledRunner, paths: Sequence[str], idiom: _Idiom, trees: PlantTrees, token: str
+) -> Iterator[Plant]:
+    for path in paths:
+        contents = _written(idiom.separate, path, trees, token)
+        if contents is None or (path.endswith(".rs") and "tests/" not in path):
+            continue  # a new file of `src/` is not compiled before a module names it
+        directory, _, name = path.rpartition("/")
+        new = f"{directory}/{idiom.name(name, token)}" if directory else idiom.name(name, token)
+        attempt, verified = contents
+        if new not in trees.files:
+            markers = markers_in(attempt.decode(), token)
+            yield Plant(call, "new file", token, {new: attempt}, {new: verified}, path, markers)
+
+
+def _written(write: _Writer, path: str, trees: PlantTrees, token: str) -> tuple[bytes, bytes] | None:
+    """What a writer makes of a file in the attempt and in the verified tree; None without both."""
+    contents = []
+    for read in (trees.read_attempt, trees.read_verified):
+        original = read(path)
+        text = text_of(original)
+        try:
+            new = write(text, token) if text is not None else None
+        except RecursionError:  # nested deeper than Python's own functions for syntax trees go
+            new = None
+        if new is None:
+            return None
+        contents.append(content_of(new, original))
+    return contents[0], contents[1]
+
+
+def _hand_listed(trees: PlantTrees) -> list[str]:
+    """The test files of a command without a known runner, and the files that it compares output with."""
+    mentioned = mentions_of_files(trees.files, trees.read_verified)
+    compared = compared_files(trees.files, mentioned)
+    return [*compared, *files_like_tests(trees.files, trees.changed, mentioned)][:MOST_READ]
+
+
+def _changed(call: CalledRunner, paths: Iterable[str], trees: PlantTrees, token: str) -> Iterator[Plant]:
+    """Expectations in files that the attempt left as they are: those of the verified tree."""
+    for path in paths:
+        original = trees.read_verified(path)
+        text = text_of(original)
+        if text is None or original != trees.read_attempt(path):
+            continue
+        for number, candidate in enumerate(changed_expectations(path, text, token)):
+            if number < 2:  # then another file: this one may not run at all
+                files = {path: content_of(candidate.text, original)}
+                yield Plant(call, "changed expectation", "", files, files, path, test_name=candidate.test_name)

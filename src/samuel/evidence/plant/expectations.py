@@ -1,0 +1,195 @@
+"""Test files with one changed expectation each, where no test can be added: a suite that lists its tests by hand.
+
+The rules are conservative: what is changed is a literal that an assertion compares with. Whether the assertion
+runs is not known, so there are several candidates, in the order of the file, first one of each test.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from samuel.evidence.plant.python_tests import parsed_python, skips
+from samuel.evidence.plant.source_mask import arguments_of, masked
+
+MOST_CANDIDATES = 6
+MOST_CALLS = 500  # assertions of a file that are looked at
+JS_SUFFIXES = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
+C_SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".hh")
+SHELL_SUFFIXES = (".sh", ".bash", ".bats")
+_EXPECTED_SUFFIXES = (".txt", ".out", ".expected", ".golden", ".exp", ".ref", ".stdout", ".csv")
+_NUMBER = r"-?\d{1,15}(?:\.\d{1,15})?"
+_LITERAL = re.compile(rf'\s*(?P<literal>"_*"|\'_+\'|{_NUMBER}|true|false)\s*')
+_COMPARED = re.compile(rf'[^=!<>&|?]{{1,500}}===?\s*(?P<literal>"_*"|\'_+\'|{_NUMBER}|true|false)\s*')
+_JS_CALL = re.compile(
+    r"(?P<callee>(?<!\.not)\.(?:toBe|toEqual|toStrictEqual)"
+    r"|\b(?:assert|t)\.(?:equal|strictEqual|deepEqual|deepStrictEqual|is)"
+    r"|(?<![\w.$])(?:strictEqual|assert))[ \t]*\("
+)
+_JAVA_CALL = re.compile(r"(?P<callee>\bassertEquals|\.isEqualTo)[ \t]*\(")
+_RUST_CALL = re.compile(r"(?P<callee>\bassert(?:_eq)?!)[ \t]*\(")
+_C_CALL = re.compile(
+    r"(?P<callee>\b\w{0,40}(?:assert|check|expect|same|equal|verify|_eq|test)\w{0,40})[ \t]*\(", re.IGNORECASE
+)
+_NEGATIVE = re.compile(r"(?:^|_)(?:ne|not|neq|false|static)(?:_|$)|differ|static_assert", re.IGNORECASE)
+_SHELL_TEST = re.compile(
+    r"^\s{0,40}(?:\[\[? |test )[^=|&\n]{1,200} ==? "
+    r"(?P<literal>\"[^\"$`\\\n]{0,200}\"|'[^'\n]{0,200}'|[\w.-]{1,100})"
+    r"(?P<rest>[^\n]{0,300})$",
+    re.MULTILINE,
+)
+
+
+class ChangedExpectation(NamedTuple):
+    """A text with one literal of an assertion changed."""
+
+    text: str
+    test_name: str = ""
+
+
+def changed_expectations(path: str, text: str, token: str) -> tuple[ChangedExpectation, ...]:
+    """The candidates for a test file, or for a file with expected output; () in a language that is not known."""
+    if path.endswith(".py"):
+        return _first_of_each(_python(text, token))
+    if path.endswith(SHELL_SUFFIXES):
+        return _first_of_each(_shell(text, token))
+    if path.endswith(JS_SUFFIXES):
+        return _first_of_each(_calls(text, masked(text, is_js=True), _JS_CALL, token))
+    for suffixes, pattern in (((".rs",), _RUST_CALL), ((".java", ".kt"), _JAVA_CALL), (C_SUFFIXES, _C_CALL)):
+        if path.endswith(suffixes):
+            return _first_of_each(_calls(text, masked(text), pattern, token))
+    if path.endswith(_EXPECTED_SUFFIXES):
+        return (ChangedExpectation(f"{text}{'' if text.endswith(chr(10)) else chr(10)}{token}\n"),)
+    return ()
+
+
+def _first_of_each(candidates: Iterable[ChangedExpectation]) -> tuple[ChangedExpectation, ...]:
+    """A bounded number of candidates: one of each test before a second one of any."""
+    of_test: dict[str, int] = {}
+    ranked: list[tuple[int, int, ChangedExpectation]] = []
+    for place, candidate in enumerate(islice(candidates, MOST_CALLS)):
+        rank = of_test[candidate.test_name] = of_test.get(candidate.test_name, -1) + 1
+        if rank < MOST_CANDIDATES and len(ranked) < MOST_CANDIDATES * MOST_CANDIDATES:
+            ranked.append((rank, place, candidate))
+    return tuple(candidate for _, _, candidate in sorted(ranked, key=lambda row: row[:2]))[:MOST_CANDIDATES]
+
+
+# Python
+
+
+def _python(text: str, token: str) -> Iterator[ChangedExpectation]:
+    module = parsed_python(text)
+    if module is None:
+        return
+    lines = text.encode().split(b"\n")
+    for name, node in _python_expectations(module):
+        new = _python_literal(node.value, token)
+        if new and node.lineno == node.end_lineno and node.end_col_offset is not None:
+            line = lines[node.lineno - 1]
+            changed = line[: node.col_offset] + new.encode() + line[node.end_col_offset :]
+            rows = [*lines[: node.lineno - 1], changed, *lines[node.lineno :]]
+            yield ChangedExpectation(b"\n".join(rows).decode(), name)
+
+
+def _python_expectations(module: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
+    """The literals that assertions compare with, each with the name of its test."""
+    for scope in _python_scopes(module):
+        name = "" if isinstance(scope, ast.Module) else scope.name
+        nodes = [node for child in scope.body for node in ast.walk(child)] if name else [*scope.body]
+        for node in nodes:
+            match node:
+                case ast.Assert(test=ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant() as constant])):
+                    yield name, constant
+                case ast.Expr(
+                    value=ast.Call(func=ast.Attribute(attr="assertEqual"), args=[_, ast.Constant() as second])
+                ):
+                    yield name, second
+                case ast.Expr(
+                    value=ast.Call(func=ast.Attribute(attr="assertEqual"), args=[ast.Constant() as first, _])
+                ):
+                    yield name, first
+
+
+def _python_scopes(module: ast.Module) -> Iterator[ast.Module | ast.FunctionDef | ast.AsyncFunctionDef]:
+    yield module
+    for node in module.body:
+        children = node.body if isinstance(node, ast.ClassDef) and not skips(node.decorator_list) else [node]
+        for child in children:
+            if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            if child.name.startswith("test") and not skips(child.decorator_list):
+                yield child
+
+
+def _python_literal(value: object, token: str) -> str:
+    if isinstance(value, bool):
+        return str(not value)
+    if isinstance(value, int):
+        return str(value + 1) if abs(value) < 1 << 60 else ""
+    if isinstance(value, str):
+        return ascii(value + token)
+    return ""
+
+
+# Languages with calls in parentheses
+
+
+def _calls(text: str, mask: str, pattern: re.Pattern[str], token: str) -> Iterator[ChangedExpectation]:
+    for number, call in enumerate(pattern.finditer(mask)):
+        if number >= MOST_CALLS:
+            return
+        places = arguments_of(mask, call.end() - 1)
+        if not places or _NEGATIVE.search(call["callee"]):
+            continue
+        place = _literal_of(mask, call["callee"], places)
+        if place is not None:
+            start, end = place
+            new = _changed_literal(text[start:end], token)
+            if new:
+                yield ChangedExpectation(f"{text[:start]}{new}{text[end:]}")
+
+
+def _literal_of(mask: str, callee: str, places: list[tuple[int, int]]) -> tuple[int, int] | None:
+    """The place of the literal that a call compares with.
+
+    The first argument is a comparison itself, or one of two arguments is a literal; a third one is a message or a
+    tolerance.
+    """
+    first = mask[slice(*places[0])]
+    if compared := _COMPARED.fullmatch(first):
+        return places[0][0] + compared.start("literal"), places[0][0] + compared.end("literal")
+    if callee in ("assert", "assert!") or len(places) > (3 if "quals" in callee or "." in callee else 2):
+        return None
+    is_matcher = callee.startswith(".")
+    for place in places[:1] if is_matcher else places[1:2] + places[:1] if len(places) > 1 else []:
+        if literal := _LITERAL.fullmatch(mask[slice(*place)]):
+            return place[0] + literal.start("literal"), place[0] + literal.end("literal")
+    return None
+
+
+def _changed_literal(literal: str, token: str) -> str:
+    if literal in ("true", "false"):
+        return "false" if literal == "true" else "true"
+    if literal[0] == '"' or (literal[0] == "'" and len(literal) > 3):
+        return f"{literal[:-1]}{token}{literal[-1]}"
+    if re.fullmatch(_NUMBER, literal):
+        whole, dot, rest = literal.partition(".")
+        return f"{int(whole) + 1}{dot}{rest}"
+    return ""
+
+
+# Shell
+
+
+def _shell(text: str, token: str) -> Iterator[ChangedExpectation]:
+    """Comparisons whose failure ends the script: with `|| ...` behind them, or under `set -e`."""
+    ends_on_failure = bool(re.search(r"^\s{0,9}set -\w{0,9}e|^#!.{0,60} -\w{0,9}e", text, re.MULTILINE))
+    for test in _SHELL_TEST.finditer(text):
+        rest = test["rest"].lstrip(" ]")
+        if rest.startswith("||") or (ends_on_failure and not rest):
+            literal = test["literal"]
+            new = f"{literal[:-1]}{token}{literal[-1]}" if literal[0] in "\"'" else f"{literal}{token}"
+            yield ChangedExpectation(f"{text[: test.start('literal')]}{new}{text[test.end('literal') :]}")

@@ -1,0 +1,141 @@
+"""Whether a planted failure was seen: pure functions over the runs of one check command.
+
+    before    the attempt without the plant
+    after     the attempt with it
+    control   the verified tree with it
+
+Nobody is accused without the control: a command with a filter, an explicit list of files, one part of several
+(`--shard`), `|| true` or a program in a container leaves the planted test out on the verified tree as well.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from samuel.base.printable import listed, without_control_sequences
+from samuel.evidence.plant.planted import Plant, PlantRun
+
+PlantOutcome = Literal["shown_to_fail", "disarmed", "not_shown"]
+MOST_NAMED = 5
+# How runners mark a failed test in the line with its name. Not `error`: compilers and linters use that.
+_FAILED_LINE = re.compile(r"\bfail(?:ed|ure|ing)?\b|\bnot ok\b|[✖✗✘×●]|\bpanicked\b", re.IGNORECASE)
+
+_Effect = Literal["red", "red elsewhere", "green", "passed"]
+
+
+class PlantVerdict(NamedTuple):
+    """What a plant showed, and on what that rests."""
+
+    outcome: PlantOutcome
+    reason: str
+    needs_control: bool = False
+    """Whether a run on the verified tree with the plant (`Plant.control_files`) could say more."""
+
+
+class _Seen(NamedTuple):
+    effect: _Effect
+    reason: str
+    silent: bool = False
+    """Whether one of several planted tests printed nothing: its way of asserting may be disarmed."""
+
+
+def verdict(before: PlantRun, after: PlantRun, plant: Plant, control: PlantRun | None = None) -> PlantVerdict:
+    """The verdict on an attempt.
+
+    Call it without `control` first; if the verdict needs one, run the command on the verified tree with
+    `plant.control_files`, and call it again. One control holds for all attempts from the same verified tree.
+    """
+    attempt = _effect(before, after, plant)
+    if attempt.effect == "red" and not attempt.silent:
+        return PlantVerdict("shown_to_fail", attempt.reason)
+    if attempt.effect == "red elsewhere":
+        return PlantVerdict("not_shown", attempt.reason)
+    if control is None:
+        outcome: PlantOutcome = "shown_to_fail" if attempt.effect == "red" else "not_shown"
+        return PlantVerdict(outcome, f"{attempt.reason}; not tried on the verified tree", needs_control=True)
+    verified = _effect(None, control, plant)
+    if attempt.effect == "red":
+        # With `--bail` only the first one is printed, there as here.
+        if verified.effect == "red" and not verified.silent:
+            return PlantVerdict("disarmed", f"{attempt.reason}, and on the verified tree all of them")
+        return PlantVerdict("shown_to_fail", attempt.reason)
+    if verified.effect == "red":
+        return PlantVerdict(
+            "disarmed", f"{attempt.reason}, although the same failure turns the check red on the verified tree"
+        )
+    return PlantVerdict("not_shown", f"{_not_seen_on_verified(verified)}: the check does not run it")
+
+
+def _effect(before: PlantRun | None, after: PlantRun, plant: Plant) -> _Seen:
+    """What the plant did to a run. Without `before` only the planted test counts, whatever else failed."""
+    if after.tests is not None and plant.kind != "canary":
+        by_report = _by_report(before, after, plant)
+        if by_report is not None:
+            return by_report
+    if after.passed:
+        return _Seen("green", f"the check stayed green with {describe(plant)}")
+    return _by_output(before, after, plant)
+
+
+def _by_report(before: PlantRun | None, after: PlantRun, plant: Plant) -> _Seen | None:
+    """What the report says; None if it has nothing about the plant."""
+    tests = after.tests or {}
+    earlier = (before.tests if before is not None else None) or {}
+    new_failures = [id for id, result in tests.items() if result == "failed" and earlier.get(id) != "failed"]
+    if not plant.token and not plant.test_name:
+        return None
+    planted = [id for id in tests if plant.is_planted(id)]
+    failed = [id for id in planted if tests[id] == "failed"]
+    passed = [id for id in planted if tests[id] == "passed"]
+    others = [id for id in new_failures if id not in failed]
+    if plant.token and passed:
+        return _Seen("passed", f"the planted test `{passed[0]}` must fail, and passed")
+    if before is not None and before.tests is not None and others:
+        return _Seen("red elsewhere", f"other tests failed with {describe(plant)}: {listed(others, MOST_NAMED)}")
+    if failed and not after.passed:
+        return _Seen("red", f"`{failed[0]}` failed, as planted")
+    if failed:
+        return _Seen("green", f"`{failed[0]}` failed, as planted, but the check ended with exit code 0")
+    if after.passed:
+        return _Seen("green", f"the check stayed green with {describe(plant)}")
+    if plant.token:  # the report may be that of another runner of the same command
+        return None
+    return _Seen("red elsewhere", f"the check failed, but {describe(plant)} is not in its report")
+
+
+def _by_output(before: PlantRun | None, after: PlantRun, plant: Plant) -> _Seen:
+    """A red run without a report: by what was printed, or by the exit code where a plant can print nothing."""
+    output = without_control_sequences(after.output)
+    printed = [marker for marker in plant.markers if marker in output]
+    if printed and (len(printed) == len(plant.markers) or not after.is_complete):
+        return _Seen("red", f"the check failed and printed the marker of {describe(plant)}")
+    if printed:
+        count = f"{len(printed)} of {len(plant.markers)} planted tests"
+        return _Seen("red", f"the check failed, but only {count} in `{plant.sibling}` failed", silent=True)
+    if plant.token and any(
+        plant.token in line.lower() and _FAILED_LINE.search(line) for line in output.splitlines()
+    ):
+        return _Seen("red", f"the check failed and named {describe(plant)}")
+    if before is not None and not before.passed:
+        return _Seen("red elsewhere", "the check failed without a planted test as well")
+    if not plant.markers:
+        return _Seen("red", f"the check failed with {describe(plant)}")
+    return _Seen("red elsewhere", f"the check failed, but did not name {describe(plant)}")
+
+
+def describe(plant: Plant) -> str:
+    """The plant in words."""
+    if plant.kind == "canary":
+        return f"the canary `{plant.command}`"
+    if plant.kind == "changed expectation":
+        return f"a changed expectation in `{plant.sibling}`"
+    if plant.kind == "new file":
+        return f"a failing test in a new file beside `{plant.sibling}`"
+    return f"a failing test in `{plant.sibling}`"
+
+
+def _not_seen_on_verified(verified: _Seen) -> str:
+    if verified.effect == "red elsewhere":
+        return f"on the verified tree {verified.reason}"
+    return f"{verified.reason}, and on the verified tree too"
