@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -82,7 +82,7 @@ class Judged:
                 break
         return self.tried[-1]
 
-    def plants(self) -> tuple[Plant, ...]:
+    def plants(self) -> Iterator[Plant]:
         calls = self._project.calls if self._project.calls is not None else (self._project.call,)
         trees = PlantTrees(
             tuple(self._attempt),

@@ -32,7 +32,7 @@ from samuel.evidence.plant.siblings import (
 )
 
 MOST_PLANTS = 4  # of each kind for one runner
-MOST_READ = 40  # files that are read for one runner
+MOST_READ = 20  # files that are read for one runner
 UNKNOWN_RUNNER = CalledRunner("")
 
 _Writer = Callable[[str, str], str | None]  # text and token to a text
@@ -95,13 +95,13 @@ def plant(
     calls: Sequence[CalledRunner], trees: PlantTrees, token: str, reported: Iterable[str] = ()
 ) -> Plant | None:
     """The plant to try first; None if nothing can be planted."""
-    return next(iter(plants(calls, trees, token, reported)), None)
+    return next(plants(calls, trees, token, reported), None)
 
 
 def plants(
     calls: Sequence[CalledRunner], trees: PlantTrees, token: str, reported: Iterable[str] = ()
-) -> tuple[Plant, ...]:
-    """All plants for a check command, for each of its test runners the best first.
+) -> Iterator[Plant]:
+    """All plants for a check command, for each of its test runners the best first; files are read as needed.
 
     `calls` are the runners that it starts; without a known one the tests are found by their names. `token` is new
     for each run of the command, so that no code can know it. `reported` are the ids of tests that ran without it.
@@ -110,8 +110,8 @@ def plants(
     ids = tuple(reported)
     tests = [call for call in dict.fromkeys(calls) if call.name in LANGUAGES]
     if not tests:
-        return tuple(islice(_changed(UNKNOWN_RUNNER, _hand_listed(trees), trees, token), MOST_PLANTS))
-    return tuple(plant for call in tests for plant in _for_runner(call, trees, token, ids))
+        return islice(_changed(UNKNOWN_RUNNER, _hand_listed(trees), trees, token), MOST_PLANTS)
+    return (plant for call in tests for plant in _for_runner(call, trees, token, ids))
 
 
 def _for_runner(call: CalledRunner, trees: PlantTrees, token: str, reported: Sequence[str]) -> Iterator[Plant]:
@@ -168,7 +168,8 @@ def _hand_listed(trees: PlantTrees) -> list[str]:
     """The test files of a command without a known runner, and the files that it compares output with."""
     mentioned = mentions_of_files(trees.files, trees.read_verified)
     compared = compared_files(trees.files, mentioned)
-    return [*compared, *files_like_tests(trees.files, trees.changed, mentioned)][:MOST_READ]
+    named = dict.fromkeys((*compared, *files_like_tests(trees.files, trees.changed, mentioned)))
+    return [*named][:MOST_READ]
 
 
 def _changed(call: CalledRunner, paths: Iterable[str], trees: PlantTrees, token: str) -> Iterator[Plant]:

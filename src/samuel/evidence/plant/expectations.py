@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from samuel.evidence.plant.python_tests import parsed_python, skips
@@ -43,6 +44,13 @@ _SHELL_TEST = re.compile(
 )
 
 
+class _Edit(NamedTuple):
+    start: int
+    end: int
+    new: str
+    test_name: str = ""
+
+
 class ChangedExpectation(NamedTuple):
     """A text with one literal of an assertion changed."""
 
@@ -52,46 +60,50 @@ class ChangedExpectation(NamedTuple):
 
 def changed_expectations(path: str, text: str, token: str) -> tuple[ChangedExpectation, ...]:
     """The candidates for a test file, or for a file with expected output; () in a language that is not known."""
+    edits: Iterator[_Edit] = iter(())
     if path.endswith(".py"):
-        return _first_of_each(_python(text, token))
-    if path.endswith(SHELL_SUFFIXES):
-        return _first_of_each(_shell(text, token))
-    if path.endswith(JS_SUFFIXES):
-        return _first_of_each(_calls(text, masked(text, is_js=True), _JS_CALL, token))
+        edits = _python(text, token)
+    elif path.endswith(SHELL_SUFFIXES):
+        edits = _shell(text, token)
+    elif path.endswith(JS_SUFFIXES):
+        edits = _calls(text, masked(text, is_js=True), _JS_CALL, token)
+    elif path.endswith(_EXPECTED_SUFFIXES):
+        edits = iter([_Edit(len(text), len(text), f"{'' if text.endswith(chr(10)) else chr(10)}{token}\n")])
     for suffixes, pattern in (((".rs",), _RUST_CALL), ((".java", ".kt"), _JAVA_CALL), (C_SUFFIXES, _C_CALL)):
         if path.endswith(suffixes):
-            return _first_of_each(_calls(text, masked(text), pattern, token))
-    if path.endswith(_EXPECTED_SUFFIXES):
-        return (ChangedExpectation(f"{text}{'' if text.endswith(chr(10)) else chr(10)}{token}\n"),)
-    return ()
+            edits = _calls(text, masked(text), pattern, token)
+    return tuple(
+        ChangedExpectation(f"{text[: edit.start]}{edit.new}{text[edit.end :]}", edit.test_name)
+        for edit in _first_of_each(islice(edits, MOST_CALLS))
+    )
 
 
-def _first_of_each(candidates: Iterable[ChangedExpectation]) -> tuple[ChangedExpectation, ...]:
-    """A bounded number of candidates: one of each test before a second one of any."""
-    of_test: dict[str, int] = {}
-    ranked: list[tuple[int, int, ChangedExpectation]] = []
-    for place, candidate in enumerate(islice(candidates, MOST_CALLS)):
-        rank = of_test[candidate.test_name] = of_test.get(candidate.test_name, -1) + 1
-        if rank < MOST_CANDIDATES and len(ranked) < MOST_CANDIDATES * MOST_CANDIDATES:
-            ranked.append((rank, place, candidate))
-    return tuple(candidate for _, _, candidate in sorted(ranked, key=lambda row: row[:2]))[:MOST_CANDIDATES]
+def _first_of_each(edits: Iterable[_Edit]) -> list[_Edit]:
+    """A bounded number of edits: one of each test before a second one of any."""
+    counts: Counter[str] = Counter()
+    ranked: list[tuple[int, int, _Edit]] = []
+    for edit in edits:
+        counts[edit.test_name] += 1
+        ranked.append((counts[edit.test_name], len(ranked), edit))
+    return [edit for _, _, edit in sorted(ranked)[:MOST_CANDIDATES]]
 
 
 # Python
 
 
-def _python(text: str, token: str) -> Iterator[ChangedExpectation]:
+def _python(text: str, token: str) -> Iterator[_Edit]:
     module = parsed_python(text)
     if module is None:
         return
-    lines = text.encode().split(b"\n")
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
     for name, node in _python_expectations(module):
         new = _python_literal(node.value, token)
         if new and node.lineno == node.end_lineno and node.end_col_offset is not None:
-            line = lines[node.lineno - 1]
-            changed = line[: node.col_offset] + new.encode() + line[node.end_col_offset :]
-            rows = [*lines[: node.lineno - 1], changed, *lines[node.lineno :]]
-            yield ChangedExpectation(b"\n".join(rows).decode(), name)
+            line = lines[node.lineno - 1].encode()  # columns are counted in bytes
+            place = starts[node.lineno - 1] + len(line[: node.col_offset].decode())
+            length = len(line[node.col_offset : node.end_col_offset].decode())
+            yield _Edit(place, place + length, new, name)
 
 
 def _python_expectations(module: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
@@ -137,10 +149,8 @@ def _python_literal(value: object, token: str) -> str:
 # Languages with calls in parentheses
 
 
-def _calls(text: str, mask: str, pattern: re.Pattern[str], token: str) -> Iterator[ChangedExpectation]:
-    for number, call in enumerate(pattern.finditer(mask)):
-        if number >= MOST_CALLS:
-            return
+def _calls(text: str, mask: str, pattern: re.Pattern[str], token: str) -> Iterator[_Edit]:
+    for call in islice(pattern.finditer(mask), MOST_CALLS):
         places = arguments_of(mask, call.end() - 1)
         if not places or _NEGATIVE.search(call["callee"]):
             continue
@@ -149,7 +159,7 @@ def _calls(text: str, mask: str, pattern: re.Pattern[str], token: str) -> Iterat
             start, end = place
             new = _changed_literal(text[start:end], token)
             if new:
-                yield ChangedExpectation(f"{text[:start]}{new}{text[end:]}")
+                yield _Edit(start, end, new)
 
 
 def _literal_of(mask: str, callee: str, places: list[tuple[int, int]]) -> tuple[int, int] | None:
@@ -175,6 +185,8 @@ def _changed_literal(literal: str, token: str) -> str:
         return "false" if literal == "true" else "true"
     if literal[0] == '"' or (literal[0] == "'" and len(literal) > 3):
         return f"{literal[:-1]}{token}{literal[-1]}"
+    if literal[0] == "'":  # one character, which must stay one in C
+        return "'y'" if literal == "'x'" else "'x'"
     if re.fullmatch(_NUMBER, literal):
         whole, dot, rest = literal.partition(".")
         return f"{int(whole) + 1}{dot}{rest}"
@@ -184,7 +196,7 @@ def _changed_literal(literal: str, token: str) -> str:
 # Shell
 
 
-def _shell(text: str, token: str) -> Iterator[ChangedExpectation]:
+def _shell(text: str, token: str) -> Iterator[_Edit]:
     """Comparisons whose failure ends the script: with `|| ...` behind them, or under `set -e`."""
     ends_on_failure = bool(re.search(r"^\s{0,9}set -\w{0,9}e|^#!.{0,60} -\w{0,9}e", text, re.MULTILINE))
     for test in _SHELL_TEST.finditer(text):
@@ -192,4 +204,4 @@ def _shell(text: str, token: str) -> Iterator[ChangedExpectation]:
         if rest.startswith("||") or (ends_on_failure and not rest):
             literal = test["literal"]
             new = f"{literal[:-1]}{token}{literal[-1]}" if literal[0] in "\"'" else f"{literal}{token}"
-            yield ChangedExpectation(f"{text[: test.start('literal')]}{new}{text[test.end('literal') :]}")
+            yield _Edit(test.start("literal"), test.end("literal"), new)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 FileReader = Callable[[str], bytes]  # the content of a file of a tree by its path; b"" if it is missing
 PlantKind = Literal["added test", "new file", "changed expectation", "canary"]
 
-MAX_BYTES = 1 << 19  # of a file that is read or changed
+MAX_BYTES = 1 << 18  # of a file that is read or changed
 _LETTERS = "abcdefgh"
 _TOKEN = re.compile(r"[a-z][a-z0-9]{9,31}")
 
