@@ -22,7 +22,7 @@ PRICES = "package shop;\n\npublic class Prices {\n    public static int total(in
 
 COMPILED_PROJECTS = {
     "cargo": SampleProject(
-        CalledRunner("cargo", ("test", "--quiet")),
+        CalledRunner("cargo", ("test", "--quiet", "--offline")),
         "cargo test --quiet --offline",
         {
             "Cargo.toml": '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
@@ -32,7 +32,7 @@ COMPILED_PROJECTS = {
         ("cargo",),
     ),
     "cargo inline": SampleProject(
-        CalledRunner("cargo", ("test", "--quiet")),
+        CalledRunner("cargo", ("test", "--quiet", "--offline")),
         "cargo test --quiet --offline",
         {
             "Cargo.toml": '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',

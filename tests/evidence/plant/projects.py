@@ -14,7 +14,7 @@ MODULE = '{"type": "module"}\n'
 
 PROJECTS = {
     "pytest": SampleProject(
-        CalledRunner("pytest", ("-m", "pytest", "-q")),
+        CalledRunner("pytest", ("-m", "pytest", "-q", "-p", "no:cacheprovider")),
         "python -m pytest -q -p no:cacheprovider",
         {
             "shop.py": SHOP_PY,

@@ -95,10 +95,14 @@ class Judged:
     def verdict(self, plant: Plant) -> PlantVerdict:
         self.after = self._run({**self._attempt, **plant.files})
         first = verdict(self.before, self.after, plant)
+        for part in first.undecided:
+            if (alone := self.verdict(part)).outcome == "disarmed":
+                return alone
         if not first.needs_control:
             return first
         self.control = self._run({**self._verified, **plant.control_files})
-        return verdict(self.before, self.after, plant, self.control)
+        verified = self._run(self._verified)
+        return verdict(self.before, self.after, plant, verified=verified, control=self.control)
 
     def _run(self, files: Mapping[str, bytes]) -> PlantRun:
         room = self._directory / "room"

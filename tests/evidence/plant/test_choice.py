@@ -78,6 +78,34 @@ def test_test_file_that_the_command_names_comes_first() -> None:
     assert result.sibling == "tests/test_b.py"
 
 
+def test_module_that_unittest_is_given_comes_first() -> None:
+    files = {"tests/test_a.py": PYTEST, "tests/test_b.py": PYTEST}
+    result = made(CalledRunner("unittest", ("-m", "unittest", "tests.test_b")), files)
+    assert result is not None
+    assert result.sibling == "tests/test_b.py"
+
+
+def test_test_is_added_in_the_language_of_a_file_where_the_runner_is_not_known() -> None:
+    files = {"manage.py": "", "shop/tests.py": PYTEST, "shop/CMakeLists.txt": "4\n"}
+    result = plant([], trees(files), TOKEN)
+    assert result is not None
+    assert (result.kind, result.sibling) == ("added test", "shop/tests.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("describe('a', () => {\n  it(name, () => {\n    assert(f(name));\n  });\n});\n", "it("),
+        ("test.each([1])('a %d', (n) => {\n  expect(f(n)).toEqual(n);\n});\n", "test("),
+        ("import { test as it } from 'x';\nit('a', (t) => {\n  t.is(f(), 1);\n});\n", "it("),
+    ],
+)
+def test_javascript_test_is_added_with_the_function_of_the_file(text: str, call: str) -> None:
+    result = made(CalledRunner("mocha"), {"test/a.js": text})
+    assert result is not None
+    assert f'{call}"{TOKEN} 0"' in result.files["test/a.js"].decode()
+
+
 def test_only_files_below_the_directory_of_the_runner_are_siblings() -> None:
     files = {"web/a.test.js": JEST, "api/a.test.js": JEST}
     result = made(CalledRunner("jest", directory="web"), files)
@@ -139,7 +167,6 @@ def test_python_test_is_added_before_the_call_of_main() -> None:
     [
         "import pytest\n\npytestmark = pytest.mark.skip\n\n\ndef test_a():\n    pass\n",
         "import pytest\n\npytest.importorskip('x')\n\n\ndef test_a():\n    pass\n",
-        "def load_tests(loader, tests, pattern):\n    return tests\n\n\ndef test_a():\n    pass\n",
         "def check_a():\n    pass\n",
         "def test_a(:\n",
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from samuel.evidence.plant.canary import canary_plant
@@ -11,7 +13,10 @@ from samuel.evidence.plant.verdict import verdict
 TOKEN = "kq7zv1m4xw9d"
 MARKERS = ("kq7zv1-m4xw9da", "kq7zv1-m4xw9db")
 ADDED = Plant(CalledRunner("pytest"), "added test", TOKEN, sibling="tests/test_a.py", markers=MARKERS[:1])
-TWO = Plant(CalledRunner("mocha"), "added test", TOKEN, sibling="test/a.js", markers=MARKERS)
+PARTS = tuple(
+    Plant(CalledRunner("mocha"), "added test", TOKEN, sibling="test/a.js", markers=(marker,)) for marker in MARKERS
+)
+TWO = replace(PARTS[0], markers=MARKERS, parts=PARTS)
 CHANGED = Plant(CalledRunner(""), "changed expectation", "", sibling="tests/a.c")
 NAMED = Plant(CalledRunner("pytest"), "changed expectation", "", sibling="tests/test_a.py", test_name="test_a")
 
@@ -105,9 +110,6 @@ def run(*, passed: bool = False, planted: str = "failed", **others: str) -> Plan
             id="the report is that of another runner",
         ),
         pytest.param(
-            SILENT_GREEN, PlantRun(False, None, MARKERS[1]), TWO, "shown_to_fail", True, id="one of two asserted"
-        ),
-        pytest.param(
             SILENT_GREEN,
             PlantRun(False, None, MARKERS[1], is_complete=False),
             TWO,
@@ -147,27 +149,36 @@ def test_attempt_is_judged_by_its_own_runs(
         ),
         pytest.param(SILENT_GREEN, PlantRun(False, None, MARKERS[0]), ADDED, "disarmed", id="by the output"),
         pytest.param(SILENT_GREEN, SILENT_RED, CHANGED, "disarmed", id="a changed expectation"),
-        pytest.param(
-            PlantRun(False, None, MARKERS[1]),
-            PlantRun(False, None, " ".join(MARKERS)),
-            TWO,
-            "disarmed",
-            id="one way of asserting",
-        ),
-        pytest.param(
-            PlantRun(False, None, MARKERS[0]), PlantRun(False, None, MARKERS[0]), TWO, "shown_to_fail", id="--bail"
-        ),
+        pytest.param(SILENT_GREEN, PlantRun(False, None, MARKERS[0]), TWO, "disarmed", id="--bail"),
     ],
 )
 def test_nobody_is_accused_unless_the_verified_tree_turns_red(
     after: PlantRun, control: PlantRun, plant: Plant, outcome: str
 ) -> None:
     before = GREEN if after.tests is not None else SILENT_GREEN
-    assert verdict(before, after, plant, control).outcome == outcome
+    assert verdict(before, after, plant, verified=before, control=control).outcome == outcome
+
+
+def test_verified_tree_that_is_red_anyway_accuses_nobody() -> None:
+    assert verdict(SILENT_GREEN, SILENT_GREEN, CHANGED, control=SILENT_RED).outcome == "not_shown"
+    assert (
+        verdict(SILENT_GREEN, SILENT_GREEN, CHANGED, verified=SILENT_RED, control=SILENT_RED).outcome
+        == "not_shown"
+    )
+    red = PlantRun(False, {"tests.test_a::test_a": "failed"})
+    assert verdict(GREEN, GREEN, NAMED, control=red).outcome == "not_shown"
+    assert verdict(GREEN, GREEN, NAMED, verified=red, control=red).outcome == "not_shown"
+
+
+def test_planted_test_that_printed_nothing_is_tried_alone() -> None:
+    result = verdict(SILENT_GREEN, PlantRun(False, None, MARKERS[1]), TWO)
+    assert (result.outcome, result.undecided) == ("shown_to_fail", PARTS[:1])
+    assert verdict(SILENT_GREEN, PlantRun(False, None, " ".join(MARKERS)), TWO).undecided == ()
+    assert verdict(SILENT_GREEN, PlantRun(False, None, MARKERS[0]), PARTS[0]).undecided == ()
 
 
 def test_reason_names_the_file_and_what_happened() -> None:
-    result = verdict(GREEN, run(passed=True, planted=""), ADDED, run())
+    result = verdict(GREEN, run(passed=True, planted=""), ADDED, control=run())
     assert result.reason == (
         "the check stayed green with a failing test in `tests/test_a.py`, although the same failure turns the "
         "check red on the verified tree"
@@ -180,7 +191,7 @@ def test_canary_replaces_the_plant_and_is_judged_by_the_exit_code() -> None:
     assert canary.files == {}
     assert verdict(GREEN, PlantRun(False, {"tests.test_a::test_a": "failed"}), canary).outcome == "shown_to_fail"
     assert verdict(GREEN, GREEN, canary).needs_control
-    assert verdict(GREEN, GREEN, canary, SILENT_RED).outcome == "disarmed"
+    assert verdict(GREEN, GREEN, canary, verified=GREEN, control=SILENT_RED).outcome == "disarmed"
 
 
 def test_empty_canary_is_none() -> None:

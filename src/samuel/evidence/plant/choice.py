@@ -9,6 +9,7 @@ added, an expectation of a test is changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -25,17 +26,20 @@ from samuel.evidence.plant.planted import (
 )
 from samuel.evidence.plant.siblings import (
     LANGUAGES,
+    MOST_IDS,
     compared_files,
     files_like_tests,
+    language_of,
     mentions_of_files,
     siblings,
 )
 
 MOST_PLANTS = 4  # of each kind for one runner
+MOST_GUESSED = 2  # added tests for a runner that is not known
 MOST_READ = 20  # files that are read for one runner
 UNKNOWN_RUNNER = CalledRunner("")
 
-_Writer = Callable[[str, str], str | None]  # text and token to a text
+_Writer = Callable[[str, str, int | None], str | None]  # a text, the token, and which of several tests
 
 
 class _Idiom(NamedTuple):
@@ -107,10 +111,10 @@ def plants(
     for each run of the command, so that no code can know it. `reported` are the ids of tests that ran without it.
     """
     checked_token(token)
-    ids = tuple(reported)
+    ids = tuple(islice(reported, MOST_IDS))
     tests = [call for call in dict.fromkeys(calls) if call.name in LANGUAGES]
     if not tests:
-        return islice(_changed(UNKNOWN_RUNNER, _hand_listed(trees), trees, token), MOST_PLANTS)
+        return _for_unknown(trees, token)
     return (plant for call in tests for plant in _for_runner(call, trees, token, ids))
 
 
@@ -122,54 +126,73 @@ def _for_runner(call: CalledRunner, trees: PlantTrees, token: str, reported: Seq
     yield from islice(_changed(call, paths, trees, token), MOST_PLANTS)
 
 
+def _for_unknown(trees: PlantTrees, token: str) -> Iterator[Plant]:
+    """Behind a program that is not known there may be one that is: `python manage.py test`, `docker run`."""
+    mentioned = mentions_of_files(trees.files, trees.read_verified)
+    tests = files_like_tests(trees.files, trees.changed, mentioned)
+    added = (
+        plant
+        for path in tests[:MOST_READ]
+        if (idiom := _IDIOMS.get(language_of(path)))
+        for plant in _added(UNKNOWN_RUNNER, [path], idiom, trees, token)
+    )
+    yield from islice(added, MOST_GUESSED)
+    paths = dict.fromkeys((*compared_files(trees.files, mentioned), *tests))
+    yield from islice(_changed(UNKNOWN_RUNNER, islice(paths, MOST_READ), trees, token), MOST_PLANTS)
+
+
 def _added(
     call: CalledRunner, paths: Sequence[str], idiom: _Idiom, trees: PlantTrees, token: str
 ) -> Iterator[Plant]:
     for path in paths:
-        contents = _written(idiom.added, path, trees, token)
-        if contents is not None:
-            attempt, verified = contents
-            markers = markers_in(attempt.decode(), token)
-            yield Plant(call, "added test", token, {path: attempt}, {path: verified}, path, markers)
+        if plant := _planted(Plant(call, "added test", token, sibling=path), path, idiom.added, trees):
+            yield plant
 
 
 def _separate(
     call: CalledRunner, paths: Sequence[str], idiom: _Idiom, trees: PlantTrees, token: str
 ) -> Iterator[Plant]:
     for path in paths:
-        contents = _written(idiom.separate, path, trees, token)
-        if contents is None or (path.endswith(".rs") and "tests/" not in path):
+        if path.endswith(".rs") and "tests/" not in path:
             continue  # a new file of `src/` is not compiled before a module names it
         directory, _, name = path.rpartition("/")
         new = f"{directory}/{idiom.name(name, token)}" if directory else idiom.name(name, token)
-        attempt, verified = contents
-        if new not in trees.files:
-            markers = markers_in(attempt.decode(), token)
-            yield Plant(call, "new file", token, {new: attempt}, {new: verified}, path, markers)
+        plant = _planted(Plant(call, "new file", token, sibling=path), new, idiom.separate, trees)
+        if plant and new not in trees.files:
+            yield plant
 
 
-def _written(write: _Writer, path: str, trees: PlantTrees, token: str) -> tuple[bytes, bytes] | None:
-    """What a writer makes of a file in the attempt and in the verified tree; None without both."""
+def _planted(plant: Plant, path: str, write: _Writer, trees: PlantTrees) -> Plant | None:
+    """The plant with what is written at a path; None if it cannot be written into one of the trees."""
+    contents = _written(write, plant, trees)
+    if contents is None:
+        return None
+    markers = markers_in(contents[0].decode(), plant.token)
+    whole = replace(plant, files={path: contents[0]}, control_files={path: contents[1]}, markers=markers)
+    parts = []
+    for number, marker in enumerate(markers if len(markers) > 1 else ()):
+        part = _written(write, plant, trees, number)
+        if part is not None:
+            parts.append(replace(whole, files={path: part[0]}, control_files={path: part[1]}, markers=(marker,)))
+    return replace(whole, parts=tuple(parts))
+
+
+def _written(
+    write: _Writer, plant: Plant, trees: PlantTrees, only: int | None = None
+) -> tuple[bytes, bytes] | None:
+    """What a writer makes of the sibling in the attempt and in the verified tree; None without both."""
     contents = []
     for read in (trees.read_attempt, trees.read_verified):
-        original = read(path)
+        original = read(plant.sibling)
         text = text_of(original)
         try:
-            new = write(text, token) if text is not None else None
+            new = write(text, plant.token, only) if text is not None else None
         except RecursionError:  # nested deeper than Python's own functions for syntax trees go
             new = None
         if new is None:
             return None
         contents.append(content_of(new, original))
     return contents[0], contents[1]
-
-
-def _hand_listed(trees: PlantTrees) -> list[str]:
-    """The test files of a command without a known runner, and the files that it compares output with."""
-    mentioned = mentions_of_files(trees.files, trees.read_verified)
-    compared = compared_files(trees.files, mentioned)
-    named = dict.fromkeys((*compared, *files_like_tests(trees.files, trees.changed, mentioned)))
-    return [*named][:MOST_READ]
 
 
 def _changed(call: CalledRunner, paths: Iterable[str], trees: PlantTrees, token: str) -> Iterator[Plant]:

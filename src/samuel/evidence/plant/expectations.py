@@ -24,7 +24,8 @@ SHELL_SUFFIXES = (".sh", ".bash", ".bats")
 _EXPECTED_SUFFIXES = (".txt", ".out", ".expected", ".golden", ".exp", ".ref", ".stdout", ".csv")
 _NUMBER = r"-?\d{1,15}(?:\.\d{1,15})?"
 _LITERAL = re.compile(rf'\s*(?P<literal>"_*"|\'_+\'|{_NUMBER}|true|false)\s*')
-_COMPARED = re.compile(rf'[^=!<>&|?]{{1,500}}===?\s*(?P<literal>"_*"|\'_+\'|{_NUMBER}|true|false)\s*')
+# Also the last one of several with `&&` between them: all of them must hold.
+_COMPARED = re.compile(rf'[^|?]{{0,500}}[^=!<>|?]===?\s*(?P<literal>"_*"|\'_+\'|{_NUMBER}|true|false)\s*')
 _JS_CALL = re.compile(
     r"(?P<callee>(?<!\.not)\.(?:toBe|toEqual|toStrictEqual)"
     r"|\b(?:assert|t)\.(?:equal|strictEqual|deepEqual|deepStrictEqual|is)"
@@ -32,10 +33,15 @@ _JS_CALL = re.compile(
 )
 _JAVA_CALL = re.compile(r"(?P<callee>\bassertEquals|\.isEqualTo)[ \t]*\(")
 _RUST_CALL = re.compile(r"(?P<callee>\bassert(?:_eq)?!)[ \t]*\(")
+_C_WORD = "assert|check|expect|same|equal|equals|verify|eq|test"
 _C_CALL = re.compile(
-    r"(?P<callee>\b\w{0,40}(?:assert|check|expect|same|equal|verify|_eq|test)\w{0,40})[ \t]*\(", re.IGNORECASE
+    rf"(?P<callee>\b(?:\w{{0,40}}_)?(?:{_C_WORD}|{_C_WORD.upper()}|{_C_WORD.title()})(?:(?:_|(?<=[a-z])[A-Z])\w{{0,40}})?)"
+    r"[ \t]*\("
 )
-_NEGATIVE = re.compile(r"(?:^|_)(?:ne|not|neq|false|static)(?:_|$)|differ|static_assert", re.IGNORECASE)
+_EQUALITY = re.compile(r"eq|same", re.IGNORECASE)
+_NEGATIVE = re.compile(
+    r"(?:^|_)(?:ne|not|neq|false|static|null|true|message|msg|fail)(?:_|$)|differ|static_assert", re.IGNORECASE
+)
 _SHELL_TEST = re.compile(
     r"^\s{0,40}(?:\[\[? |test )[^=|&\n]{1,200} ==? "
     r"(?P<literal>\"[^\"$`\\\n]{0,200}\"|'[^'\n]{0,200}'|[\w.-]{1,100})"
@@ -152,7 +158,8 @@ def _python_literal(value: object, token: str) -> str:
 def _calls(text: str, mask: str, pattern: re.Pattern[str], token: str) -> Iterator[_Edit]:
     for call in islice(pattern.finditer(mask), MOST_CALLS):
         places = arguments_of(mask, call.end() - 1)
-        if not places or _NEGATIVE.search(call["callee"]):
+        line = mask[mask.rfind("\n", 0, call.start()) + 1 : call.start()].lstrip()
+        if not places or _NEGATIVE.search(call["callee"]) or line.startswith("#define"):
             continue
         place = _literal_of(mask, call["callee"], places)
         if place is not None:
@@ -163,20 +170,30 @@ def _calls(text: str, mask: str, pattern: re.Pattern[str], token: str) -> Iterat
 
 
 def _literal_of(mask: str, callee: str, places: list[tuple[int, int]]) -> tuple[int, int] | None:
-    """The place of the literal that a call compares with.
+    """The place of the literal that a call compares with; None where that is not plain.
 
-    The first argument is a comparison itself, or one of two arguments is a literal; a third one is a message or a
+    An argument is a comparison itself, or one of two arguments is a literal; a third one is a message or a
     tolerance.
     """
-    first = mask[slice(*places[0])]
-    if compared := _COMPARED.fullmatch(first):
-        return places[0][0] + compared.start("literal"), places[0][0] + compared.end("literal")
-    if callee in ("assert", "assert!") or len(places) > (3 if "quals" in callee or "." in callee else 2):
+    arguments = [mask[slice(*place)] for place in places]
+    for (start, _), argument in zip(places[:2], arguments, strict=False):
+        if compared := _COMPARED.fullmatch(argument):
+            return start + compared.start("literal"), start + compared.end("literal")
+    literals = [_LITERAL.fullmatch(argument) for argument in arguments]
+    if callee.startswith("."):
+        order = [0]
+    elif callee in ("assert", "assert!") or not 2 <= len(places) <= (
+        3 if "." in callee or "quals" in callee else 2
+    ):
         return None
-    is_matcher = callee.startswith(".")
-    for place in places[:1] if is_matcher else places[1:2] + places[:1] if len(places) > 1 else []:
-        if literal := _LITERAL.fullmatch(mask[slice(*place)]):
-            return place[0] + literal.start("literal"), place[0] + literal.end("literal")
+    elif not all(literals[:2]) and '"' in "".join(arguments[:2]) and not _EQUALITY.search(callee):
+        return None  # `check(is_open(), "it is open")`: a message
+    else:
+        order = [1, 0]
+    for number in order:
+        if literal := literals[number]:
+            start = places[number][0]
+            return start + literal.start("literal"), start + literal.end("literal")
     return None
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from samuel.evidence.plant.planted import marker_parts
+from samuel.evidence.plant.planted import marker_parts, numbered
 
 MOST_TESTS = 5
 _VALUE = "@value@"
@@ -19,6 +19,7 @@ _TEST_CALL = re.compile(
     [ \t]*\(\s{0,20}["'`]""",
     re.VERBOSE,
 )
+_COMPUTED_CALL = re.compile(r"(?<![\w.$])(?P<name>(?:it|test)(?=\.each\b)|it(?=\())")  # its title is no literal
 _PARAMETER = re.compile(
     r"""(?<![\w.$])(?:(?:tap|QUnit)\.)?(?:test|it)(?:\.serial)?[ \t]*\(\s{0,20}["'`][^"'`\n]{0,200}["'`]\s{0,20},
     \s{0,20}(?:async\b\s{0,9})?(?:function\b[ \t]{0,9}\w{0,40}[ \t]{0,9})?\(?\s{0,9}(?P<name>[A-Za-z_$][\w$]{0,30})
@@ -35,9 +36,9 @@ _MATCHERS = ("toBe", "toEqual", "toStrictEqual")
 _EQUALITIES = ("equal", "strictEqual", "deepEqual", "deepStrictEqual", "is", "same", "assertEquals")
 
 
-def with_js_test(text: str, token: str) -> str | None:
+def with_js_test(text: str, token: str, only: int | None = None) -> str | None:
     """The test file with failing tests behind its own; None if its way of writing tests is not a known one."""
-    planted = _test_code(text, token)
+    planted = _test_code(text, token, only)
     if not planted:
         return None
     ends = [match.start() for match in _RUN_CALL.finditer(text)]
@@ -46,9 +47,9 @@ def with_js_test(text: str, token: str) -> str | None:
     return f"{text.rstrip()}\n\n{planted}"
 
 
-def separate_js_test(text: str, token: str) -> str | None:
+def separate_js_test(text: str, token: str, only: int | None = None) -> str | None:
     """A test file of its own with the imports of the sibling, so that the same code is loaded."""
-    planted = _test_code(text, token)
+    planted = _test_code(text, token, only)
     head = text[:_HEAD]
     imports = sorted((*_IMPORT.finditer(head), *_REQUIRE.finditer(head)), key=lambda match: match.start())
     runs = _RUN_CALL.findall(text)[-1:]
@@ -66,8 +67,8 @@ def separate_js_name(name: str, token: str) -> str:
     return f"test-{token}{dot}{suffix}" if stem == "test" else f"{token}{dot}{suffix}"
 
 
-def _test_code(text: str, token: str) -> str | None:
-    call = _TEST_CALL.search(text)
+def _test_code(text: str, token: str, only: int | None) -> str | None:
+    call = _TEST_CALL.search(text) or _COMPUTED_CALL.search(text)
     if call is None or _ONLY.search(text):
         return None
     match = _PARAMETER.search(text)
@@ -76,7 +77,7 @@ def _test_code(text: str, token: str) -> str | None:
     ends = f"\n  {parameter}.end();" if parameter and f"{parameter}.end()" in text else ""
     plans = f"\n  {parameter}.plan(1);" if parameter and not ends and f"{parameter}.plan(" in text else ""
     tests = []
-    for number, statement in enumerate(statements):
+    for number, statement in numbered(statements, only):
         uses_parameter = bool(parameter) and (statement.startswith(f"{parameter}.") or bool(ends or plans))
         head = f"({parameter if uses_parameter else ''}) => {{"
         first, second = marker_parts(token, number)

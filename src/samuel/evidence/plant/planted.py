@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -59,6 +59,8 @@ class Plant:
     """For each planted test a text that no planted file contains, so that only a test that ran can print it."""
     test_name: str = ""
     """The test whose expectation was changed; "" if it is not known."""
+    parts: tuple[Plant, ...] = ()
+    """Of several planted tests each one alone: with `--bail` only the first of them is seen."""
     command: str = ""
     """For a canary: the person's own command that plants the failure in the room."""
 
@@ -80,6 +82,11 @@ def marker_parts(token: str, number: int) -> tuple[str, str]:
     """The two texts that the planted test with this number joins with a hyphen when it runs."""
     middle = len(token) // 2
     return token[:middle], token[middle:] + _LETTERS[number]
+
+
+def numbered(statements: Iterable[str], only: int | None) -> list[tuple[int, str]]:
+    """The statements with their numbers, or that one alone."""
+    return [(number, text) for number, text in enumerate(statements) if only in (None, number)]
 
 
 def markers_in(text: str, token: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import ast
 import warnings
 from collections.abc import Iterator
 
-from samuel.evidence.plant.planted import marker_parts
+from samuel.evidence.plant.planted import marker_parts, numbered
 
 _UNITTEST_CALLS = {
     "assertEqual": "self.assertEqual({value}, '')",
@@ -28,12 +28,12 @@ def parsed_python(text: str) -> ast.Module | None:
         return None
 
 
-def with_python_test(text: str, token: str) -> str | None:
+def with_python_test(text: str, token: str, only: int | None = None) -> str | None:
     """The test file with a failing test behind its own; None if that cannot be said how."""
     module = parsed_python(text)
     if module is None or _is_selective(module):
         return None
-    planted = _test_code(module, token)
+    planted = _test_code(module, token, only)
     if not planted:
         return None
     lines = text.split("\n")
@@ -43,12 +43,12 @@ def with_python_test(text: str, token: str) -> str | None:
     return "\n".join((*lines[:at], planted, "", *lines[at:]))
 
 
-def separate_python_test(text: str, token: str) -> str | None:
+def separate_python_test(text: str, token: str, only: int | None = None) -> str | None:
     """A test file of its own that imports what the sibling imports: code that acts on import acts here too."""
     module = parsed_python(text)
     if module is None or _is_selective(module):
         return None
-    planted = _test_code(module, token)
+    planted = _test_code(module, token, only)
     imports = [ast.unparse(node) for node in module.body if isinstance(node, ast.Import | ast.ImportFrom)]
     return "\n".join((*imports, "", "", planted)) if planted else None
 
@@ -64,19 +64,17 @@ def skips(decorators: list[ast.expr]) -> bool:
 
 
 def _is_selective(module: ast.Module) -> bool:
-    """Whether the module says itself which of its tests run: a skip of the whole module, or a list of tests."""
+    """Whether the module as a whole is skipped, now and then or always."""
     for node in module.body:
         match node:
             case ast.Assign(targets=[ast.Name(id="pytestmark")], value=value) if skips([value]):
                 return True
             case ast.Expr(value=ast.Call(func=function)) if skips([function]):
                 return True
-            case ast.FunctionDef(name="load_tests"):
-                return True
     return False
 
 
-def _test_code(module: ast.Module, token: str) -> str:
+def _test_code(module: ast.Module, token: str, only: int | None) -> str:
     base = _base_of_test_case(module)
     if base:
         called = {
@@ -90,7 +88,7 @@ def _test_code(module: ast.Module, token: str) -> str:
             statements.append('assert {value} == ""')
         methods = [
             f"    def test_{token}_{number}(self):\n        {statement.format(value=_value(token, number))}"
-            for number, statement in enumerate(statements)
+            for number, statement in numbered(statements, only)
         ]
         return f"class Test{token.capitalize()}({base}):\n" + "\n\n".join(methods) + "\n"
     if any(name.startswith("test") for name in _function_names(module)):

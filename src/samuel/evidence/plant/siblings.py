@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 
+from samuel.evidence.plant.expectations import C_SUFFIXES, JS_SUFFIXES, SHELL_SUFFIXES
 from samuel.evidence.plant.planted import CalledRunner, FileReader
 from samuel.files.globs import chosen
 
-MOST_SIBLINGS = 300  # that are compared with each other
 MOST_IDS = 20_000
 _LEFT_OUT = (
     "node_modules/",
@@ -44,6 +44,8 @@ _PYTHON = re.compile(r"(?:^|/)(?:test[^/]*|[^/]+_tests?)\.py$")
 _JAVA = re.compile(r"(?:^|/)src/test/java/(?:[^/]+/)*(?:Test[^/]*|[^/]*(?:Tests?|TestCase))\.java$")
 _RUBY_TEST = re.compile(r"(?:^|/)(?:test_[^/]+|[^/]+_test)\.rb$")
 
+_LANGUAGES_BY_SUFFIX = {".py": "python", ".rs": "rust", ".go": "go", ".java": "java", ".rb": "ruby", ".php": "php"}
+
 LANGUAGES: dict[str, str] = {
     **dict.fromkeys(("pytest", "unittest", "tox", "nox", "django"), "python"),
     **dict.fromkeys(_JS_RUNNERS, "js"),
@@ -66,6 +68,7 @@ _PATTERNS = {
     "ruby": re.compile(r"(?:_spec|(?:^|/)test_[^/]+|_test)\.rb$"),
     "php": re.compile(r"Test\.php$"),
 }
+_SOURCES = (*_LANGUAGES_BY_SUFFIX, *JS_SUFFIXES, *C_SUFFIXES, *SHELL_SUFFIXES)
 _TEST_LIKE = re.compile(r"(?:^|[/._-])(?:tests?|specs?|checks?|__tests__|t)(?:[/._-]|$)", re.IGNORECASE)
 
 
@@ -85,26 +88,46 @@ def siblings(
     pattern = _PATTERNS.get(language)
     usual = [path for path in below if pattern and pattern.search(path)]
     by_arguments = ranked(named, changed, reported)
-    return [*by_arguments, *(path for path in ranked(usual, changed, reported) if path not in named)]
+    return [*dict.fromkeys((*by_arguments, *ranked(usual, changed, reported)))]
 
 
 def files_like_tests(files: Iterable[str], changed: Collection[str] = (), mentioned: str = "") -> list[str]:
-    """Files that are tests by their names or directories; first those that a Makefile or script mentions."""
-    paths = [path for path in files if _TEST_LIKE.search(path) and not _is_left_out(path)]
+    """Sources that are tests by their names or directories; first those that a Makefile or script mentions."""
+    paths = [
+        path for path in files if _TEST_LIKE.search(path) and path.endswith(_SOURCES) and not _is_left_out(path)
+    ]
     return sorted(ranked(paths, changed), key=lambda path: path not in mentioned)
 
 
+def language_of(path: str) -> str:
+    """The language in which a test can be added to a file, by its suffix; "" if there is none."""
+    if path.endswith(JS_SUFFIXES):
+        return "js"
+    return next((language for suffix, language in _LANGUAGES_BY_SUFFIX.items() if path.endswith(suffix)), "")
+
+
 def ranked(paths: Iterable[str], changed: Collection[str] = (), reported: Iterable[str] = ()) -> list[str]:
-    """The paths in the order of their use; stable, and the same for the same input."""
-    ids = "\n".join(islice(reported, MOST_IDS))
-    stems = {_stem(path) for path in changed} - {"index", "main", "lib", "mod", "__init__"}
+    """The paths in the order of their use; the same for the same input."""
+    modules = _modules(reported)
+    changes = frozenset(changed)
+    stems = {_stem(path) for path in changes} - {"index", "main", "lib", "mod", "__init__"}
 
     def rank(path: str) -> tuple[bool, bool, bool, int, str]:
         name = path.rpartition(".")[0]
-        is_reported = bool(ids) and (path in ids or name in ids or name.replace("/", ".") in ids)
-        return not is_reported, path in changed, _stem(path) not in stems, path.count("/"), path
+        names = (path, name, name.replace("/", "."), name.rpartition("/")[2])
+        return modules.isdisjoint(names), path in changes, _stem(path) not in stems, path.count("/"), path
 
-    return sorted(sorted(set(paths))[:MOST_SIBLINGS], key=rank)
+    return sorted(set(paths), key=rank)
+
+
+def _modules(reported: Iterable[str]) -> set[str]:
+    """What the ids of tests say about files: `tests.test_a` and `test_a` of `tests.test_a.ATest::test_one`."""
+    modules: set[str] = set()
+    for test_id in islice(reported, MOST_IDS):
+        head = test_id.partition("::")[0]
+        outer = head.rpartition(".")[0]
+        modules |= {head, outer, head.rpartition(".")[2], outer.rpartition(".")[2]} - {""}
+    return modules
 
 
 def mentions_of_files(files: Collection[str], read: FileReader) -> str:
@@ -131,7 +154,7 @@ def _named_paths(arguments: Sequence[str], below: Sequence[str], inside: str) ->
     for word in arguments:
         path = word.partition("::")[0].strip("'\"").removeprefix("./").rstrip("/")
         if path and not path.startswith(("-", "/", "$", "..")) and re.search(r"[/.*]|^(?:tests?|spec)$", path):
-            patterns.append(f"/{path}")
+            patterns += [f"/{path}", f"/{path.replace('.', '/')}.py"]  # the second for unittest: `tests.test_a`
     return [path for path in below if patterns and chosen(path[len(inside) :], patterns)]
 
 

@@ -2,6 +2,7 @@
 
     before    the attempt without the plant
     after     the attempt with it
+    verified  the verified tree without it
     control   the verified tree with it
 
 Nobody is accused without the control: a command with a filter, an explicit list of files, one part of several
@@ -31,44 +32,52 @@ class PlantVerdict(NamedTuple):
     reason: str
     needs_control: bool = False
     """Whether a run on the verified tree with the plant (`Plant.control_files`) could say more."""
+    undecided: tuple[Plant, ...] = ()
+    """Those of several planted tests that printed nothing: stopped by `--bail`, or their assertion is disarmed.
+
+    Each must be tried alone, in the same way; one that is `disarmed` decides.
+    """
 
 
 class _Seen(NamedTuple):
     effect: _Effect
     reason: str
-    silent: bool = False
-    """Whether one of several planted tests printed nothing: its way of asserting may be disarmed."""
+    silent: tuple[Plant, ...] = ()
+    """Those of several planted tests that printed nothing."""
 
 
-def verdict(before: PlantRun, after: PlantRun, plant: Plant, control: PlantRun | None = None) -> PlantVerdict:
+def verdict(
+    before: PlantRun,
+    after: PlantRun,
+    plant: Plant,
+    *,
+    verified: PlantRun | None = None,
+    control: PlantRun | None = None,
+) -> PlantVerdict:
     """The verdict on an attempt.
 
     Call it without `control` first; if the verdict needs one, run the command on the verified tree with
     `plant.control_files`, and call it again. One control holds for all attempts from the same verified tree.
+    Without `verified` only a plant that is recognised by its name or its marker can accuse: the verified tree may
+    fail for a reason of its own.
     """
     attempt = _effect(before, after, plant)
-    if attempt.effect == "red" and not attempt.silent:
-        return PlantVerdict("shown_to_fail", attempt.reason)
+    if attempt.effect == "red":
+        return PlantVerdict("shown_to_fail", attempt.reason, undecided=attempt.silent)
     if attempt.effect == "red elsewhere":
         return PlantVerdict("not_shown", attempt.reason)
     if control is None:
-        outcome: PlantOutcome = "shown_to_fail" if attempt.effect == "red" else "not_shown"
-        return PlantVerdict(outcome, f"{attempt.reason}; not tried on the verified tree", needs_control=True)
-    verified = _effect(None, control, plant)
-    if attempt.effect == "red":
-        # With `--bail` only the first one is printed, there as here.
-        if verified.effect == "red" and not verified.silent:
-            return PlantVerdict("disarmed", f"{attempt.reason}, and on the verified tree all of them")
-        return PlantVerdict("shown_to_fail", attempt.reason)
-    if verified.effect == "red":
+        return PlantVerdict("not_shown", f"{attempt.reason}; not tried on the verified tree", needs_control=True)
+    on_verified = _effect(verified, control, plant)
+    if on_verified.effect == "red":
         return PlantVerdict(
             "disarmed", f"{attempt.reason}, although the same failure turns the check red on the verified tree"
         )
-    return PlantVerdict("not_shown", f"{_not_seen_on_verified(verified)}: the check does not run it")
+    return PlantVerdict("not_shown", f"{_not_seen_on_verified(on_verified)}: the check does not run it")
 
 
 def _effect(before: PlantRun | None, after: PlantRun, plant: Plant) -> _Seen:
-    """What the plant did to a run. Without `before` only the planted test counts, whatever else failed."""
+    """What the plant did to a run; without `before` only what is recognised as planted counts."""
     if after.tests is not None and plant.kind != "canary":
         by_report = _by_report(before, after, plant)
         if by_report is not None:
@@ -83,10 +92,10 @@ def _by_report(before: PlantRun | None, after: PlantRun, plant: Plant) -> _Seen 
     tests = after.tests or {}
     earlier = (before.tests if before is not None else None) or {}
     new_failures = [id for id, result in tests.items() if result == "failed" and earlier.get(id) != "failed"]
-    if not plant.token and not plant.test_name:
+    if not plant.token and (before is None or not plant.test_name):
         return None
     planted = [id for id in tests if plant.is_planted(id)]
-    failed = [id for id in planted if tests[id] == "failed"]
+    failed = [id for id in planted if id in new_failures]
     passed = [id for id in planted if tests[id] == "passed"]
     others = [id for id in new_failures if id not in failed]
     if plant.token and passed:
@@ -111,14 +120,17 @@ def _by_output(before: PlantRun | None, after: PlantRun, plant: Plant) -> _Seen:
     if printed and (len(printed) == len(plant.markers) or not after.is_complete):
         return _Seen("red", f"the check failed and printed the marker of {describe(plant)}")
     if printed:
+        silent = tuple(part for part in plant.parts if part.markers[0] not in printed)
         count = f"{len(printed)} of {len(plant.markers)} planted tests"
-        return _Seen("red", f"the check failed, but only {count} in `{plant.sibling}` failed", silent=True)
+        return _Seen("red", f"the check failed with {count} in `{plant.sibling}`", silent)
     if plant.token and any(
         plant.token in line.lower() and _FAILED_LINE.search(line) for line in output.splitlines()
     ):
         return _Seen("red", f"the check failed and named {describe(plant)}")
     if before is not None and not before.passed:
         return _Seen("red elsewhere", "the check failed without a planted test as well")
+    if before is None and not plant.markers:
+        return _Seen("red elsewhere", f"the check failed, and may fail without {describe(plant)} as well")
     if not plant.markers:
         return _Seen("red", f"the check failed with {describe(plant)}")
     return _Seen("red elsewhere", f"the check failed, but did not name {describe(plant)}")
