@@ -31,7 +31,9 @@ def trees(files: Mapping[str, str], changes: Mapping[str, str] | None = None) ->
     )
 
 
-def made(call: CalledRunner, files: Mapping[str, str], changes: Mapping[str, str] | None = None) -> Plant | None:
+def first_plant(
+    call: CalledRunner, files: Mapping[str, str], changes: Mapping[str, str] | None = None
+) -> Plant | None:
     return plant([call], trees(files, changes), TOKEN)
 
 
@@ -56,7 +58,7 @@ def made(call: CalledRunner, files: Mapping[str, str], changes: Mapping[str, str
 def test_failing_test_is_added_to_a_test_file_of_the_verified_tree(
     runner: str, files: dict[str, str], changes: dict[str, str], sibling: str
 ) -> None:
-    result = made(CalledRunner(runner), files, changes)
+    result = first_plant(CalledRunner(runner), files, changes)
     assert result is not None
     assert (result.kind, result.sibling, [*result.files]) == ("added test", sibling, [sibling])
     assert result.files[sibling].decode().startswith(files[sibling].rstrip().removesuffix("}").rstrip())
@@ -73,14 +75,14 @@ def test_test_file_that_a_report_names_comes_first() -> None:
 
 def test_test_file_that_the_command_names_comes_first() -> None:
     files = {"tests/test_a.py": PYTEST, "tests/test_b.py": PYTEST}
-    result = made(CalledRunner("pytest", ("-q", "tests/test_b.py::test_a")), files)
+    result = first_plant(CalledRunner("pytest", ("-q", "tests/test_b.py::test_a")), files)
     assert result is not None
     assert result.sibling == "tests/test_b.py"
 
 
 def test_module_that_unittest_is_given_comes_first() -> None:
     files = {"tests/test_a.py": PYTEST, "tests/test_b.py": PYTEST}
-    result = made(CalledRunner("unittest", ("-m", "unittest", "tests.test_b")), files)
+    result = first_plant(CalledRunner("unittest", ("-m", "unittest", "tests.test_b")), files)
     assert result is not None
     assert result.sibling == "tests/test_b.py"
 
@@ -101,14 +103,14 @@ def test_test_is_added_in_the_language_of_a_file_where_the_runner_is_not_known()
     ],
 )
 def test_javascript_test_is_added_with_the_function_of_the_file(text: str, call: str) -> None:
-    result = made(CalledRunner("mocha"), {"test/a.js": text})
+    result = first_plant(CalledRunner("mocha"), {"test/a.js": text})
     assert result is not None
     assert f'{call}"{TOKEN} 0"' in result.files["test/a.js"].decode()
 
 
 def test_only_files_below_the_directory_of_the_runner_are_siblings() -> None:
     files = {"web/a.test.js": JEST, "api/a.test.js": JEST}
-    result = made(CalledRunner("jest", directory="web"), files)
+    result = first_plant(CalledRunner("jest", directory="web"), files)
     assert result is not None
     assert result.sibling == "web/a.test.js"
 
@@ -155,7 +157,7 @@ def test_new_python_file_imports_what_its_sibling_imports(text: str, kept_part: 
 def test_python_test_is_added_before_the_call_of_main() -> None:
     text = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        pass\n\n\n"
     text += "unittest.main()\n"
-    result = made(CalledRunner("unittest"), {"test_a.py": text})
+    result = first_plant(CalledRunner("unittest"), {"test_a.py": text})
     assert result is not None
     content = result.files["test_a.py"].decode()
     assert content.index(TOKEN) < content.index("unittest.main()")
@@ -172,11 +174,11 @@ def test_python_test_is_added_before_the_call_of_main() -> None:
     ],
 )
 def test_nothing_is_added_to_a_file_that_chooses_its_own_tests(text: str) -> None:
-    assert made(CalledRunner("pytest"), {"test_a.py": text}) is None
+    assert first_plant(CalledRunner("pytest"), {"test_a.py": text}) is None
 
 
 def test_line_ends_of_a_file_stay_as_they_are() -> None:
-    result = made(CalledRunner("pytest"), {"test_a.py": PYTEST.replace("\n", "\r\n")})
+    result = first_plant(CalledRunner("pytest"), {"test_a.py": PYTEST.replace("\n", "\r\n")})
     assert result is not None
     content = result.files["test_a.py"]
     assert content.count(b"\n") == content.count(b"\r\n") > 3
@@ -184,7 +186,7 @@ def test_line_ends_of_a_file_stay_as_they_are() -> None:
 
 def test_control_has_the_file_of_the_verified_tree() -> None:
     changed = PYTEST + "\n\ndef test_more():\n    pass\n"
-    result = made(CalledRunner("pytest"), {"test_a.py": PYTEST}, {"test_a.py": changed})
+    result = first_plant(CalledRunner("pytest"), {"test_a.py": PYTEST}, {"test_a.py": changed})
     assert result is not None
     assert b"test_more" in result.files["test_a.py"]
     assert b"test_more" not in result.control_files["test_a.py"]

@@ -164,20 +164,20 @@ def _separate(
 
 def _planted(plant: Plant, path: str, write: _Writer, trees: PlantTrees) -> Plant | None:
     """The plant with what is written at a path; None if it cannot be written into one of the trees."""
-    contents = _written(write, plant, trees)
+    contents = _both_contents(write, plant, trees)
     if contents is None:
         return None
     markers = markers_in(contents[0].decode(), plant.token)
     whole = replace(plant, files={path: contents[0]}, control_files={path: contents[1]}, markers=markers)
     parts = []
     for number, marker in enumerate(markers if len(markers) > 1 else ()):
-        part = _written(write, plant, trees, number)
+        part = _both_contents(write, plant, trees, number)
         if part is not None:
             parts.append(replace(whole, files={path: part[0]}, control_files={path: part[1]}, markers=(marker,)))
     return replace(whole, parts=tuple(parts))
 
 
-def _written(
+def _both_contents(
     write: _Writer, plant: Plant, trees: PlantTrees, only: int | None = None
 ) -> tuple[bytes, bytes] | None:
     """What a writer makes of the sibling in the attempt and in the verified tree; None without both."""

@@ -96,7 +96,8 @@ def files_like_tests(files: Iterable[str], changed: Collection[str] = (), mentio
     paths = [
         path for path in files if _TEST_LIKE.search(path) and path.endswith(_SOURCES) and not _is_left_out(path)
     ]
-    return sorted(ranked(paths, changed), key=lambda path: path not in mentioned)
+    words = set(re.split(r"[\s\"'=:;,()$]+", mentioned))
+    return sorted(ranked(paths, changed), key=lambda path: words.isdisjoint((path, path.rpartition("/")[2])))
 
 
 def language_of(path: str) -> str:
@@ -145,7 +146,8 @@ def compared_files(files: Collection[str], text: str) -> list[str]:
         if re.search(r"\b(?:diff|cmp)\b", line)
         for word in line.split()
     )
-    return [word for word in dict.fromkeys(words) if word in files]
+    paths = frozenset(files)
+    return [word for word in dict.fromkeys(words) if word in paths]
 
 
 def _named_paths(arguments: Sequence[str], below: Sequence[str], inside: str) -> list[str]:

@@ -39,7 +39,7 @@ class PlantVerdict(NamedTuple):
     """
 
 
-class _Seen(NamedTuple):
+class _PlantEffect(NamedTuple):
     effect: _Effect
     reason: str
     silent: tuple[Plant, ...] = ()
@@ -76,64 +76,66 @@ def verdict(
     return PlantVerdict("not_shown", f"{_not_seen_on_verified(on_verified)}: the check does not run it")
 
 
-def _effect(before: PlantRun | None, after: PlantRun, plant: Plant) -> _Seen:
+def _effect(before: PlantRun | None, after: PlantRun, plant: Plant) -> _PlantEffect:
     """What the plant did to a run; without `before` only what is recognised as planted counts."""
     if after.tests is not None and plant.kind != "canary":
         by_report = _by_report(before, after, plant)
         if by_report is not None:
             return by_report
     if after.passed:
-        return _Seen("green", f"the check stayed green with {describe(plant)}")
+        return _PlantEffect("green", f"the check stayed green with {describe(plant)}")
     return _by_output(before, after, plant)
 
 
-def _by_report(before: PlantRun | None, after: PlantRun, plant: Plant) -> _Seen | None:
+def _by_report(before: PlantRun | None, after: PlantRun, plant: Plant) -> _PlantEffect | None:
     """What the report says; None if it has nothing about the plant."""
     tests = after.tests or {}
     earlier = (before.tests if before is not None else None) or {}
-    new_failures = [id for id, result in tests.items() if result == "failed" and earlier.get(id) != "failed"]
+    new_failures = {id for id, result in tests.items() if result == "failed" and earlier.get(id) != "failed"}
     if not plant.token and (before is None or not plant.test_name):
         return None
     planted = [id for id in tests if plant.is_planted(id)]
     failed = [id for id in planted if id in new_failures]
     passed = [id for id in planted if tests[id] == "passed"]
-    others = [id for id in new_failures if id not in failed]
+    others = [id for id in tests if id in new_failures and not plant.is_planted(id)]
     if plant.token and passed:
-        return _Seen("passed", f"the planted test `{passed[0]}` must fail, and passed")
+        return _PlantEffect("passed", f"the planted test `{passed[0]}` must fail, and passed")
     if before is not None and before.tests is not None and others:
-        return _Seen("red elsewhere", f"other tests failed with {describe(plant)}: {listed(others, MOST_NAMED)}")
+        return _PlantEffect(
+            "red elsewhere", f"other tests failed with {describe(plant)}: {listed(others, MOST_NAMED)}"
+        )
     if failed and not after.passed:
-        return _Seen("red", f"`{failed[0]}` failed, as planted")
+        return _PlantEffect("red", f"`{failed[0]}` failed, as planted")
     if failed:
-        return _Seen("green", f"`{failed[0]}` failed, as planted, but the check ended with exit code 0")
+        return _PlantEffect("green", f"`{failed[0]}` failed, as planted, but the check ended with exit code 0")
     if after.passed:
-        return _Seen("green", f"the check stayed green with {describe(plant)}")
+        return _PlantEffect("green", f"the check stayed green with {describe(plant)}")
     if plant.token:  # the report may be that of another runner of the same command
         return None
-    return _Seen("red elsewhere", f"the check failed, but {describe(plant)} is not in its report")
+    return _PlantEffect("red elsewhere", f"the check failed, but {describe(plant)} is not in its report")
 
 
-def _by_output(before: PlantRun | None, after: PlantRun, plant: Plant) -> _Seen:
+def _by_output(before: PlantRun | None, after: PlantRun, plant: Plant) -> _PlantEffect:
     """A red run without a report: by what was printed, or by the exit code where a plant can print nothing."""
     output = without_control_sequences(after.output)
     printed = [marker for marker in plant.markers if marker in output]
     if printed and (len(printed) == len(plant.markers) or not after.is_complete):
-        return _Seen("red", f"the check failed and printed the marker of {describe(plant)}")
+        return _PlantEffect("red", f"the check failed and printed the marker of {describe(plant)}")
     if printed:
         silent = tuple(part for part in plant.parts if part.markers[0] not in printed)
         count = f"{len(printed)} of {len(plant.markers)} planted tests"
-        return _Seen("red", f"the check failed with {count} in `{plant.sibling}`", silent)
+        return _PlantEffect("red", f"the check failed with {count} in `{plant.sibling}`", silent)
     if plant.token and any(
         plant.token in line.lower() and _FAILED_LINE.search(line) for line in output.splitlines()
     ):
-        return _Seen("red", f"the check failed and named {describe(plant)}")
+        return _PlantEffect("red", f"the check failed and named {describe(plant)}")
     if before is not None and not before.passed:
-        return _Seen("red elsewhere", "the check failed without a planted test as well")
+        return _PlantEffect("red elsewhere", "the check failed without a planted test as well")
     if before is None and not plant.markers:
-        return _Seen("red elsewhere", f"the check failed, and may fail without {describe(plant)} as well")
+        return _PlantEffect("red elsewhere", f"the check failed, and may fail without {describe(plant)} as well")
     if not plant.markers:
-        return _Seen("red", f"the check failed with {describe(plant)}")
-    return _Seen("red elsewhere", f"the check failed, but did not name {describe(plant)}")
+        return _PlantEffect("red", f"the check failed with {describe(plant)}")
+    return _PlantEffect("red elsewhere", f"the check failed, but did not name {describe(plant)}")
 
 
 def describe(plant: Plant) -> str:
@@ -147,7 +149,7 @@ def describe(plant: Plant) -> str:
     return f"a failing test in `{plant.sibling}`"
 
 
-def _not_seen_on_verified(verified: _Seen) -> str:
+def _not_seen_on_verified(verified: _PlantEffect) -> str:
     if verified.effect == "red elsewhere":
         return f"on the verified tree {verified.reason}"
     return f"{verified.reason}, and on the verified tree too"
