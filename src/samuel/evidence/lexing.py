@@ -50,7 +50,11 @@ _STRINGS: dict[str, tuple[str, ...]] = {
     "d": (r"`[^`]*+`", r'r"[^"]*+"', r'"(?:[^"\\]++|\\.)*+"', _CHARACTER),
 }
 _EXTRA_COMMENTS = {"php": r"|(?P<hash>\#(?!\[)[^\n]*+)", "css": "", "d": ""}
-_WORDS = {"c": r"[A-Za-z_$][\w$]*+|\d(?:'?[\w.])*+", "rust": r"r#\w++|'[A-Za-z_]\w*+(?!')|\w++"}
+_WORDS = {
+    "kotlin": r"`[^`\n]*+`|[\w$]++",
+    "c": r"[A-Za-z_$][\w$]*+|\d(?:'?[\w.])*+",
+    "rust": r"r#\w++|'[A-Za-z_]\w*+(?!')|\w++",
+}
 _NESTED = {"rust": ("/*", "*/"), "kotlin": ("/*", "*/"), "d": ("/+", "+/")}
 
 FAMILIES = {
