@@ -27,6 +27,7 @@ test/runtests.jl
 """
 
 OTHERS = """
+src/lost_tests.py config/place_spec.py
 cart.py src/cart.ts src/shop/cart.py lib/cart.rb README.md src/main/java/shop/TestContext.java src/contest.py
 src/latest.py src/attestation.rs node_modules/jest/test/a.js vendor/pkg/a_test.go
 .github/workflows/unit-tests.yml src/testing/fakes.py numpy/testing/utils.py features/login/form.tsx

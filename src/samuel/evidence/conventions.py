@@ -42,6 +42,8 @@ _CODE = (
     rf"(?:{_SCRIPTS}|py|pyx|rs|go|rb|pl|pm|php|lua|sh|bash|zsh|fish|c|h|cc|cpp|cxx|hpp|m|mm|java|kt|kts|scala|groovy|cs"
     r"|fs|vb|swift|dart|ex|exs|erl|clj|cljs|cljc|hs|ml|jl|r|R|d|zig|nim|cr|elm|sql|ps1|sol|v|sv|f90|adb|el|lisp|scm)"
 )
+# pytest and unittest do not collect these by themselves; sources have names like `lost_tests.py`, `place_spec.py`.
+_PYTHON_SOURCE = re.compile(r"(?!test)\w*_(?:tests|specs?)\.py")
 _FILES = re.compile(
     rf"""
       test_[^/]*\.\w+ | [^/]*[._-]tests?\.\w+ | [^/]*[._-](?:specs?|e2e)\.{_CODE} | tests?\.{_CODE}
@@ -77,7 +79,7 @@ def is_test_file(path: str, patterns: Sequence[str] = ()) -> bool:
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if not parts or not _NEVER.isdisjoint(parts[:-1]) or "/src/main/" in f"/{path}":
         return False
-    if _FILES.fullmatch(parts[-1]) or _CUCUMBER.search(path):
+    if (_FILES.fullmatch(parts[-1]) and not _PYTHON_SOURCE.fullmatch(parts[-1])) or _CUCUMBER.search(path):
         return True
     return _is_below_tests(parts[:-1]) or (bool(patterns) and chosen(path, patterns))
 
