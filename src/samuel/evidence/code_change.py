@@ -1,19 +1,157 @@
-"""Whether a change of a file has code in it."""
+"""Whether a change of a file has code in it, or only comments, blank lines, docstrings and formatting.
+
+A change without code is never proven, and a claim with nothing else is sent back. So doubt counts as code: a
+language that is not here, a text that is not understood, data files.
+"""
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Callable
+
+from samuel.evidence.lexing import family_of, tokens
+
+MAX_CHARACTERS = 1 << 20
+
+_PROSE = frozenset(("md", "markdown", "rst", "adoc", "asciidoc", "textile", "org", "txt", "tex", "pod", "rdoc"))
+_PROSE_NAMES = re.compile(
+    r"(?:README|LICEN[CS]E|CHANGE(?:S|LOG)?|HISTORY|NEWS|AUTHORS|CONTRIBUTORS|COPYING|NOTICE|TODO|NOTES|CREDITS"
+    r"|THANKS|SECURITY|CONTRIBUTING|CODE_OF_CONDUCT)(?:[.-]\w+)*"
+)
+# Text that programs read all the same.
+_READ_TEXT = re.compile(
+    r"(?:requirements|constraints)[\w.-]*\.txt|CMakeLists\.txt|(?:robots|humans|ads|llms)\.txt"
+)
+_READ_BELOW = frozenset(
+    (
+        "src",
+        "lib",
+        "app",
+        "data",
+        "resources",
+        "assets",
+        "templates",
+        "prompts",
+        "static",
+        "public",
+        "skills",
+        "content",
+    )
+)
+# What is left by running things, and no work of anybody.
+_LEFTOVERS = re.compile(
+    r"(?:.*/)?(?:__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|node_modules|\.idea|\.vscode)/.*"
+    r"|.*\.(?:pyc|pyo|log|orig|rej|bak|swp|swo|tmp|class|o|obj)|.*~|(?:.*/)?(?:\.DS_Store|Thumbs\.db)"
+)
+# Languages in which a line that begins with this is a comment, and a line end matters.
+_LINE_COMMENTS = {
+    extension: mark
+    for mark, extensions in {
+        "#": "rb rake sh bash zsh ksh fish pl pm r ex exs jl nim cr tcl ps1 awk sed graphql gql yml yaml toml ini "
+        "cfg properties env conf tf hcl mk gitignore dockerignore editorconfig",
+        "--": "sql lua hs elm adb ads vhd vhdl purs",
+        ";": "clj cljs cljc el lisp scm rkt asm s",
+        "%": "erl hrl m4 sty",
+        '"': "vim",
+        "!": "f90 f95 f03",
+        "'": "vb bas",
+    }.items()
+    for extension in extensions.split()
+}
+_LINE_COMMENT_NAMES = {
+    "Makefile": "#",
+    "makefile": "#",
+    "GNUmakefile": "#",
+    "Dockerfile": "#",
+    "Rakefile": "#",
+    "Gemfile": "#",
+}
+# Texts of several lines, in which a line like a comment is none.
+_LONG_TEXT = re.compile(
+    r"<<[-~]?['\"]?\w|\"\"\"|'''|\[=*\["
+    r"|[|>][-+]?\d?\s*$|\\\n|=begin|__END__|\{-|--\[\[|#\|",
+    re.MULTILINE,
+)
+_MARKUP = frozenset(("html", "htm", "xml", "svg", "vue", "svelte", "xhtml"))
+_MARKUP_COMMENT = re.compile(r"<!--(?:[^-]++|-(?!->))*+-->")
+
 
 def has_code(path: str, old: str, new: str) -> bool:
-    """False if only comments, blank lines or documentation changed."""
-    return _code(path, old) != _code(path, new)
+    """Whether the change of this file from `old` to `new` changes more than comments and formatting.
+
+    A missing file is "". A documentation file has no code, also one that is new.
+    """
+    if old == new or _is_prose(path) or _LEFTOVERS.fullmatch(path):
+        return False
+    plain = _reader(path)
+    if plain is None or max(len(old), len(new)) > MAX_CHARACTERS or "\0" in old or "\0" in new:
+        return True
+    before, after = plain(old), plain(new)
+    if before is None or after is None:
+        return True
+    return before != after
 
 
-def is_document(path: str) -> bool:
-    return path.endswith((".md", ".rst", ".txt"))
+def _is_prose(path: str) -> bool:
+    directory, _, name = path.rpartition("/")
+    if _PROSE_NAMES.fullmatch(name):
+        return True
+    extension = name.rpartition(".")[2].lower() if "." in name else ""
+    return extension in _PROSE and not _READ_TEXT.fullmatch(name) and _READ_BELOW.isdisjoint(directory.split("/"))
 
 
-def _code(path: str, text: str) -> list[str]:
-    if is_document(path):
-        return []
-    lines = (line.partition("#")[0].strip() for line in text.splitlines())
-    return [line for line in lines if line]
+def _reader(path: str) -> Callable[[str], object | None] | None:
+    """What gives the code of a text of this kind, to be compared; None for a file whose every byte counts."""
+    name = path.rpartition("/")[2]
+    extension = name.rpartition(".")[2].lower() if "." in name else ""
+    if extension in ("py", "pyi", "pyw"):
+        return _python_code
+    if (family := family_of(path)) is not None:
+        return lambda text: _tokens(text, family)
+    if extension in _MARKUP:
+        return lambda text: [line.strip() for line in _MARKUP_COMMENT.sub("", text).split("\n") if line.strip()]
+    mark = _LINE_COMMENT_NAMES.get(name) or _LINE_COMMENTS.get(extension)
+    return (lambda text: _lines(text, mark)) if mark else None
+
+
+def _python_code(text: str) -> object | None:
+    """The syntax tree without docstrings; in a module that reads docstrings, with them."""
+    try:
+        module = ast.parse(text)
+        if "__doc__" not in text:
+            for node in ast.walk(module):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                    _remove_docstring(node)
+        return ast.dump(module)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+def _remove_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    match node.body[:1]:
+        case [ast.Expr(value=ast.Constant(value=str()))]:
+            node.body = node.body[1:] or [ast.Pass()]
+
+
+def _tokens(text: str, family: str) -> object | None:
+    scanned = tokens(text, family)
+    if scanned is None:
+        return None
+    return [text[token.start : token.end] for token in scanned if token.kind != "comment"]
+
+
+def _lines(text: str, mark: str) -> object | None:
+    """The lines that are no comments. None if there may be a text of several lines, with such a line in it."""
+    if _LONG_TEXT.search(text):
+        return None
+    lines = (_without_comment(line, mark) for line in text.split("\n"))
+    return [line for line in lines if line.strip()]
+
+
+def _without_comment(line: str, mark: str) -> str:
+    """A line without a comment at its end, unless it has quotes, in which the mark may be a character."""
+    if line.lstrip().startswith(mark) and not line.startswith("#!"):
+        return ""
+    code, separator, _ = line.partition(f" {mark}")
+    return (code if separator and not set("\"'`/%?\\$") & set(line) else line).rstrip()

@@ -1,0 +1,282 @@
+"""The tests of a file in a language with braces, by the functions, macros and annotations of its runners."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from samuel.evidence.lexing import masked
+from samuel.evidence.softening.outline import CaseOutline, CaseState, FileOutline
+
+MAX_CASES = 20_000
+
+_QUOTED = r"""(?P<title>"[^"\n]*"|'[^'\n]*'|`[^`\n]*`)"""
+_JS_STARTS = (
+    rf"(?<![\w.$])(?P<word>x?(?:it|test|specify)|fit|bench)(?P<modes>(?:\.\w+)*)\s*\(\s*{_QUOTED}"
+    r"|(?<![\w.$])(?P<subtest>t\.test)\s*\(\s*(?P<subtitle>\"[^\"\n]*\"|'[^'\n]*')"
+)
+_JS_GROUPS = rf"(?<![\w.$])(?P<word>x?(?:describe|context|suite)|fdescribe)(?P<modes>(?:\.\w+)*)\s*\(\s*{_QUOTED}"
+_JS_TABLES = r"(?<![\w.$])(?P<word>x?(?:it|test|describe))(?P<modes>(?:\.\w+)*\.each)\s*\("
+_ATTRIBUTES = r"(?P<marks>(?:#\[[^\[\]]{0,300}(?:\[[^\[\]]{0,200}\][^\[\]]{0,100})?\]\s*){1,20})"
+_ANNOTATED = r"(?P<marks>(?:@\w++(?:\([^()]{0,500}\))?\s++|\[[^\[\]\n]{1,300}\]\s*+){1,20})"
+_MODIFIERS = r"(?:(?:public|private|protected|internal|static|final|async|override|suspend|virtual|open)\s++)*+"
+
+
+class _Rules(NamedTuple):
+    starts: re.Pattern[str]
+    """A test; its group `name` or `title` is its name, `marks` what is written before it."""
+    is_test: re.Pattern[str] | None
+    """What `marks` or the name must have to make it a test."""
+    skips: re.Pattern[str]
+    """In the marks or in the body at its own level."""
+    asserts: re.Pattern[str]
+
+
+_COMMON_ASSERTS = r"\b(?:assert|expect|require|verify|check|should|fail)\w*\s*[.(!]|\.(?:should|must)\b"
+_RULES = {
+    "javascript": _Rules(
+        re.compile(_JS_STARTS),
+        None,
+        re.compile(r"(?:\bthis|\bt|\bctx|\bcontext)\.skip\s*\(|(?<![\w.])skip\s*\(|\btest\.skip\(\s*\)"),
+        re.compile(
+            r"(?<![\w.$])(?:expect|assert|should)\b\s*[.(]|\.should\b"
+            r"|\bt\.(?!test\b|plan\b|end\b|skip\b|log\b|context\b|teardown\b|timeout\b)\w+\s*\("
+        ),
+    ),
+    "rust": _Rules(
+        re.compile(rf"{_ATTRIBUTES}(?:pub(?:\([^()]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*fn\s+(?P<name>\w+)"),
+        re.compile(r"#\[\s*(?:\w+::)*(?:test|rstest|test_case|bench|quickcheck|proptest|case)\b|_test\b"),
+        re.compile(r"#\[\s*(?:ignore|cfg\(any\(\))"),
+        re.compile(
+            r"\b(?:debug_)?assert\w*!|\bpanic!|\bunreachable!|\bprop_assert\w*!|\.unwrap(?:_err)?\(\)"
+            r"|\.expect(?:_err)?\("
+        ),
+    ),
+    "java": _Rules(
+        re.compile(
+            rf"{_ANNOTATED}{_MODIFIERS}(?:<[^<>]{{0,80}}>\s*)?"
+            rf"(?:fun\s+(?P<quoted>`[^`\n]+`|\w+)|[\w.<>\[\]?, ]{{1,80}}?\s(?P<name>\w+))\s*\("
+            r"|\bvoid\s+(?P<plain>test\w*)\s*\("
+        ),
+        re.compile(
+            r"@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Property|Theory)\b"
+            r"|\[(?:\w+\()?(?:Fact|Theory|Test|TestMethod|TestCase|DataTestMethod)\b"
+        ),
+        re.compile(
+            r"@(?:Disabled|Ignore|Ignored)\b|\[[^\[\]]*\bIgnore\b|\bSkip\s*="
+            r"|\bassume(?:True|False|That)?\s*\(|\bAssert\.(?:Ignore|Inconclusive)\b"
+        ),
+        re.compile(rf"{_COMMON_ASSERTS}|\bAssert\.\w+"),
+    ),
+    "go": _Rules(
+        re.compile(r"^func\s+(?:\([^()\n]*\)\s*)?(?P<name>(?:Test|Fuzz|Example|Benchmark)\w*)\s*\(", re.MULTILINE),
+        None,
+        re.compile(r"\b\w{1,3}\.Skip(?:f|Now)?\s*\("),
+        re.compile(
+            r"\b\w{1,3}\.(?:Error|Fatal|Fail)\w*\s*\(|\b(?:assert|require|is|qt|c)\.\w+\s*\(|\bExpect\s*\("
+        ),
+    ),
+    "c": _Rules(
+        re.compile(
+            r"\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P|TEST_CASE|SCENARIO|BOOST_\w*TEST_CASE|Test|START_TEST|TEST_METHOD"
+            r"|CTEST|UTEST|ZTEST|TEST_CASE_METHOD)\s*\(\s*(?P<call>[^()]{1,200})\)"
+            r"|^(?:static\s+)?(?:void|int|bool)\s+(?P<name>test\w*|\w+_tests?|main)\s*\([^()]*\)",
+            re.MULTILINE,
+        ),
+        None,
+        re.compile(r"\bGTEST_SKIP\s*\(|\bSKIP\s*\(|\bTEST_IGNORE\w*\s*\(|\bck_skip\b|\bskip\s*\("),
+        re.compile(
+            r"\b(?:assert\w*|ASSERT\w*|EXPECT\w*|CHECK\w*|REQUIRE\w*|BOOST_(?:CHECK|REQUIRE|TEST)\w*|cr_(?:assert|expect)\w*"
+            r"|ck_assert\w*|TEST_ASSERT\w*|g_assert\w*|QCOMPARE|QVERIFY|XCTAssert\w*|CPPUNIT_ASSERT\w*|abort|same)\s*\("
+        ),
+    ),
+    "php": _Rules(
+        re.compile(
+            r"\bfunction\s+(?P<name>test\w*)\s*\(|#\[Test\]\s*(?:public\s+)?function\s+(?P<plain>\w+)"
+            r"|(?<![\w>:$])(?:it|test)\s*\(\s*(?P<title>'[^'\n]*'|\"[^\"\n]*\")"
+        ),
+        None,
+        re.compile(r"markTest(?:Skipped|Incomplete)\b|->(?:skip|todo)\s*\("),
+        re.compile(r"(?:->|::)(?:assert|expect)\w*\s*\(|(?<!\w)expect\s*\("),
+    ),
+    "swift": _Rules(
+        re.compile(r"\bfunc\s+(?P<name>test\w*)\s*\(|@Test\b[^\n]{0,200}?\bfunc\s+(?P<plain>\w+)"),
+        None,
+        re.compile(r"\bXCTSkip\b|\.disabled\s*\("),
+        re.compile(r"\bXCTAssert\w*\s*\(|\bXCTFail\b|#(?:expect|require)\b|\bexpect\s*\("),
+    ),
+}
+_FAMILIES = {
+    **dict.fromkeys(["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"], ("javascript", "javascript")),
+    **dict.fromkeys(["java", "groovy", "kt", "kts", "scala", "cs"], ("java", "java")),
+    **dict.fromkeys(["c", "h", "cc", "cpp", "cxx", "hpp", "m", "mm"], ("c", "c")),
+    "rs": ("rust", "rust"),
+    "go": ("go", "go"),
+    "php": ("php", "php"),
+    "swift": ("swift", "kotlin"),
+    "dart": ("javascript", "dart"),
+    "cs": ("java", "csharp"),
+    "kt": ("java", "kotlin"),
+    "scala": ("java", "kotlin"),
+}
+
+_SAME = r"(?P<value>[\w.\"'+-]{1,80})"
+_TAUTOLOGY = re.compile(
+    r"\bassert(?:!|\.ok|\.isTrue|True|That|_true)?\s*\(\s*(?:true|1|TRUE)\s*[,)]"
+    rf"|\bassert\w*!?(?:\.\w+)?\s*\(\s*{_SAME}\s*,\s*(?P=value)\s*[,)]"
+    r"|\bexpect\s*\(\s*(?P<expected>true|false|\d+|\"[^\"\n]*\"|'[^'\n]*')\s*\)\s*(?:\.\w+)*\s*\(\s*(?P=expected)\s*\)"
+    r"|\bexpect\s*\(\s*true\s*\)\.(?:toBeTruthy|toBeDefined|to\.be\.(?:true|ok))"
+    r"|\b(?:EXPECT|ASSERT)_TRUE\s*\(\s*(?:true|1)\s*\)|\b(?:CHECK|REQUIRE)\s*\(\s*(?:true|1)\s*\)"
+    r"|\bAssert\.(?:True|IsTrue)\s*\(\s*true\b|\bt\.(?:ok|true|assert|pass)\s*\(\s*(?:true\s*)?\)"
+    r"|\bXCTAssert(?:True)?\s*\(\s*true\b"
+)
+_TOLERANCE = re.compile(
+    r"\b(?:eps(?:ilon)?|tol(?:erance)?|delta|max_?diff|EPS(?:ILON)?|TOL(?:ERANCE)?)\b\s*(?::\s*\w+\s*)?[=:]\s*(?P<named>[\d.eE+-]{1,20})"
+    r"|(?:abs\s*\([^;\n]{0,120}\)|\.abs\(\))\s*<=?\s*(?P<below>[\d.eE+-]{1,20})"
+    r"|(?:assertEquals|AreEqual|closeTo|Within|EXPECT_NEAR|ASSERT_NEAR|InDelta|isCloseTo)\s*\([^;\n]{0,200}?,\s*(?P<last>[\d.]+(?:e-?\d+)?)[fFdDmM]?\s*\)"
+)
+_DIGITS = re.compile(r"\btoBeCloseTo\s*\([^;\n]{0,120}?,\s*(?P<digits>\d{1,2})\s*\)")
+
+
+def brace_cases(text: str, extension: str) -> FileOutline | None:
+    """The tests by name; None if the language is not here or the text is not understood."""
+    names = _FAMILIES.get(extension)
+    plain = masked(text, names[1]) if names else None
+    pairs = _pairs(plain) if plain is not None else None
+    if names is None or plain is None or pairs is None:
+        return None
+    rules = _RULES[names[0]]
+    hidden, only = _groups(plain, pairs) if names[0] == "javascript" else ([], [])
+    outlines: FileOutline = {}
+    count: Counter[str] = Counter()
+    for match in _starts(plain, rules, pairs):
+        if len(outlines) > MAX_CASES:
+            return None
+        groups = match.groupdict()
+        marks = groups.get("marks") or ""
+        if rules.is_test is not None and not groups.get("plain") and not rules.is_test.search(marks):
+            continue
+        name = _name(match, text)
+        count[name] += 1
+        body = _body(match, plain, pairs)
+        state = _state(match, plain, body, rules)
+        if any(start <= match.start() < end for start, end in hidden):
+            state = "skipped"
+        outlines[name if count[name] == 1 else f"{name} ({count[name]})"] = _outline(
+            state, text[slice(*body)], plain[slice(*body)], rules, _is_only(groups) or match.start() in only
+        )
+    return outlines
+
+
+def _starts(plain: str, rules: _Rules, pairs: dict[int, int]) -> Iterator[re.Match[str]]:
+    yield from rules.starts.finditer(plain)
+    if rules is _RULES["javascript"]:
+        # `test.each([...])("title", ...)`: the title is behind the table.
+        for table in re.finditer(_JS_TABLES, plain):
+            end = pairs.get(table.end() - 1)
+            match = re.compile(rf"(?P<word>)(?P<modes>)\s*\(\s*{_QUOTED}").match(plain, end) if end else None
+            if match and "describe" not in table["word"]:
+                yield match
+
+
+def _pairs(plain: str) -> dict[int, int] | None:
+    """For each opening bracket the place behind its closing one; None if they do not match."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for mark in re.finditer(r"[{}()\[\]]", plain):
+        if mark[0] in "{([":
+            opened.append(mark.start())
+        elif not opened or "{([".index(plain[opened[-1]]) != "})]".index(mark[0]):
+            return None
+        else:
+            ends[opened.pop()] = mark.end()
+    return None if opened else ends
+
+
+def _name(match: re.Match[str], text: str) -> str:
+    for group in ("name", "quoted", "plain", "title", "subtitle", "call"):
+        if match.groupdict().get(group) is not None:
+            return " ".join(text[slice(*match.span(group))].strip("\"'`").split())[:300]
+    return ""
+
+
+def _body(match: re.Match[str], plain: str, pairs: dict[int, int]) -> tuple[int, int]:
+    """The text between the braces, or of a call behind its title."""
+    groups = match.groupdict()
+    if groups.get("title") is not None or groups.get("subtitle") is not None:
+        start = plain.rfind("(", match.start(), match.end())
+        brace = plain.find("{", match.end(), pairs.get(start, match.end()))
+    else:
+        brace = plain.find("{", match.end(), match.end() + 1000)
+    return (brace + 1, pairs[brace] - 1) if brace >= 0 and brace in pairs else (match.end(), match.end())
+
+
+def _state(match: re.Match[str], plain: str, body: tuple[int, int], rules: _Rules) -> CaseState:
+    groups = match.groupdict()
+    head = plain[match.start() : body[0]]
+    modes = (groups.get("modes") or "").split(".")
+    if (groups.get("word") or "").startswith("x") or {"skip", "todo", "failing", "fails"} & set(modes):
+        return "skipped"
+    if {"skipIf", "runIf"} & set(modes):
+        return "conditional"
+    if rules.skips.search(head) or re.search(r"\bDISABLED_|\bskip\s*:\s*true", head):
+        return "skipped"
+    inner = plain[slice(*body)]
+    if skip := rules.skips.search(inner):
+        before = inner[: skip.start()]
+        return (
+            "skipped"
+            if before.count("{") == before.count("}") and "if" not in before.split()[-3:]
+            else "conditional"
+        )
+    return "runs" if inner.strip() else "emptied"
+
+
+def _is_only(groups: dict[str, str | None]) -> bool:
+    return "only" in (groups.get("modes") or "").split(".") or (groups.get("word") or "").startswith("f")
+
+
+def _groups(plain: str, pairs: dict[int, int]) -> tuple[list[tuple[int, int]], set[int]]:
+    """The places of groups of tests that are skipped, and where those begin that keep all others from running."""
+    hidden: list[tuple[int, int]] = []
+    only: set[int] = set()
+    for group in re.finditer(_JS_GROUPS, plain):
+        start = plain.rfind("(", group.start(), group.end())
+        modes = group["modes"].split(".")
+        if group["word"].startswith("x") or {"skip", "todo"} & set(modes):
+            hidden.append((group.start(), pairs.get(start, group.end())))
+        elif group["word"].startswith("f") or "only" in modes:
+            test = re.search(_JS_STARTS, plain[group.end() :])
+            only |= {group.end() + test.start()} if test else set()
+    return hidden[:1000], only
+
+
+def _outline(state: CaseState, text: str, plain: str, rules: _Rules, is_only: bool) -> CaseOutline:
+    # Nothing behind a `return` at the level of the test itself runs.
+    early = re.search(r"(?:^|[;}])\s*return\s*;", plain)
+    end = (
+        early.start()
+        if early and plain[: early.start()].count("{") == plain[: early.start()].count("}")
+        else len(plain)
+    )
+    tautologies = len(_TAUTOLOGY.findall(text[:end]))
+    values = [_float(next(filter(None, match.groups()), "")) for match in _TOLERANCE.finditer(text)]
+    values += [10.0 ** -int(match["digits"]) for match in _DIGITS.finditer(text)]
+    return CaseOutline(
+        state,
+        max(len(rules.asserts.findall(plain[:end])) - tautologies, 0),
+        tautologies,
+        max(values, default=0.0),
+        is_only=is_only,
+        body="".join(text.split())[:20_000] if plain.strip() else "",
+    )
+
+
+def _float(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        return 0.0
+    return value if abs(value) < 1e300 else 0.0
