@@ -156,7 +156,7 @@ def test_work_that_fails_is_told_why_and_stays(judged: Judged) -> None:
 def test_work_that_is_green_only_with_its_own_check_fails_and_stays_for_the_next_attempt(judged: Judged) -> None:
     judged.write(code_txt="wrong\n", check_sh="true\n")
     verdict = judged.judge()
-    assert (verdict.checks.passed, verdict.contested, verdict.disputed) == (False, (COMMAND,), False)
+    assert (verdict.checks.passed, verdict.contested[0], verdict.disputed) == (False, COMMAND, False)
     assert "as they were, they fail with this work: sh check.sh" in verdict.checks.why
     assert judged.runs == ["true\n", FILES["check.sh"], FILES["check.sh"]]  # a failure is repeated once
     assert [record.corner for record in verdict.checks.records] == ["own", "old tests"]

@@ -14,7 +14,7 @@ from samuel.attempt.worktree import ProjectState
 from samuel.base.paths import VOLATILE_DIRS
 from samuel.base.printable import file_name, shell_word
 from samuel.checks.files import CheckFiles, ProtectedFiles, owned
-from samuel.checks.runners import looks_like_test
+from samuel.evidence.conventions import is_test_file
 from samuel.files.survey import Signature, signature_if_exists
 from samuel.history.attempt_record import ChangedFile
 from samuel.history.attempts import DISCOVERY, AttemptChanges, Retry, is_never_protected
@@ -184,7 +184,7 @@ class AttemptTree:
         protected = ProtectedFiles(settings.protect, settings.protect_existing)
         if protected.of((path,), self._verified_names.__contains__):
             return True
-        return bool(self._check_files.touched((path,))) and not looks_like_test(path)
+        return bool(self._check_files.touched((path,))) and not is_test_file(path)
 
     @cached_property
     def _verified_names(self) -> frozenset[str]:

@@ -352,9 +352,8 @@ class Iteration:
         if task is None or not task.claimed or task.status != "in_progress":
             return None
         policies: dict[str, Proof] = {"none": "off", "require": "require", "ask": "ask", "off": "off"}
-        return Claim(
-            policies[task.proof or self._place.settings.proof], task_kind(task), task.sent_back, accepting
-        )
+        proof = policies[task.proof or self._place.settings.proof]
+        return Claim(proof, task_kind(task.kind, task.title) or "", task.sent_back, accepting)
 
     def _fire_checks(self) -> Fired:
         task = self._task.plain() if self._task else {}

@@ -7,25 +7,22 @@ tests run on the old source as well: what fails there, and passes with the work,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
-from samuel.base.paths import VOLATILE_DIRS
 from samuel.base.printable import file_name, listed
-from samuel.checks.files import CheckFiles, ProtectedFiles, owned
+from samuel.checks.changed_tests import ChangedTests
+from samuel.checks.files import ProtectedFiles, owned
 from samuel.checks.memory import CheckMemory
 from samuel.checks.put_back import PutBack
 from samuel.checks.repeat import repeated
-from samuel.checks.softened_tests import softened_tests
 from samuel.checks.verdict import CheckVerdict, check_runs, counting_failures, failed_names, judge, record_of
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.dispatch.stated_reason import stated_reason
 from samuel.events.loop import CheckRun
 from samuel.evidence.check_directory import CheckRoom, RoomFailed
-from samuel.evidence.claim import UNPROVEN, Change, ClaimFacts, Proof, judge_claim
-from samuel.evidence.code_change import has_code, is_document
+from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim
 from samuel.evidence.corner import Corner
 from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass
 from samuel.git.trees import Trees
@@ -40,7 +37,6 @@ BUILT_IN = "default"  # the source of failures that the commands themselves repo
 PROTECTED = "files that samuel.toml protects were changed, and put back: "
 CONTESTED = "the task does not own these tests, which this attempt changed: "
 MAX_NAMED = 10
-MAX_TEXT = 1 << 20  # bytes of a file that is compared
 
 
 class CheckedWork(NamedTuple):
@@ -116,29 +112,26 @@ class Judgement:
         self, task: Task, attempt: AttemptChanges, verified: str, claim: Claim | None = None
     ) -> AttemptVerdict:
         """The verdict; `claim` is None if the task is not claimed. Protected files are put back."""
-        files = _FilesOfTrees(self._trees, verified, attempt.tree)
-        # Also those that a person had changed before the run: an agent must not weaken uncommitted checks either.
-        paths = files.changed()
-        if refused := self._refused(task, paths, files):
+        tests = ChangedTests(self._trees, verified, attempt.tree, self._commands)
+        if refused := self._refused(task, tests):
             why = _protected_text(refused, self._put(refused))
             return AttemptVerdict(CheckVerdict(False, why), tuple(refused))
-        if hidden := self._hidden(files):
+        if hidden := self._hidden(tests):
             return AttemptVerdict(CheckVerdict(False, _hidden_text(hidden)), tuple(hidden))
-        tests = files.touched(self._commands, paths)
-        if not_kept := self._not_kept(tests):
+        if not_kept := self._not_kept(tests.paths):
             problems = self._put(list(not_kept))
-            return AttemptVerdict(CheckVerdict(False, _not_kept_text(not_kept, problems)), tests)
+            return AttemptVerdict(CheckVerdict(False, _not_kept_text(not_kept, problems)), tests.paths)
         try:
-            return _AttemptJudge(self, task, files, tests, claim).judge(attempt.tree, paths)
+            return _AttemptJudge(self, task, tests, claim).judge(attempt.tree)
         except RoomFailed as failed:
-            return AttemptVerdict(CheckVerdict(False, f"the checks could not run: {failed.message}"), tests)
+            return AttemptVerdict(CheckVerdict(False, f"the checks could not run: {failed.message}"), tests.paths)
 
-    def _refused(self, task: Task, paths: Sequence[str], files: _FilesOfTrees) -> list[str]:
-        chosen = self._protect.of(paths, files.is_verified)
+    def _refused(self, task: Task, tests: ChangedTests) -> list[str]:
+        chosen = self._protect.of(tests.changed, tests.is_verified)
         owned_paths = owned(task, chosen)
         return [path for path in chosen if path not in owned_paths]
 
-    def _hidden(self, files: _FilesOfTrees) -> list[str]:
+    def _hidden(self, tests: ChangedTests) -> list[str]:
         """Files of the checks that git ignores and that were not there before the first agent.
 
         No tree has them, so they could neither be left out nor put back. A clean room does not have them.
@@ -146,7 +139,7 @@ class Judgement:
         if self._trees is None or not self._commands or (self._room is not None and self._room.is_clean):
             return []
         new = [path for path in self._trees.ignored() if path not in self._memory.ignored]
-        return [path for path in files.touched(self._commands, new) if not path.endswith("/")]
+        return [path for path in tests.among(new) if not path.endswith("/")]
 
     def _not_kept(self, touched: Sequence[str]) -> dict[str, str]:
         """Files of the checks that no tree can have, so that they cannot be judged twice; and why."""
@@ -200,20 +193,18 @@ class Judgement:
 class _AttemptJudge:
     """The judgement of one attempt, corner by corner."""
 
-    def __init__(
-        self, judgement: Judgement, task: Task, files: _FilesOfTrees, tests: tuple[str, ...], claim: Claim | None
-    ) -> None:
+    def __init__(self, judgement: Judgement, task: Task, tests: ChangedTests, claim: Claim | None) -> None:
         self._judgement = judgement
         self._task = task
-        self._files = files
         self._tests = tests
         self._claim = claim
         self._records: list[CheckRecord] = []
         self._still_red: tuple[str, ...] = ()
 
-    def judge(self, tree: str, paths: Sequence[str]) -> AttemptVerdict:
+    def judge(self, tree: str) -> AttemptVerdict:
         work, changed = self._judgement.own(tree)
-        written = {path: text for path, text in changed.items() if path not in self._files.touched_by(changed)}
+        checks_own = self._tests.among(changed)
+        written = {path: text for path, text in changed.items() if path not in checks_own}
         own_verdict = self._judgement.verdict(work.runs)
         why = "\n\n".join(text for text in (own_verdict.why, work.other_failures) if text)
         self._records += own_verdict.records
@@ -221,30 +212,28 @@ class _AttemptJudge:
             return self._ended(own_verdict._replace(passed=False, why=why))
         self._still_red = own_verdict.still_red
         if written:
-            tree = self._judgement.trees.with_contents(tree, written)
-        own_tests = self._tests if self._claim and self._claim.accepted_by else owned(self._task, self._tests)
-        not_owned = [path for path in self._tests if path not in own_tests]
-        sources = [path for path in paths if path not in self._tests]
-        if not_owned and (ended := self._with_old_tests(tree, not_owned, own_verdict, has_source=bool(sources))):
+            self._tests.take_in(written)
+        if ended := self._with_old_tests(own_verdict):
             return ended
-        return self._accepted(tree, sources, own_verdict, work.runs)._replace(written=written)
+        return self._accepted(own_verdict, work.runs)._replace(written=written)
 
-    def _with_old_tests(
-        self, tree: str, not_owned: Sequence[str], own: CheckVerdict, *, has_source: bool
-    ) -> AttemptVerdict | None:
+    def _with_old_tests(self, own: CheckVerdict) -> AttemptVerdict | None:
         """The verdict if the work fails old tests, or removed or weakened them; None if it did neither."""
+        not_owned = () if self._claim and self._claim.accepted_by else self._tests.not_owned(self._task)
+        if not not_owned:
+            return None
         failed: tuple[str, ...] = ()
         text = ""
-        if has_source:
+        if self._tests.sources:
             self._judgement.report(not_owned)
-            old = self._judgement.trees.combined(tree, self._files.verified, not_owned)
-            runs = self._judgement.corner("old tests", old, [check.command for check in own.records])
+            tree = self._tests.with_old_tests(not_owned)
+            runs = self._judgement.corner("old tests", tree, [check.command for check in own.records])
             verdict = self._judgement.verdict(runs)
             self._records += (record_of(run, corner="old tests") for run in runs)
             self._still_red = verdict.still_red  # a red test is not green because it was changed
             if not verdict.passed:
                 failed, text = failed_names(runs, self._judgement.failing(runs)), verdict.why
-        softened = [line for path in not_owned for line in self._files.softened(path)]
+        softened = self._tests.softened(not_owned)
         if not failed and not softened:
             return None
         contested = (*failed, *softened)
@@ -255,9 +244,7 @@ class _AttemptJudge:
             disputed=self._claim is not None and {*contested} <= {*before},
         )
 
-    def _accepted(
-        self, tree: str, sources: Sequence[str], own: CheckVerdict, runs: tuple[CheckRun, ...]
-    ) -> AttemptVerdict:
+    def _accepted(self, own: CheckVerdict, runs: tuple[CheckRun, ...]) -> AttemptVerdict:
         claim = self._claim
         if claim is None:
             return self._ended(own, own_runs=runs)
@@ -265,18 +252,18 @@ class _AttemptJudge:
             text = f"tests fail that were there before; accepted by {claim.accepted_by}"
             evidence = EvidenceRecord(grade="disputed", rests_on=text, place=self._judgement.place)
             return self._ended(own, own_runs=runs, evidence=evidence)
-        change = self._files.change(sources) if sources or not self._tests else "code"
-        proofs = self._proofs(tree, runs) if claim.proof != "off" and change == "code" and sources else ()
+        change = self._tests.change()
+        proofs = self._proofs(runs) if claim.proof != "off" and change == "code" else ()
         facts = ClaimFacts(
             kind=claim.kind,
             has_checks=bool(runs),
             change=change,
-            has_tests=bool(self._tests),
+            has_tests=bool(self._tests.paths),
             proofs=proofs,
             own_checks=self._own_checks(runs) if claim.proof != "off" else (),
             still_red=self._still_red,
         )
-        is_empty = not sources and not self._tests  # then it is stalled, or its task needs no change
+        is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
         verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         evidence = EvidenceRecord(
             grade=verdict.grade,
@@ -286,27 +273,27 @@ class _AttemptJudge:
         )
         return self._ended(own, own_runs=runs, evidence=evidence, unproven=verdict.why)
 
-    def _proofs(self, tree: str, own: Sequence[CheckRun]) -> tuple[FailToPass, ...]:
+    def _proofs(self, own: Sequence[CheckRun]) -> tuple[FailToPass, ...]:
         """What fails when the attempt's tests run on the old source, and passes with its own."""
-        if not self._tests or not self._files.has_trees:
+        tree = self._tests.with_old_source()
+        if not tree:  # it could not differ
             return ()
-        old = self._judgement.trees.combined(self._files.verified, tree, self._tests)
-        runs = self._judgement.corner("old source", old, [run.command for run in own if run.passed])
+        runs = self._judgement.corner("old source", tree, [run.command for run in own if run.passed])
         self._records += (record_of(run, corner="old source") for run in runs)
         return fail_to_pass(own, runs)
 
     def _own_checks(self, own: Sequence[CheckRun]) -> tuple[str, ...]:
         """The checks that came with the task, fail on the verified tree and pass now."""
         passed = [run.command for run in own if run.passed and run.command in self._task.checks]
-        if not passed or not self._files.has_trees:
+        if not passed or not self._tests.verified:
             return ()
-        runs = self._judgement.corner("before", self._files.verified, passed)
+        runs = self._judgement.corner("before", self._tests.verified, passed)
         self._records += (record_of(run, corner="before") for run in runs)
         return tuple(run.command for run in runs if not run.passed and run.exit_code not in (None, 126, 127))
 
     def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:
         verdict = verdict._replace(records=tuple(self._records), still_red=self._still_red)
-        return AttemptVerdict(verdict, self._tests, **more)
+        return AttemptVerdict(verdict, self._tests.paths, **more)
 
 
 def checked(fired: Fired) -> CheckedWork:
@@ -386,71 +373,3 @@ def _contested_text(paths: Sequence[str], failed: Sequence[str], softened: Seque
         "claim it again with the same changes, and a person decides"
     )
     return "\n".join([*lines, *([why] if why else ())])
-
-
-class _FilesOfTrees:
-    """The texts of files before and after an attempt."""
-
-    def __init__(self, trees: Trees | None, verified: str, own: str) -> None:
-        self._trees = trees
-        self.verified = verified
-        self._own = own
-        self._check_files = CheckFiles()
-
-    @property
-    def has_trees(self) -> bool:
-        return self._trees is not None and bool(self.verified)
-
-    def changed(self) -> list[str]:
-        """The paths that differ from the verified tree, but for Samuel's own."""
-        if self._trees is None or not self._own:
-            return []
-        paths = self._trees.differing(self.verified, self._own)
-        return sorted(path for path in paths if not path.startswith(VOLATILE_DIRS))
-
-    def touched(self, commands: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
-        """Those of the paths that are tests or decide what the checks do."""
-        if self._trees is None or not paths or not commands:
-            return ()
-        self._check_files = CheckFiles.of(commands, self._names, self.before)
-        return self._check_files.touched(paths, self.before, self.after)
-
-    def touched_by(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Those of the paths that belong to the checks; for files that checks themselves wrote."""
-        return self._check_files.touched(paths)
-
-    def softened(self, path: str) -> list[str]:
-        return softened_tests(self.before(path), self.after(path), path)
-
-    def change(self, paths: Sequence[str]) -> Change:
-        """What changed at most in these files; code where that is not known."""
-        if not self.has_trees or any(self._has_code(path) for path in paths):
-            return "code"
-        return "documents" if any(is_document(path) for path in paths) else "comments"
-
-    def _has_code(self, path: str) -> bool:
-        """Whether more than comments changed; a file that was added or removed is more, even an empty one."""
-        assert self._trees is not None
-        texts = [self._trees.content(tree, path) for tree in (self.verified, self._own)]
-        is_there = [text is not None for text in texts]
-        return not is_document(path) and (
-            is_there[0] != is_there[1] or has_code(path, self.before(path), self.after(path))
-        )
-
-    def is_verified(self, path: str) -> bool:
-        """Whether the verified tree has this file."""
-        return path in self._names
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return self._trees.paths(self.verified) if self._trees else []
-
-    def before(self, path: str) -> str:
-        return self._text(self.verified, path)
-
-    def after(self, path: str) -> str:
-        return self._text(self._own, path)
-
-    def _text(self, tree: str, path: str) -> str:
-        content = self._trees.content(tree, path) if self._trees else None
-        return (content or b"")[:MAX_TEXT].decode("utf-8", "replace")

@@ -82,7 +82,7 @@ def has_code(path: str, old: str, new: str) -> bool:
 
     A missing file is "". A documentation file has no code, also one that is new.
     """
-    if old == new or _is_prose(path) or _LEFTOVERS.fullmatch(path):
+    if old == new or is_prose(path) or _LEFTOVERS.fullmatch(path):
         return False
     plain = _reader(path)
     if plain is None or max(len(old), len(new)) > MAX_CHARACTERS or "\0" in old or "\0" in new:
@@ -93,7 +93,8 @@ def has_code(path: str, old: str, new: str) -> bool:
     return before != after
 
 
-def _is_prose(path: str) -> bool:
+def is_prose(path: str) -> bool:
+    """Whether a file is documentation, by its name: text that no program reads."""
     directory, _, name = path.rpartition("/")
     if _PROSE_NAMES.fullmatch(name):
         return True

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from samuel.checks.junit import read_report
 from samuel.evidence.plant.choice import PlantTrees, plants
 from samuel.evidence.plant.planted import CalledRunner, Plant, PlantRun
 from samuel.evidence.plant.verdict import PlantVerdict, verdict
+from samuel.evidence.reports.formats import read_report_file
 
 TOKEN = "kq7zv1m4xw9d"
 PATIENCE = 300  # seconds; for a runner that hangs
@@ -126,5 +126,6 @@ class Judged:
             timeout=PATIENCE,
             check=False,
         )
-        tests = read_report(report.read_bytes()) if report.is_file() else None
+        suite = read_report_file(report.read_bytes()) if report.is_file() else None
+        tests = suite.results if suite else None
         return PlantRun(done.returncode == 0, tests, done.stdout.decode("utf-8", "replace"))

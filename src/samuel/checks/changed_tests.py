@@ -1,0 +1,163 @@
+"""The change of an attempt in two parts: its tests, with what decides how checks run, and its source.
+
+With the old tests the new source is judged, and with the old source the new tests. A file may have both: tests
+beside the source, settings of checks beside dependencies. Then parts of one version are put into the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+
+from samuel.base.paths import VOLATILE_DIRS
+from samuel.checks.files import CheckFiles
+from samuel.evidence.claim import Change
+from samuel.evidence.code_change import has_code, is_prose
+from samuel.evidence.conventions import is_test_file
+from samuel.evidence.inline_tests import new_tests_in, old_tests_in
+from samuel.evidence.ownership import ALL_TESTS, owned_tests
+from samuel.evidence.settings.check_settings import is_check_setting, merged_settings, same_check_settings
+from samuel.evidence.settings.runner_places import patterns_of_tests
+from samuel.evidence.softened import softened_in
+from samuel.git.trees import Trees
+from samuel.tasks.task import Task
+
+MAX_TEXT = 1 << 20  # bytes of a file that is compared
+
+
+class ChangedTests:
+    """What an attempt with the tree `own` changed since the tree `verified`; `trees` is None without git."""
+
+    def __init__(self, trees: Trees | None, verified: str, own: str, commands: Sequence[str]) -> None:
+        self._trees = trees if verified and own else None
+        self.verified = verified if self._trees is not None else ""
+        self._own = own
+        self._commands = commands
+
+    @cached_property
+    def changed(self) -> tuple[str, ...]:
+        """The paths that differ, but for Samuel's own; also those that a person had changed before the run."""
+        if self._trees is None:
+            return ()
+        paths = self._trees.differing(self.verified, self._own)
+        return tuple(sorted(path for path in paths if not path.startswith(VOLATILE_DIRS)))
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """The tests among them, the settings of checks, and source files whose tests inside changed."""
+        return (*self.among(self.changed), *self._inline)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Everything else; a source file with tests in it belongs to both."""
+        tests = {*self.among(self.changed)}
+        return tuple(path for path in self.changed if path not in tests)
+
+    def among(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Those of the paths that are tests, or that decide what the checks do."""
+        if self._trees is None or not self._commands:
+            return ()
+        names = tuple(paths)
+        scripts = {path for path in self._check_files.touched(names) if not is_check_setting(path)}
+        return tuple(path for path in names if path in scripts or self._is_test(path))
+
+    def _is_test(self, path: str) -> bool:
+        if is_check_setting(path):
+            return not same_check_settings(path, self._before(path), self._after(path))
+        return is_test_file(path, self._patterns)
+
+    @cached_property
+    def _check_files(self) -> CheckFiles:
+        return CheckFiles.of(self._commands, self._names, self._before)
+
+    @cached_property
+    def _patterns(self) -> tuple[str, ...]:
+        settings = [path for path in self._names if is_check_setting(path)]
+        return tuple(pattern for path in settings for pattern in patterns_of_tests(path, self._before(path)))
+
+    @cached_property
+    def _inline(self) -> tuple[str, ...]:
+        """The source files in which tests changed."""
+        texts = {path: (self._before(path), self._after(path)) for path in self.changed if not is_test_file(path)}
+        return tuple(path for path, (old, new) in texts.items() if old_tests_in(path, old, new) not in (None, new))
+
+    def not_owned(self, task: Task) -> tuple[str, ...]:
+        """The changed tests that the task does not own."""
+        owned = owned_tests(task, self._names)
+        by_task = {*owned.of(self.paths), *(self._inline if ALL_TESTS in owned.patterns else ())}
+        return tuple(path for path in self.paths if path not in by_task)
+
+    def softened(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """A line for each test in these files that was surely removed, skipped or emptied."""
+        texts = {path: (self._before(path), self._after(path)) for path in paths}
+        return tuple(test.line for test in softened_in(texts) if test.is_certain)
+
+    def with_old_tests(self, paths: Sequence[str]) -> str:
+        """The tree of the attempt with these tests as in the verified tree."""
+        return self._mixed(self._own, self.verified, paths, self._old_tests)
+
+    def with_old_source(self) -> str:
+        """The verified tree with the tests of the attempt; "" if that is the verified tree, or the attempt."""
+        if self._trees is None or not self.paths or not self.sources:
+            return ""
+        tree = self._mixed(self.verified, self._own, self.paths, self._new_tests)
+        return "" if tree in (self.verified, self._own) else tree
+
+    def _mixed(self, tree: str, other: str, paths: Sequence[str], text: Callable[[str], str | None]) -> str:
+        """`tree` with these paths as in `other`, or as `text` mixes both."""
+        assert self._trees is not None
+        mixed = {path: content.encode() for path in paths if (content := text(path)) is not None}
+        whole = self._trees.combined(tree, other, [path for path in paths if path not in mixed])
+        return self._trees.with_contents(whole, mixed)
+
+    def _old_tests(self, path: str) -> str | None:
+        old, new = self._before(path), self._after(path)
+        if is_check_setting(path):
+            return merged_settings(path, new, old)
+        return old_tests_in(path, old, new) if path in self._inline else None
+
+    def _new_tests(self, path: str) -> str | None:
+        old, new = self._before(path), self._after(path)
+        if is_check_setting(path):
+            return merged_settings(path, old, new)
+        return new_tests_in(path, old, new) if path in self._inline else None
+
+    def change(self) -> Change:
+        """What changed at most in the source; code where that is not known, or where only tests changed."""
+        if self._trees is None or not self.sources:
+            return "code" if self._trees is None or self.paths else "comments"
+        if any(self._has_code(path) for path in self.sources):
+            return "code"
+        return "documents" if any(map(is_prose, self.sources)) else "comments"
+
+    def _has_code(self, path: str) -> bool:
+        """Whether more than comments changed; a file that was added or removed is more, even an empty one."""
+        assert self._trees is not None
+        old, new = self._before(path), self._after(path)
+        is_there = [self._trees.content(tree, path) is not None for tree in (self.verified, self._own)]
+        if is_there[0] != is_there[1] and not is_prose(path):
+            return True
+        return has_code(path, old, old_tests_in(path, old, new) or new)
+
+    def take_in(self, written: Mapping[str, bytes | None]) -> None:
+        """Take files that the checks changed, a formatter among them, as the attempt's."""
+        if self._trees is not None:
+            self._own = self._trees.with_contents(self._own, written)
+
+    def is_verified(self, path: str) -> bool:
+        """Whether the verified tree has this file."""
+        return path in self._names
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return self._trees.paths(self.verified) if self._trees else []
+
+    def _before(self, path: str) -> str:
+        return self._text(self.verified, path)
+
+    def _after(self, path: str) -> str:
+        return self._text(self._own, path)
+
+    def _text(self, tree: str, path: str) -> str:
+        content = self._trees.content(tree, path) if self._trees else None
+        return (content or b"")[:MAX_TEXT].decode("utf-8", "replace")
