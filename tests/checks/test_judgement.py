@@ -73,11 +73,11 @@ class Judged:
     def all(self) -> Fired:
         return fired([self.command(COMMAND, "own")])
 
-    def command(self, command: str, corner: Corner) -> CheckRun:
+    def command(self, command: str, corner: Corner, line: str = "") -> CheckRun:
         self.before_check()
         where = self.directory.path or self.root
         self.runs.append((where / "check.sh").read_text() if (where / "check.sh").exists() else "")
-        done = subprocess.run(command, shell=True, cwd=where, capture_output=True, text=True)
+        done = subprocess.run(line or command, shell=True, cwd=where, capture_output=True, text=True)
         return CheckRun(command=command, passed=done.returncode == 0, exit_code=done.returncode)
 
     def judge(
@@ -119,7 +119,7 @@ class SetChecks:
         self.calls += 1
         return self._result
 
-    def command(self, command: str, corner: Corner) -> CheckRun | None:
+    def command(self, command: str, corner: Corner, line: str = "") -> CheckRun | None:
         return None
 
 

@@ -207,17 +207,6 @@ def test_needed_leaves_out_caches_and_build_output() -> None:
     assert needed(ignored) == [".venv", "node_modules", ".env"]
 
 
-def test_planted_files_are_gone_with_the_next_tree(
-    trees: Trees, room: CleanRoom, commands: CheckDirectory
-) -> None:
-    tree = trees.snapshot()
-    with room.showing(tree, {"tests/test_planted.py": b"assert False\n", "run.sh": b"exit 1\n"}):
-        assert (room.root / "tests/test_planted.py").read_bytes() == b"assert False\n"
-    files = shown(room, commands, tree)[1]
-    assert "tests/test_planted.py" not in files
-    assert files["run.sh"] == "#!/bin/sh\necho ran\n"
-
-
 def test_environment_that_is_too_large_is_an_error_with_a_way_out(
     root: Path, trees: Trees, room: CleanRoom, monkeypatch: pytest.MonkeyPatch
 ) -> None:

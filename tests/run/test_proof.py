@@ -1,4 +1,4 @@
-"""What counts as proof: attempts of honest and of lying agents, judged with old and new tests on old and new source."""
+"""What counts as proof: attempts of honest and of lying agents, with old and new tests on old and new source."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def test_new_behaviour_with_its_test_is_proven(shop: LoopProject) -> None:
     assert attempt.evidence is not None
     assert attempt.evidence.fail_to_pass == ("tests.test_prices::test_negative",)
     assert attempt.evidence.place == "clean room"
-    assert [check.corner for check in attempt.checks] == ["own", "old tests", "old source"]
+    assert [check.corner for check in attempt.checks] == ["own", "old tests", "old source", "planted"]
+    assert attempt.evidence.shown_to_fail == "yes"
 
 
 def test_new_function_with_its_test_is_proven_by_new_names_only(shop: LoopProject) -> None:
@@ -126,8 +127,7 @@ def test_proof_off_runs_no_further_corner(shop: LoopProject) -> None:
 
 def test_check_that_came_with_the_task_and_was_red_before_proves_it(shop: LoopProject) -> None:
     add(shop, "Write the manual", checks=("test -f MANUAL.txt",))
-    outcomes, grade, run = judged(shop, "echo text > MANUAL.txt\n")
-    assert (outcomes, grade) == (["completed"], "proven")
+    assert judged(shop, "echo text > MANUAL.txt\n")[:2] == (["completed"], "proven")
 
 
 def test_check_that_came_with_the_task_and_was_green_before_proves_nothing(shop: LoopProject) -> None:
@@ -169,3 +169,58 @@ def test_evidence_in_place_says_so(shop: LoopProject) -> None:
     assert evidence is not None
     assert evidence.place == "in place"
     assert (shop.root / "prices.py").read_text() == fixed
+
+
+UNIT = f'quality_checks = ["{sys.executable} -m unittest discover -q -s tests -t ."]'
+UNIT_TEST = """\
+import unittest
+
+from prices import price
+
+
+class PriceTest(unittest.TestCase):
+    def test_price(self):
+        self.assertEqual(price(2), 2)
+"""
+BROKEN = "def price(amount):\n    return 0\n"
+
+
+@pytest.fixture
+def unit_shop(shop: LoopProject) -> LoopProject:
+    """The shop with unittest, which writes no report."""
+    (shop.root / "tests/test_prices.py").write_text(UNIT_TEST)
+    (shop.root / "tests/conftest.py").unlink()
+    (shop.root / "tests/__init__.py").touch()
+    shop.configure(UNIT)
+    for command in (["add", "-A"], ["commit", "-q", "-m", "unittest"]):
+        subprocess.run(["git", *command], cwd=shop.root, check=True)
+    return shop
+
+
+@pytest.mark.parametrize(
+    "cheat",
+    [
+        "import unittest\nunittest.TestCase.assertEqual = lambda *args: None\n",
+        "import unittest\nunittest.TestCase.run = lambda self, result=None: None\n",
+        "import unittest.runner\nunittest.result.TestResult.wasSuccessful = lambda self: True\n"
+        "unittest.TextTestResult.addFailure = lambda *args: None\n",
+    ],
+    ids=["assertion", "test", "result"],
+)
+def test_source_that_disarms_the_runner_is_refused_and_named(unit_shop: LoopProject, cheat: str) -> None:
+    add(unit_shop, "Fix it", kind="fix")
+    outcomes, grade, run = judged(unit_shop, write("prices.py", cheat + BROKEN), iterations=1)
+    assert (outcomes, grade) == (["quality_failed"], "")
+    why = attempts(unit_shop, run)[0].why
+    assert "the checks cannot fail any more with this work" in why or "no test ran" in why
+
+
+def test_honest_work_with_unittest_is_proven_and_its_checks_are_shown_to_fail(unit_shop: LoopProject) -> None:
+    add(unit_shop, "Fix negative prices")
+    fixed = "def price(amount):\n    return max(amount, 0)\n"
+    test = UNIT_TEST + "\n    def test_negative(self):\n        self.assertEqual(price(-1), 0)\n"
+    outcomes, grade, run = judged(unit_shop, write("prices.py", fixed), write("tests/test_prices.py", test))
+    assert (outcomes, grade) == (["completed"], "proven")
+    evidence = attempts(unit_shop, run)[0].evidence
+    assert evidence is not None
+    assert evidence.shown_to_fail == "yes"

@@ -33,6 +33,6 @@ class AttemptChecks:
         )
         return fired
 
-    def command(self, command: str, corner: Corner) -> CheckRun | None:
+    def command(self, command: str, corner: Corner, line: str = "") -> CheckRun | None:
         with self._window():
-            return self._place.built_in_checks(command, corner)
+            return self._place.built_in_checks(command, corner, line)

@@ -63,33 +63,33 @@ class ChangedTests:
 
     def _is_test(self, path: str) -> bool:
         if is_check_setting(path):
-            return not same_check_settings(path, self._before(path), self._after(path))
+            return not same_check_settings(path, self.before(path), self.after(path))
         return is_test_file(path, self._patterns)
 
     @cached_property
     def _check_files(self) -> CheckFiles:
-        return CheckFiles.of(self._commands, self._names, self._before)
+        return CheckFiles.of(self._commands, self.names, self.before)
 
     @cached_property
     def _patterns(self) -> tuple[str, ...]:
-        settings = [path for path in self._names if is_check_setting(path)]
-        return tuple(pattern for path in settings for pattern in patterns_of_tests(path, self._before(path)))
+        settings = [path for path in self.names if is_check_setting(path)]
+        return tuple(pattern for path in settings for pattern in patterns_of_tests(path, self.before(path)))
 
     @cached_property
     def _inline(self) -> tuple[str, ...]:
         """The source files in which tests changed."""
-        texts = {path: (self._before(path), self._after(path)) for path in self.changed if not is_test_file(path)}
+        texts = {path: (self.before(path), self.after(path)) for path in self.changed if not is_test_file(path)}
         return tuple(path for path, (old, new) in texts.items() if old_tests_in(path, old, new) not in (None, new))
 
     def not_owned(self, task: Task) -> tuple[str, ...]:
         """The changed tests that the task does not own."""
-        owned = owned_tests(task, self._names)
+        owned = owned_tests(task, self.names)
         by_task = {*owned.of(self.paths), *(self._inline if ALL_TESTS in owned.patterns else ())}
         return tuple(path for path in self.paths if path not in by_task)
 
     def softened(self, paths: Iterable[str]) -> tuple[str, ...]:
         """A line for each test in these files that was surely removed, skipped or emptied."""
-        texts = {path: (self._before(path), self._after(path)) for path in paths}
+        texts = {path: (self.before(path), self.after(path)) for path in paths}
         return tuple(test.line for test in softened_in(texts) if test.is_certain)
 
     def with_old_tests(self, paths: Sequence[str]) -> str:
@@ -111,13 +111,13 @@ class ChangedTests:
         return self._trees.with_contents(whole, mixed)
 
     def _old_tests(self, path: str) -> str | None:
-        old, new = self._before(path), self._after(path)
+        old, new = self.before(path), self.after(path)
         if is_check_setting(path):
             return merged_settings(path, new, old)
         return old_tests_in(path, old, new) if path in self._inline else None
 
     def _new_tests(self, path: str) -> str | None:
-        old, new = self._before(path), self._after(path)
+        old, new = self.before(path), self.after(path)
         if is_check_setting(path):
             return merged_settings(path, old, new)
         return new_tests_in(path, old, new) if path in self._inline else None
@@ -133,7 +133,7 @@ class ChangedTests:
     def _has_code(self, path: str) -> bool:
         """Whether more than comments changed; a file that was added or removed is more, even an empty one."""
         assert self._trees is not None
-        old, new = self._before(path), self._after(path)
+        old, new = self.before(path), self.after(path)
         is_there = [self._trees.content(tree, path) is not None for tree in (self.verified, self._own)]
         if is_there[0] != is_there[1] and not is_prose(path):
             return True
@@ -146,18 +146,34 @@ class ChangedTests:
 
     def is_verified(self, path: str) -> bool:
         """Whether the verified tree has this file."""
-        return path in self._names
+        return path in self.names
 
     @cached_property
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
+        """The paths of the verified tree."""
         return self._trees.paths(self.verified) if self._trees else []
 
-    def _before(self, path: str) -> str:
-        return self._text(self.verified, path)
+    @cached_property
+    def own_names(self) -> list[str]:
+        """The paths of the attempt."""
+        return self._trees.paths(self._own) if self._trees else []
 
-    def _after(self, path: str) -> str:
-        return self._text(self._own, path)
+    def own_with(self, files: Mapping[str, bytes]) -> str:
+        """The attempt with these files."""
+        return self._trees.with_contents(self._own, files) if self._trees else ""
 
-    def _text(self, tree: str, path: str) -> str:
-        content = self._trees.content(tree, path) if self._trees else None
-        return (content or b"")[:MAX_TEXT].decode("utf-8", "replace")
+    def verified_with(self, files: Mapping[str, bytes]) -> str:
+        """The verified tree with these files."""
+        return self._trees.with_contents(self.verified, files) if self._trees else ""
+
+    def content_before(self, path: str) -> bytes:
+        return (self._trees.content(self.verified, path) if self._trees else None) or b""
+
+    def content_after(self, path: str) -> bytes:
+        return (self._trees.content(self._own, path) if self._trees else None) or b""
+
+    def before(self, path: str) -> str:
+        return self.content_before(path)[:MAX_TEXT].decode("utf-8", "replace")
+
+    def after(self, path: str) -> str:
+        return self.content_after(path)[:MAX_TEXT].decode("utf-8", "replace")

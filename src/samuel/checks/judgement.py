@@ -15,6 +15,7 @@ from samuel.base.printable import file_name, listed
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.files import ProtectedFiles, owned
 from samuel.checks.memory import CheckMemory
+from samuel.checks.planting import Planting, ShownToFail
 from samuel.checks.put_back import PutBack
 from samuel.checks.repeat import repeated
 from samuel.checks.verdict import CheckVerdict, check_runs, counting_failures, failed_names, judge, record_of
@@ -35,6 +36,7 @@ from samuel.tasks.task import Task
 
 BUILT_IN = "default"  # the source of failures that the commands themselves report
 PROTECTED = "files that samuel.toml protects were changed, and put back: "
+DISARMED = "the checks cannot fail any more with this work"
 CONTESTED = "the task does not own these tests, which this attempt changed: "
 MAX_NAMED = 10
 
@@ -81,8 +83,8 @@ class CheckRunner(Protocol):
     def all(self) -> Fired:
         """Fire `quality.check`."""
 
-    def command(self, command: str, corner: Corner) -> CheckRun | None:
-        """Run one command as the built-in handler does; None if that handler does not take part."""
+    def command(self, command: str, corner: Corner, line: str = "") -> CheckRun | None:
+        """Run one command as the built-in handler does, or `line` in its place; None if that takes no part."""
 
 
 class Judgement:
@@ -172,6 +174,23 @@ class Judgement:
             if corner == "old source":  # a failure is expected there, and proves nothing if it is an accident
                 return runs
             return repeated(runs, self.failing, lambda command: self._checks.command(command, corner))
+
+    @property
+    def can_plant(self) -> bool:
+        """Whether a failing test can be planted: not where the agent works."""
+        return self._room is not None and self._room.is_clean
+
+    def planting(self, tests: ChangedTests, records: list[CheckRecord]) -> Planting:
+        """Plants failing tests into this attempt; each run is added to the records."""
+
+        def run(tree: str, command: str, line: str) -> CheckRun | None:
+            with self.showing(tree):
+                planted = self._checks.command(command, "planted", line)
+            if planted is not None:
+                records.append(record_of(planted, corner="planted"))
+            return planted
+
+        return Planting(tests, run, self._memory.verified or self._memory.baseline)
 
     def verdict(self, runs: Sequence[CheckRun]) -> CheckVerdict:
         return judge(runs, baseline=self._memory.baseline, before=self._memory.verified)
@@ -263,6 +282,11 @@ class _AttemptJudge:
             own_checks=self._own_checks(runs) if claim.proof != "off" else (),
             still_red=self._still_red,
         )
+        shown = ShownToFail("")
+        if claim.proof != "off" and self._judgement.can_plant and self._tests.changed:
+            shown = self._judgement.planting(self._tests, self._records).shown_to_fail(runs)
+            if shown.disarmed:
+                return self._ended(own._replace(passed=False, why=f"{DISARMED}: {shown.disarmed}"))
         is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
         verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         evidence = EvidenceRecord(
@@ -270,6 +294,7 @@ class _AttemptJudge:
             rests_on=verdict.rests_on,
             place=self._judgement.place,
             fail_to_pass=tuple(proof.name for proof in proofs)[:MAX_RECORDED],
+            shown_to_fail=shown.shown,
         )
         return self._ended(own, own_runs=runs, evidence=evidence, unproven=verdict.why)
 

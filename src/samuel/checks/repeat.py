@@ -13,7 +13,8 @@ from samuel.evidence.corner import Corner
 Repeat = Callable[[str], CheckRun | None]
 """Runs a check command once more; None if it is not one of the built-in handler's."""
 
-RunCommand = Callable[[str, Corner], CheckRun | None]
+RunCommand = Callable[[str, Corner, str], CheckRun | None]
+"""Runs a command in a corner, or another command line in its place."""
 
 
 class BuiltInChecks:
@@ -32,8 +33,8 @@ class BuiltInChecks:
         """Run nothing until the built-in handler runs again: it may have been replaced."""
         self._run = None
 
-    def __call__(self, command: str, corner: Corner = "own") -> CheckRun | None:
-        return self._run(command, corner) if self._run else None
+    def __call__(self, command: str, corner: Corner = "own", line: str = "") -> CheckRun | None:
+        return self._run(command, corner, line) if self._run else None
 
 
 def repeated(

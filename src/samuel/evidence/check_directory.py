@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import MappingProxyType
 from typing import Protocol
 
 from samuel.base.errors import SamuelError
-
-NOTHING_PLANTED: Mapping[str, bytes] = MappingProxyType({})
 
 
 class RoomFailed(SamuelError):
@@ -39,8 +36,8 @@ class CheckRoom(Protocol):
     def is_clean(self) -> bool:
         """Whether no agent can have prepared what checks find there."""
 
-    def showing(self, tree: str, planted: Mapping[str, bytes] = ...) -> AbstractContextManager[None]:
-        """Let check commands run on this tree, with planted files over it. Raises RoomFailed."""
+    def showing(self, tree: str) -> AbstractContextManager[None]:
+        """Let check commands run on this tree. Raises RoomFailed."""
 
     def changed(self) -> dict[str, bytes | None]:
         """The files of the last tree that checks changed, by path; None for one that they removed."""

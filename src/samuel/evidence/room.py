@@ -18,7 +18,7 @@ from pathlib import Path
 
 from samuel.base.paths import VOLATILE_DIRS
 from samuel.base.printable import file_name
-from samuel.evidence.check_directory import NOTHING_PLANTED, CheckDirectory, RoomFailed
+from samuel.evidence.check_directory import CheckDirectory, RoomFailed
 from samuel.evidence.environment import BUILT, PreparedEnvironment, needed, remove
 from samuel.files.survey import Signature, signature
 from samuel.git.room_repository import RoomRepository
@@ -89,16 +89,11 @@ class CleanRoom:
                         waiting.append(f"{path}/")
 
     @contextmanager
-    def showing(self, tree: str, planted: Mapping[str, bytes] = NOTHING_PLANTED) -> Iterator[None]:
-        """Let check commands run on this tree. Raises RoomFailed, and GitFailed.
-
-        `planted` are files of the project that no tree has, or that replace those of the tree.
-        """
+    def showing(self, tree: str) -> Iterator[None]:
+        """Let check commands run on this tree. Raises RoomFailed, and GitFailed."""
         try:
             self._write(self._trees.whole(tree))
             self._repository.show(tree)
-            for path, content in planted.items():
-                self._plant(path, content)
         except OSError as error:
             self._written = None
             where = file_name(os.fsdecode(error.filename)) if error.filename else "the clean room"
@@ -184,12 +179,6 @@ class CleanRoom:
                     else:
                         os.unlink(found.path)
         return left
-
-    def _plant(self, path: str, content: bytes) -> None:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.unlink(missing_ok=True)
-        file.write_bytes(content)
 
 
 def _put(file: Path, entry: TreeEntry, content: bytes) -> Signature:

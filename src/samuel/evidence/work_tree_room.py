@@ -6,10 +6,10 @@ kill does not lose what the attempt has there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from samuel.evidence.check_directory import NOTHING_PLANTED, RoomFailed
+from samuel.evidence.check_directory import RoomFailed
 from samuel.git.trees import Trees
 from samuel.history.attempts import Attempts
 
@@ -29,8 +29,8 @@ class WorkTreeRoom:
         self._save = save
 
     @contextmanager
-    def showing(self, tree: str, planted: Mapping[str, bytes] = NOTHING_PLANTED) -> Iterator[None]:
-        """Let check commands run on this tree. Nothing can be planted where an agent works. Raises RoomFailed."""
+    def showing(self, tree: str) -> Iterator[None]:
+        """Let check commands run on this tree. Raises RoomFailed."""
         paths = sorted(self._trees.differing(self._own, tree))
         if not paths:
             yield

@@ -39,7 +39,9 @@ class RunCommands:
         if why := self._refusal(event.commands):
             raise SamuelError(why)
         runs, failures = [], []
-        self._place.built_in_checks.remember(lambda command, corner: self._again(command, corner, event))
+        self._place.built_in_checks.remember(
+            lambda command, corner, line: self._again(command, corner, line, event)
+        )
         for number, command in enumerate(event.commands, 1):
             run, how = self._run(command, number, event)
             runs.append(msgspec.to_builtins(run))
@@ -69,10 +71,12 @@ class RunCommands:
         own = {command for _, checks in tasks for command in checks}
         return self._place.refusal(task_checks(settings.name, tasks)) if own.intersection(rest) else ""
 
-    def _again(self, command: str, corner: Corner, event: QualityCheck) -> CheckRun | None:
+    def _again(self, event: QualityCheck, command: str, corner: Corner, line: str) -> CheckRun | None:
         if command not in event.commands:
             return None
-        return self._run(command, event.commands.index(command) + 1, event, corner, repeated=corner == "own")[0]
+        number = event.commands.index(command) + 1
+        run, _ = self._run(line or command, number, event, corner, repeated=corner == "own")
+        return msgspec.structs.replace(run, command=command)
 
     def _run(
         self, command: str, number: int, event: QualityCheck, corner: Corner = "own", *, repeated: bool = False

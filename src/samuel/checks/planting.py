@@ -1,0 +1,107 @@
+"""Whether the checks of an attempt can fail: a test that must fail is planted, and the check must turn red.
+
+An attempt whose checks stay green has disarmed them: it replaced the runner, patched an assertion, ended the
+process early, or had no test collected. None is accused before the same failure turned the check red on the
+verified tree.
+"""
+
+from __future__ import annotations
+
+import secrets
+import string
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from samuel.base.printable import safe
+from samuel.checks.changed_tests import ChangedTests
+from samuel.checks.commands import CommandReader
+from samuel.checks.runners import TEST_RUNNERS
+from samuel.events.loop import CheckRun
+from samuel.evidence.plant.choice import PlantTrees, plants
+from samuel.evidence.plant.narrowing import narrowed
+from samuel.evidence.plant.planted import CalledRunner, Plant, PlantRun
+from samuel.evidence.plant.verdict import PlantVerdict, verdict
+
+MOST_TRIED = 2  # plants for one command
+LONG = 30.0  # seconds: a check that takes longer runs for the planted file alone, where it can
+TAIL = 4000  # characters: of a longer output only the end is there
+YES = "yes"
+
+RunPlanted = Callable[[str, str, str], CheckRun | None]
+"""Runs a check on a tree, as another command line if one is given: `run(tree, command, line)`."""
+
+
+class ShownToFail(NamedTuple):
+    shown: str
+    """YES, or why that was not shown."""
+    disarmed: str = ""
+    """Why the checks of the attempt cannot fail any more; "" if they can, or that is not known."""
+
+
+class Planting:
+    """Plants failures into the trees of one attempt."""
+
+    def __init__(self, tests: ChangedTests, run: RunPlanted, before: Sequence[CheckRun]) -> None:
+        """`before` are the runs on the verified tree."""
+        self._tests = tests
+        self._run = run
+        self._before = {check_run.command: check_run for check_run in before}
+
+    def shown_to_fail(self, own: Sequence[CheckRun]) -> ShownToFail:
+        """Whether each check that runs tests can fail; `own` are the runs on the attempt, which passed."""
+        why = "no check runs tests that are known"
+        for check_run in own:
+            for plant_verdict in islice(self._verdicts(check_run), MOST_TRIED):
+                if plant_verdict.outcome == "disarmed":
+                    return ShownToFail("no", f"`{check_run.command}`: {safe(plant_verdict.reason)}")
+                if plant_verdict.outcome == "shown_to_fail":
+                    why = YES
+                    break
+                why = safe(plant_verdict.reason)
+            if why == YES:
+                break
+        return ShownToFail(why)
+
+    def _verdicts(self, own: CheckRun) -> Iterator[PlantVerdict]:
+        calls = self._calls(own.command)
+        if not calls:
+            return
+        trees = PlantTrees(
+            self._tests.own_names, self._tests.content_before, self._tests.content_after, self._tests.changed
+        )
+        token = secrets.choice(string.ascii_lowercase) + secrets.token_hex(8)
+        for plant in plants(calls, trees, token, tuple(own.tests or ())):
+            yield self._judged(own, plant)
+
+    def _judged(self, own: CheckRun, plant: Plant) -> PlantVerdict:
+        line = (narrowed(own.command, plant) or "") if own.seconds > LONG else ""
+        after = self._run(self._tests.own_with(plant.files), own.command, line)
+        if after is None:
+            return PlantVerdict("not_shown", "another handler runs the checks")
+        plant_verdict = verdict(_plant_run(own), _plant_run(after), plant)
+        for part in plant_verdict.undecided:
+            alone = self._judged(own, part)
+            if alone.outcome == "disarmed":
+                return alone
+        before = self._before.get(own.command)
+        if not plant_verdict.needs_control or before is None:
+            return plant_verdict
+        control = self._run(self._tests.verified_with(plant.control_files), own.command, line)
+        if control is None:
+            return plant_verdict
+        return verdict(
+            _plant_run(own), _plant_run(after), plant, verified=_plant_run(before), control=_plant_run(control)
+        )
+
+    def _calls(self, command: str) -> list[CalledRunner]:
+        """The test runners that a command starts; it is read as it is in the verified tree."""
+        reader = CommandReader(frozenset(self._tests.names), self._tests.before)
+        reader.line(command)
+        calls = [CalledRunner(name, tuple(call.arguments), call.directory) for name, call in reader.calls]
+        return [call for call in calls if call.name in TEST_RUNNERS] or ([CalledRunner("")] if not calls else [])
+
+
+def _plant_run(run: CheckRun) -> PlantRun:
+    tests = run.tests if run.tests is not None else dict.fromkeys(run.kinds or (), "failed") or None
+    return PlantRun(run.exit_code == 0, tests, run.output_tail, is_complete=len(run.output_tail) < TAIL)
