@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,7 @@ class RunCommands:
         if why := self._refusal(event.commands):
             raise SamuelError(why)
         runs, failures = [], []
-        self._place.built_in_checks.remember(
-            lambda command, corner, line: self._again(command, corner, line, event)
-        )
+        self._place.built_in_checks.remember(partial(self._again, event))
         for number, command in enumerate(event.commands, 1):
             run, how = self._run(command, number, event)
             runs.append(msgspec.to_builtins(run))
