@@ -8,7 +8,9 @@ answer.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,10 +18,10 @@ from samuel.base.nearest import SpellingHints
 from samuel.base.printable import file_name
 from samuel.base.wording import plural
 from samuel.events.session import SuggestedAbility
+from samuel.files.globs import LONGEST
 from samuel.routing.abilities.model import Ability, Level
 from samuel.routing.abilities.ranking import Ranker, Ranking
 from samuel.routing.abilities.registry import Registry
-from samuel.routing.abilities.scope import in_scope
 from samuel.routing.abilities.usage import AbilityUsage
 from samuel.routing.relevance.confidence import FLOOR
 from samuel.routing.relevance.index import POOL, Hit, IndexedText, TextIndex
@@ -44,6 +46,10 @@ NEVER_USED = AbilityUsage()
 
 NEAR = 0.75
 """Candidates below this part of the best score are not offered: a high-level ability must fit to come first."""
+
+
+_GLOB = re.compile(r"[*?\[]")
+_BETWEEN = re.compile(r"[/.]")
 
 
 class RouteCandidate(NamedTuple):
@@ -226,6 +232,23 @@ def _out_of_place(ability: Ability, environment: str, scope: str) -> str:
     if scope and not in_scope(ability.all_scopes, scope):
         return f"it is for {_listed(ability.all_scopes)}, not for `{_line(scope)}`"
     return ""
+
+
+def in_scope(scopes: Iterable[str], wanted_scope: str) -> bool:
+    """`billing` is in `billing/invoices` and the other way round; `modules/billing.*` is a pattern.
+
+    Without scopes, everything is in scope.
+    """
+    listed = list(scopes)
+    return not listed or any(_covers(scope.casefold(), wanted_scope.casefold()) for scope in listed)
+
+
+def _covers(scope: str, wanted_scope: str) -> bool:
+    if _GLOB.search(scope):
+        return len(scope) <= LONGEST and fnmatchcase(wanted_scope, scope)
+    parts, wanted_parts = _BETWEEN.split(scope.strip("/")), _BETWEEN.split(wanted_scope.strip("/"))
+    shorter = min(len(parts), len(wanted_parts))
+    return parts[:shorter] == wanted_parts[:shorter]
 
 
 def _ruled_out(text: str, abilities: Iterable[Ability]) -> dict[str, str]:
