@@ -14,7 +14,7 @@ from samuel.routing.knowledge.indexes import MOST, find_root, read_base
 from samuel.routing.knowledge.model import STAGES, RelatedDoc, Route, TopicEntry
 from samuel.routing.knowledge.routes import MOST as MOST_ROUTES
 from samuel.routing.knowledge.routes import MOST_DOCS, read_routes
-from samuel.routing.knowledge.routing_paths import from_root
+from samuel.routing.knowledge.values import from_root
 
 Write = Callable[[dict[str, str]], Path]
 

@@ -94,9 +94,7 @@ class RankingChoice(NamedTuple):
 
 def open_index(registry: Registry, file: Path | None = None) -> TextIndex:
     """The index to route with: in memory, or cached in `file` until the registry changes."""
-    if file is None:
-        return TextIndex.build(_documents(registry), WEIGHTS)
-    return TextIndex.cached(file, registry.stamp, lambda: _documents(registry), WEIGHTS)
+    return TextIndex(lambda: _documents(registry), WEIGHTS, file=file, stamp=registry.stamp)
 
 
 def route(

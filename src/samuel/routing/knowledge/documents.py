@@ -8,8 +8,7 @@ from pathlib import Path
 from samuel.base.errors import ConfigError
 from samuel.files import frontmatter
 from samuel.routing.knowledge.model import DocumentHeader
-from samuel.routing.knowledge.routing_paths import open_file, read_contents
-from samuel.routing.knowledge.values import FileProblems, Values
+from samuel.routing.knowledge.values import FileProblems, Values, open_file, read_contents
 
 
 def is_markdown(path: str) -> bool:

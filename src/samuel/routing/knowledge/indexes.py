@@ -14,8 +14,7 @@ from typing import NamedTuple
 from samuel.base.errors import ConfigError, Problem, SamuelError
 from samuel.files import yaml
 from samuel.routing.knowledge.model import FILE, KnowledgeBase, TopicEntry
-from samuel.routing.knowledge.routing_paths import read_contents
-from samuel.routing.knowledge.values import FileProblems, Values
+from samuel.routing.knowledge.values import FileProblems, Values, read_contents
 
 PLACES = ("", "knowledge", "docs")
 """Where a project may have its ROUTING.md: the first that has one is the routing root."""

@@ -12,11 +12,15 @@ from samuel.base.nearest import SpellingHints
 from samuel.routing.knowledge.documents import is_markdown, read_document
 from samuel.routing.knowledge.model import FILE, DocumentHeader, KnowledgeBase, RelatedDoc, RouteFile, TopicEntry
 from samuel.routing.knowledge.routes import read_routes
-from samuel.routing.knowledge.survey import MOST, Survey, survey
 from samuel.routing.knowledge.topics import covers, listed
 
 ROUTES = "routes"
 """The usual directory of route files. Directories of other route files are searched as well."""
+
+MOST = 20_000  # entries of directories
+DEEPEST = 12
+IGNORED = frozenset({"node_modules", "__pycache__"})
+"""Directories of generated or third-party files. Hidden ones are skipped as well."""
 
 
 class _Mention(NamedTuple):
@@ -149,3 +153,37 @@ def _unfinished(base: KnowledgeBase, files_below: Survey) -> Iterator[Problem]:
     if not files_below.complete:
         what = f"it has more than {MOST} files, so unnamed files may be missing from this list"
         yield Problem(what, str(base.root), 0, f"give the knowledge a directory with its own {FILE}")
+
+
+class Survey(NamedTuple):
+    files: tuple[str, ...]
+    """Paths from the root, by name, without symbolic links."""
+    complete: bool
+
+
+def survey(root: Path) -> Survey:
+    """The files below `root`, but not below another ROUTING.md: that is a knowledge base of its own."""
+    files: list[str] = []
+    for path in _files(root, "", 0):
+        if len(files) == MOST:
+            return Survey(tuple(files), complete=False)
+        files.append(path)
+    return Survey(tuple(files), complete=True)
+
+
+def _files(root: Path, directory: str, depth: int) -> Iterator[str]:
+    try:
+        with os.scandir(root / directory) as entries:
+            listed = sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return
+    if directory and any(entry.name == FILE for entry in listed):
+        return
+    for entry in listed:
+        path = f"{directory}{entry.name}"
+        if entry.name.startswith(".") or not entry.name.isprintable():
+            continue
+        if entry.is_file(follow_symlinks=False):
+            yield path
+        elif entry.is_dir(follow_symlinks=False) and entry.name not in IGNORED and depth < DEEPEST:
+            yield from _files(root, f"{path}/", depth + 1)

@@ -12,12 +12,26 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.routing.knowledge.documents import read_document
-from samuel.routing.knowledge.hints import Hint, check_suggestions
 from samuel.routing.knowledge.model import FILE, DocumentHeader, KnowledgeBase, Route, RouteFile
-from samuel.routing.knowledge.question import KnowledgeQuestion, intent_of, question_of, suggested_of
-from samuel.routing.knowledge.ranking import Fit, IndexFile, fitting_routes
-from samuel.routing.knowledge.route_cache import RouteCache
-from samuel.routing.knowledge.topics import NamedTopics, Topic, all_topics, listed, topics_by_name, topics_by_words
+from samuel.routing.knowledge.question import (
+    Hint,
+    KnowledgeQuestion,
+    check_suggestions,
+    intent_of,
+    question_of,
+    suggested_of,
+)
+from samuel.routing.knowledge.routes import RouteCache
+from samuel.routing.knowledge.topics import (
+    Fit,
+    NamedTopics,
+    Topic,
+    all_topics,
+    fitting_routes,
+    listed,
+    topics_by_name,
+    topics_by_words,
+)
 
 MOST = 5
 WORDS = 0.35  # for a situation that the words describe entirely
@@ -86,8 +100,8 @@ def _wanted_topics(
         return all_topics(place), files
     if not question:
         return [], files
-    index_file = IndexFile(route_cache.index, route_cache.stamp(base.indexes)) if route_cache.index else None
-    return topics_by_words(place, base.indexes, files, question, index_file), files
+    stamp = route_cache.stamp(base.indexes)
+    return topics_by_words(place, base.indexes, files, question, route_cache.index, stamp), files
 
 
 class _Leg(NamedTuple):
