@@ -13,7 +13,6 @@ importing.py    a file, a directory or standard input -> tasks, in one of the fo
 formats/        the formats
 commonmark.py   Markdown -> blocks, within limits
 outline.py      blocks -> headings and list items, which headings.py, entries.py and annotations.py read as tasks
-prose.py        what a PRD says besides its tasks
 origin.py       where the tasks came from
 write_back.py   completed tasks, marked there
 source_merge.py later edits of the source, merged

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from samuel.base.errors import ConfigError, Problem
-from samuel.tasks import graph
+from samuel.base.errors import Problem
 from samuel.tasks.annotations import heading_priority
-from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition
+from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition, valid_tasks
 from samuel.tasks.formats.json_places import members
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
@@ -35,10 +34,7 @@ class GitHubIssues:
     def recognise(self, source: TaskSource) -> Recognition | None:
         if not source.looks_like_json or '"number"' not in source.text:
             return None
-        try:
-            values = source.json
-        except ConfigError:
-            return None
+        values = source.json
         first = values[0] if isinstance(values, list) and values else values
         if isinstance(first, dict) and {"number", "title"} <= first.keys():
             return Recognition(BY_GRAMMAR, "it is JSON with a `number` and a `title` for each issue")
@@ -63,12 +59,7 @@ class GitHubIssues:
         order = sorted(range(len(records)), key=numbers.__getitem__)  # an API has an order of its own
         tasks, left_out = _tasks([records[index] for index in order], [numbers[index] for index in order])
         sorted_lines = [lines[index] for index in order]
-        problems = problems or graph.problems(tasks, source.name, sorted_lines)
-        if problems:
-            raise ConfigError(problems)
-        return ImportedTasks(
-            tasks=tuple(tasks),
-            lines=tuple(sorted_lines),
+        return valid_tasks(source, tasks, sorted_lines, problems)._replace(
             counts={"issues": len(issues)},
             left_out=tuple(left_out),
             notes=("nothing is written back: close the issues with `gh issue close`",),
@@ -124,7 +115,7 @@ def _task(record: JsonRecord, number: int, needed: Iterable[int], parent: int | 
     body = record.text("body").replace("\r\n", "\n").strip()
     return Task(
         id=f"#{number}",
-        title=" ".join(record.text("title", needed=True).split()),
+        title=record.title(),
         description="\n\n".join(part for part in (body, "\n".join(facts)) if part),
         status=status,
         priority=_priority(labels) or "medium",  # type: ignore[arg-type]  # of PRIORITIES

@@ -11,19 +11,18 @@ from samuel.base.errors import ConfigError, Problem
 from samuel.tasks import graph
 from samuel.tasks.annotations import body, heading_priority, ids_in, priority_fields
 from samuel.tasks.entries import TaskEntries, TaskEntry, row_columns
-from samuel.tasks.formats.base import ImportedTasks, LeftOutItem, Mark
+from samuel.tasks.formats.base import ImportedTasks, LeftOutItem, Mark, line_numbers, valid_tasks
 from samuel.tasks.formats.source import TaskSource
-from samuel.tasks.outline import OutlineHeading, OutlineItem, OutlineTable, PrdOutline
-from samuel.tasks.prose import prose
+from samuel.tasks.outline import OutlineHeading, OutlineItem, OutlineTable, PrdOutline, metadata_length
 from samuel.tasks.task import PRIORITIES, Task, TaskStatus
 
 LONGEST_QUOTE = 100  # characters of a line in a message
-MAX_NAMED = 5  # lines in one sentence
 _LOOKALIKES = {
     "paragraph": ("the paragraph above", "indent it like the items around it, or put an empty line above it"),
     "indented code": ("indented code", "indent it less"),
     "html": ("a block of HTML", "put an empty line above it"),
 }
+_EMPTY_LINES = re.compile(r"\n{3,}")
 _BOX = re.compile(r"[ \t]*(?:(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+|#{1,6}[ \t]+)?\[([ xX]?)\](?=\s|$)")
 
 Describe = Callable[[TaskEntry, dict[str, Any]], None]
@@ -66,16 +65,9 @@ def tasks_of(
 
     With `repeated_ids` an id that is there twice is given a suffix instead of being refused.
     """
-    problems = [
-        Problem(
-            "this item cannot be read",
-            source.name,
-            item.line,
-            "write `- [ ] Title`, or `- [x] Title` if it is done",
-        )
-        for item in selection.unreadable
-    ]
-    ids, generated, renamed = _ids(selection.entries, repeated_ids)
+    hint = "write `- [ ] Title`, or `- [x] Title` if it is done"
+    problems = [Problem("this item cannot be read", source.name, item.line, hint) for item in selection.unreadable]
+    ids, renamed = _ids(selection.entries, repeated_ids)
     builder = _TaskBuilder(outline, selection.entries, ids, describe)
     for entry in selection.entries:
         try:
@@ -85,18 +77,38 @@ def tasks_of(
             problems.append(Problem(str(error), source.name, entry.line, hint))
     if problems:
         raise ConfigError(problems)
-    tasks, lines = builder.tasks()
-    if problems := graph.problems(tasks, source.name, lines):
-        raise ConfigError(problems)
-    left_out = [LeftOutItem(line, what) for line, what in sorted([*_passed_over(selection, outline), *renamed])]
-    return ImportedTasks(
-        tasks=tuple(tasks),
-        lines=tuple(lines),
+    return valid_tasks(source, *builder.tasks())._replace(
         counts=counts_of(outline),
-        left_out=tuple(left_out),
+        left_out=tuple(sorted([*_passed_over(selection, outline), *renamed])),
         prose=prose(outline, selection.entries),
-        generated_ids=generated,
     )
+
+
+def prose(outline: PrdOutline, entries: Sequence[TaskEntry]) -> str:
+    """What a PRD says besides its tasks: why, goals, limits. It is the background of every task.
+
+    It is the text outside of these tasks, without comments and without headings that have no text left below.
+    """
+    left_out = set(range(1, metadata_length(outline.lines) + 1)) | outline.comment_lines
+    for entry in entries:
+        left_out.update(range(entry.line, entry.end + 1))
+    headings = {node.line: node for node in outline.nodes if isinstance(node, OutlineHeading) and not node.parent}
+    left_out.update(line for node in headings.values() for line in range(node.line + 1, node.below))
+    lines: list[str] = []  # the last one first
+    has_text = [False] * 7  # by level: is there text between here and the next heading of that level?
+    for number in range(len(outline.lines), 0, -1):
+        if number in left_out:
+            continue
+        line = outline.lines[number - 1].rstrip()
+        heading = headings.get(number)
+        if heading is None:
+            has_text = [True] * 7 if line else has_text
+            lines.append(line)
+            continue
+        if has_text[heading.level]:
+            lines.append(f"{'#' * heading.level} {heading.text}")
+        has_text[heading.level :] = [False] * (7 - heading.level)
+    return _EMPTY_LINES.sub("\n\n", "\n".join(reversed(lines))).strip("\n")
 
 
 class _TaskBuilder:
@@ -106,11 +118,7 @@ class _TaskBuilder:
     """
 
     def __init__(
-        self,
-        outline: PrdOutline,
-        entries: Sequence[TaskEntry],
-        ids: Mapping[int, str],
-        describe: Describe | None,
+        self, outline: PrdOutline, entries: Sequence[TaskEntry], ids: Mapping[int, str], describe: Describe | None
     ) -> None:
         self._outline = outline
         self._entries = entries
@@ -253,28 +261,24 @@ def _criterion(item: OutlineItem, outline: PrdOutline) -> str:
     return "\n".join([item.text, *([_dedented(below)] if below else [])]).strip()
 
 
-def _ids(
-    entries: Sequence[TaskEntry], repeated_ids: bool
-) -> tuple[dict[int, str], frozenset[str], list[tuple[int, str]]]:
-    """The id of each entry by its line: its own, or the next free number; and which were generated."""
+def _ids(entries: Sequence[TaskEntry], repeated_ids: bool) -> tuple[dict[int, str], list[LeftOutItem]]:
+    """The id of each entry by its line: its own, or the next free number; and notes about repeated ones."""
     taken = {entry.title.id for entry in entries}
     ids: dict[int, str] = {}
-    generated: set[str] = set()
-    renamed: list[tuple[int, str]] = []
+    renamed: list[LeftOutItem] = []
     counts: Counter[str] = Counter()
     first_lines: dict[str, int] = {}
     for entry in entries:
         id = entry.title.id
         if id and repeated_ids and first_lines.setdefault(id, entry.line) != entry.line:
             id = _next_free(f"{entry.title.id}-", counts, taken, first=2)
-            generated.add(id)
-            renamed.append((entry.line, f"the id `{entry.title.id}` is there twice; this task is `{id}`"))
+            what = f"the id `{entry.title.id}` is there twice; this task is `{id}`"
+            renamed.append(LeftOutItem(entry.line, what))
         if not id:
             id = _next_free(_prefix(entry, ids), counts, taken)
-            generated.add(id)
         ids[entry.line] = id
         taken.add(id)
-    return ids, frozenset(generated), renamed
+    return ids, renamed
 
 
 def _prefix(entry: TaskEntry, ids: Mapping[int, str]) -> str:
@@ -293,36 +297,29 @@ def _next_free(prefix: str, counts: Counter[str], taken: set[str], first: int = 
             return id
 
 
-def _passed_over(selection: TaskEntries, outline: PrdOutline) -> Iterator[tuple[int, str]]:
+def _passed_over(selection: TaskEntries, outline: PrdOutline) -> Iterator[LeftOutItem]:
     """What a person may have meant as a task, with its line."""
-    for item in selection.outside:
-        yield item.line, f"`{quoted(outline, item.line)}` is in no section for tasks"
-    for heading in selection.stories:
-        yield heading.line, f"`{quoted(outline, heading.line)}` is in no section for tasks"
+
+    def left_out(line: int, what: str) -> LeftOutItem:
+        return LeftOutItem(line, f"`{quoted(outline, line)}` {what}")
+
+    no_task = "so it is not read as a task"
+    for line in [node.line for node in selection.outside] + [node.line for node in selection.stories]:
+        yield left_out(line, "is in no section for tasks")
     if lines := [item.line for item in selection.plain_items]:
         items = "an item without a box is" if len(lines) == 1 else f"{len(lines)} items without a box are"
-        yield lines[0], f"{items} not read as tasks ({_lines(lines)})"
+        yield LeftOutItem(lines[0], f"{items} not read as tasks ({line_numbers(lines)})")
     for line, kind in selection.lookalikes:
         block, hint = _LOOKALIKES[kind]
-        yield (
-            line,
-            f"`{quoted(outline, line)}` is part of {block} in Markdown, so it is not read as a task: {hint}",
-        )
+        yield left_out(line, f"is part of {block} in Markdown, {no_task}: {hint}")
     for line in selection.unspaced:
-        what = f"`{quoted(outline, line)}` is no item of a list in Markdown, so it is not read as a task"
-        yield line, f"{what}: put a space between the bullet and the box"
+        hint = "put a space between the bullet and the box"
+        yield left_out(line, f"is no item of a list in Markdown, {no_task}: {hint}")
     for line in selection.untitled:
-        yield line, f"`{quoted(outline, line)}` has no title, so it is not read as a task"
+        yield left_out(line, f"has no title, {no_task}")
     for heading in selection.dividers:
-        problem = (
-            f"`{quoted(outline, heading.line)}` is a heading by the line below it, and ends the section for tasks"
-        )
-        yield heading.line, f"{problem}: put an empty line between the two"
-
-
-def _lines(numbers: Sequence[int]) -> str:
-    named = ", ".join(map(str, numbers[:MAX_NAMED])) + (", ..." if len(numbers) > MAX_NAMED else "")
-    return f"line{'' if len(numbers) == 1 else 's'} {named}"
+        hint = "put an empty line between the two"
+        yield left_out(heading.line, f"is a heading by the line below it, and ends the section for tasks: {hint}")
 
 
 def quoted(outline: PrdOutline, number: int) -> str:
@@ -330,8 +327,9 @@ def quoted(outline: PrdOutline, number: int) -> str:
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
 
 
-def box_mark(source: TaskSource, line: int) -> Mark | None:
-    """The edit that ticks the box in this line; None if it has none."""
+def mark_box(source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
+    """The edit that ticks the box in the line of a task; None if it has none."""
+    line = imported.lines[index]
     if source.path is None or line > len(source.line_starts):
         return None
     match = _BOX.match(source.exact_text, source.line_starts[line - 1])
@@ -341,22 +339,23 @@ def box_mark(source: TaskSource, line: int) -> Mark | None:
     return Mark(source.path, match.start(1), match.end(1), new)
 
 
-def row_mark(source: TaskSource, outline: PrdOutline, line: int) -> Mark | None:
-    """The edit that sets the status in this row of a table; None if the table has no column for it."""
-    for node in outline.nodes:
+def mark_row(source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
+    """The edit that sets the status in a task's row of a table; None if the table has no column for it."""
+    line = imported.lines[index]
+    for node in source.outline.nodes:
         if isinstance(node, OutlineTable) and node.line < line <= node.end and source.path:
-            index = row_columns(node.rows[0].cells).get("status")
+            column = row_columns(node.rows[0].cells).get("status")
             start = source.line_starts[line - 1]
             end = source.line_starts[line] if line < len(source.line_starts) else len(source.exact_text)
             row = source.exact_text[start:end]
             cells = list(re.finditer(r"(?:\\.|[^|\\\r\n])+", row))
-            if index is None or not row.lstrip().startswith("|") or "||" in row:
+            if column is None or not row.lstrip().startswith("|") or "||" in row:
                 return None
             cells = [cell for cell in cells if cell.start() > row.index("|")]
-            if index >= len(cells):
+            if column >= len(cells):
                 return None
-            words = cells[index][0].strip()
-            left = start + cells[index].start() + cells[index][0].index(words) if words else -1
+            words = cells[column][0].strip()
+            left = start + cells[column].start() + cells[column][0].index(words) if words else -1
             return Mark(source.path, left, left + len(words), "done") if words else None
     return None
 

@@ -8,8 +8,15 @@ from typing import Any, NamedTuple
 
 from samuel.base.errors import ConfigError, Problem, UsageError
 from samuel.base.nearest import did_you_mean
-from samuel.tasks import graph
-from samuel.tasks.formats.base import BY_GRAMMAR, BY_NAME, ImportedTasks, LeftOutItem, Mark, Recognition
+from samuel.tasks.formats.base import (
+    BY_GRAMMAR,
+    BY_NAME,
+    ImportedTasks,
+    LeftOutItem,
+    Mark,
+    Recognition,
+    valid_tasks,
+)
 from samuel.tasks.formats.json_places import members, place_of
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
@@ -51,10 +58,7 @@ class TaskMaster:
             return None
         if ".taskmaster" in source.parts():
             return Recognition(BY_NAME, "it is below .taskmaster/")
-        try:
-            tags = _tags(source.json)
-        except ConfigError:
-            return None
+        tags = _tags(source.json)
         first = next((task for tasks in tags.values() for task in tasks), None)
         if isinstance(first, dict) and {"id", "title"} <= first.keys() and {"status", "subtasks"} & first.keys():
             return Recognition(BY_GRAMMAR, "it is JSON with tags of `tasks` that have a `status`")
@@ -71,17 +75,12 @@ class TaskMaster:
         items = list(_items(source, tags, tag, problems))
         tasks, left_out = _tasks(items)
         lines = [item.record.line for item in items]
-        problems = problems or graph.problems(tasks, source.name, lines)
-        if problems:
-            raise ConfigError(problems)
         others = [f"`{name}` ({len(rows)})" for name, rows in tags.items() if name != tag]
         notes = [f"these are the tasks of the tag `{tag}`"] if tag else []
         if others:
             notes[0] += f"; `--tag` reads another one: {', '.join(others)}"
         subtasks = sum(bool(item.parent) for item in items)
-        return ImportedTasks(
-            tasks=tuple(tasks),
-            lines=tuple(lines),
+        return valid_tasks(source, tasks, lines, problems)._replace(
             counts={"tasks": len(items) - subtasks, "subtasks": subtasks},
             left_out=tuple(left_out),
             notes=tuple(notes),
@@ -185,7 +184,7 @@ def _tasks(items: Sequence[_Item]) -> tuple[list[Task], list[LeftOutItem]]:
         tasks.append(
             Task(
                 id=item.id,
-                title=" ".join(record.text("title", needed=True).split()),
+                title=record.title(),
                 description=_joined((record.text("description"), record.text("details"))),
                 status=status[0],
                 last_failure=status[1],
