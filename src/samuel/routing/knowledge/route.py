@@ -80,7 +80,7 @@ def route(
     scope, topic, stage = parsed_intent.scope or "", parsed_intent.topic or "", parsed_intent.stage or ""
     question = question_of(text, parsed_intent)
     place = topics_by_name(base.indexes, scope, topic)
-    topics, files = _wanted_topics(base, place, question, RouteCache(base.root, cache))
+    topics, files = _wanted_topics(base, place, question, RouteCache(base, cache))
     routed, missing = _along(base, _legs(topics, files, question), stage)
     chosen = _joined(routed, hints, stage)[:MOST]
     return KnowledgeRouting(
@@ -100,8 +100,8 @@ def _wanted_topics(
         return all_topics(place), files
     if not question:
         return [], files
-    stamp = route_cache.stamp(base.indexes)
-    return topics_by_words(place, base.indexes, files, question, route_cache.index, stamp), files
+    index, stamp = route_cache.index, route_cache.stamp
+    return topics_by_words(place, base.indexes, files, question, index, stamp), files
 
 
 class _Leg(NamedTuple):

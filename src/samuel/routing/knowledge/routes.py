@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import cache as memoize
 from pathlib import Path
 
 import msgspec
@@ -17,8 +18,8 @@ import msgspec
 from samuel.base.decoding import msgpack_decoder
 from samuel.base.errors import ConfigError
 from samuel.files import file_cache, yaml
-from samuel.files.survey import Signature, signature_if_exists
-from samuel.routing.knowledge.model import RelatedDoc, Route, RouteFile, TopicEntry
+from samuel.files.survey import signature_if_exists
+from samuel.routing.knowledge.model import KnowledgeBase, RelatedDoc, Route, RouteFile
 from samuel.routing.knowledge.values import FileProblems, Values, read_contents
 from samuel.version import __version__
 
@@ -76,7 +77,8 @@ def _related(route: Values) -> Iterator[RelatedDoc]:
 
 
 class _CachedRoutes(msgspec.Struct, array_like=True):
-    signature: Signature
+    state: str
+    """What the file was when it was read."""
     routes: RouteFile
 
 
@@ -84,50 +86,43 @@ _decode = msgpack_decoder(dict[str, _CachedRoutes])
 
 
 class RouteCache:
-    """The route files below one routing root. Without a cache directory each is parsed every time."""
+    """The route files of a knowledge base. Without a cache directory each is parsed every time."""
 
-    def __init__(self, root: Path, cache: Path | None = None) -> None:
-        self._root = root
-        self._file = cache and cache / "knowledge" / f"{file_cache.digest_of(str(root.absolute()))}.msgpack"
-        self._signatures: dict[str, Signature] = {}
+    def __init__(self, base: KnowledgeBase, cache: Path | None = None) -> None:
+        self._base = base
+        self._file = cache and cache / "knowledge" / f"{file_cache.digest_of(str(base.root.absolute()))}.msgpack"
+        self._states: dict[str, str] = {}
+        self._real_directory = memoize(lambda directory: os.path.realpath(base.root / directory))
 
     @property
     def index(self) -> Path | None:
         """The file of the full-text index."""
         return self._file and self._file.with_suffix(".sqlite")
 
-    def stamp(self, indexes: Iterable[TopicEntry]) -> str:
-        """Changes when an entry or its route file changes; a file counts as it was when it was read."""
-        parts = (f"{index}{self._signatures.get(index.route_file)}" for index in indexes)
+    @property
+    def stamp(self) -> str:
+        """Changes when a topic or its route file changes; a file counts as it was when it was read."""
+        parts = (f"{index}{self._states.get(index.route_file)}" for index in self._base.indexes)
         return file_cache.digest_of(__version__, *parts)
 
     def read(self, paths: Iterable[str]) -> dict[str, RouteFile]:
         """The routes of each file, by path."""
         cached = file_cache.load(self._file, _decode, __version__) or {}
-        paths = list(dict.fromkeys(paths))
-        unlinked = self._unlinked_directories(paths)
-        files: dict[str, RouteFile] = {}
-        changed = False
-        for path in paths:
-            signature = self._signature(path)  # before reading, so that a later change is noticed
-            self._signatures[path] = signature
+        entries: dict[str, _CachedRoutes] = {}
+        for path in dict.fromkeys(paths):
+            state = self._states[path] = self._state(path)  # before reading, so that a later change is noticed
             entry = cached.get(path)
-            if entry is None or entry.signature != signature or os.path.dirname(path) not in unlinked:
-                entry = _CachedRoutes(signature, read_routes(self._root, path))
-                if entry.routes.readable:
-                    cached[path] = entry
-                    changed = True
-            files[path] = entry.routes
-        if changed:
-            existing = {path: entry for path, entry in cached.items() if self._signature(path)}
-            file_cache.save(self._file, existing, msgspec.msgpack.encode, __version__)
-        return files
+            if entry is None or entry.state != state:
+                entry = _CachedRoutes(state, read_routes(self._base.root, path))
+            entries[path] = entry
+        named = {index.route_file for index in self._base.indexes}
+        new = {path: entry for path, entry in {**cached, **entries}.items() if path in named}
+        new = {path: entry for path, entry in new.items() if entry.routes.readable}
+        if new != cached:
+            file_cache.save(self._file, new, msgspec.msgpack.encode, __version__)
+        return {path: entry.routes for path, entry in entries.items()}
 
-    def _unlinked_directories(self, paths: Iterable[str]) -> set[str]:
-        """The directories that no symbolic link leads to: a file behind a link must be read, which refuses it."""
-        above = Path(os.path.realpath(self._root))
-        places = {os.path.dirname(path) for path in paths}
-        return {place for place in places if Path(os.path.realpath(self._root / place)) == above / place}
-
-    def _signature(self, path: str) -> Signature:
-        return signature_if_exists(f"{self._root}/{path}")
+    def _state(self, path: str) -> str:
+        """The signature of a file and where it really is: behind a link it must be read, which refuses it."""
+        directory = self._real_directory(os.path.dirname(path))
+        return f"{signature_if_exists(self._base.root / path)} {directory}"
