@@ -52,14 +52,13 @@ class GitHubIssues:
             JsonRecord(issue, source.name, line, "issue", problems)
             for issue, line in zip(issues, lines, strict=True)
         ]
-        numbers = [record.number("number", 0) for record in records]
-        for record, number in zip(records, numbers, strict=True):
+        numbered = [(record.number("number", 0), record) for record in records]
+        for number, record in numbered:
             if record.values and number < 1:
                 record.refuse("this issue has no `number`", "ask gh for it: `--json number,title,body`")
-        order = sorted(range(len(records)), key=numbers.__getitem__)  # an API has an order of its own
-        tasks, left_out = _tasks([records[index] for index in order], [numbers[index] for index in order])
-        sorted_lines = [lines[index] for index in order]
-        return valid_tasks(source, tasks, sorted_lines, problems)._replace(
+        numbered.sort(key=lambda issue: issue[0])  # an API has an order of its own
+        tasks, left_out = _tasks(numbered)
+        return valid_tasks(source, tasks, [record.line for _, record in numbered], problems)._replace(
             counts={"issues": len(issues)},
             left_out=tuple(left_out),
             notes=("nothing is written back: close the issues with `gh issue close`",),
@@ -69,15 +68,11 @@ class GitHubIssues:
         return None
 
 
-def _tasks(records: Sequence[JsonRecord], numbers: Sequence[int]) -> tuple[list[Task], list[LeftOutItem]]:
-    existing = set(numbers)
-    closed = {
-        number
-        for record, number in zip(records, numbers, strict=True)
-        if str(record.values.get("state")).lower() == "closed"
-    }
+def _tasks(issues: Sequence[tuple[int, JsonRecord]]) -> tuple[list[Task], list[LeftOutItem]]:
+    existing = {number for number, _ in issues}
+    closed = {number for number, record in issues if str(record.values.get("state")).lower() == "closed"}
     parents: dict[int, int] = {}
-    for record, number in zip(records, numbers, strict=True):
+    for number, record in issues:
         parents |= {child: number for child in _numbers(record.values.get("subIssues")) if child in existing}
         for above in _numbers([record.values.get("parent")]):
             if above in existing:
@@ -88,10 +83,10 @@ def _tasks(records: Sequence[JsonRecord], numbers: Sequence[int]) -> tuple[list[
             children.setdefault(parent, []).append(child)
     waits_of = {
         number: list(dict.fromkeys([*_numbers(record.values.get("blockedBy")), *_named(record.text("body"))]))
-        for record, number in zip(records, numbers, strict=True)
+        for number, record in issues
     }
     tasks, left_out = [], []
-    for record, number in zip(records, numbers, strict=True):
+    for number, record in issues:
         is_open, waits = number not in closed, waits_of[number]
         for other in waits if is_open else ():
             if other not in existing:

@@ -17,11 +17,6 @@ from samuel.tasks.outline import OutlineHeading, OutlineItem, OutlineTable, PrdO
 from samuel.tasks.task import PRIORITIES, Task, TaskStatus
 
 LONGEST_QUOTE = 100  # characters of a line in a message
-_LOOKALIKES = {
-    "paragraph": ("the paragraph above", "indent it like the items around it, or put an empty line above it"),
-    "indented code": ("indented code", "indent it less"),
-    "html": ("a block of HTML", "put an empty line above it"),
-}
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _BOX = re.compile(r"[ \t]*(?:(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+|#{1,6}[ \t]+)?\[([ xX]?)\](?=\s|$)")
 
@@ -299,27 +294,11 @@ def _next_free(prefix: str, counts: Counter[str], taken: set[str], first: int = 
 
 def _passed_over(selection: TaskEntries, outline: PrdOutline) -> Iterator[LeftOutItem]:
     """What a person may have meant as a task, with its line."""
-
-    def left_out(line: int, what: str) -> LeftOutItem:
-        return LeftOutItem(line, f"`{quoted(outline, line)}` {what}")
-
-    no_task = "so it is not read as a task"
-    for line in [node.line for node in selection.outside] + [node.line for node in selection.stories]:
-        yield left_out(line, "is in no section for tasks")
+    for line, why in selection.passed_over:
+        yield LeftOutItem(line, f"`{quoted(outline, line)}` {why}")
     if lines := [item.line for item in selection.plain_items]:
         items = "an item without a box is" if len(lines) == 1 else f"{len(lines)} items without a box are"
         yield LeftOutItem(lines[0], f"{items} not read as tasks ({line_numbers(lines)})")
-    for line, kind in selection.lookalikes:
-        block, hint = _LOOKALIKES[kind]
-        yield left_out(line, f"is part of {block} in Markdown, {no_task}: {hint}")
-    for line in selection.unspaced:
-        hint = "put a space between the bullet and the box"
-        yield left_out(line, f"is no item of a list in Markdown, {no_task}: {hint}")
-    for line in selection.untitled:
-        yield left_out(line, f"has no title, {no_task}")
-    for heading in selection.dividers:
-        hint = "put an empty line between the two"
-        yield left_out(heading.line, f"is a heading by the line below it, and ends the section for tasks: {hint}")
 
 
 def quoted(outline: PrdOutline, number: int) -> str:
