@@ -7,9 +7,10 @@ seconds, so the registry is in the user's cache as long as no file changes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -21,7 +22,7 @@ from samuel.config import kinds
 from samuel.files import file_cache, yaml
 from samuel.files.inside import read_inside
 from samuel.files.survey import Signature, signature_if_exists
-from samuel.routing.abilities.definition import ExecutionSettings, read_ability, read_execution
+from samuel.routing.abilities.definition import read_ability, read_execution
 from samuel.routing.abilities.model import Ability, Level
 from samuel.routing.abilities.tables import FILE, LARGEST, AbilityRow, AbilityTables, read_tables
 from samuel.version import __version__
@@ -32,6 +33,8 @@ CONFIG = f"{FOLDER}/config"
 FOLDERS = (*LEVELS, CONFIG)
 ENDINGS = (".yaml", ".yml")
 MOST_FILES = 20_000
+
+Parsed = TypeVar("Parsed")
 
 
 class Registry(msgspec.Struct, frozen=True, dict=True):
@@ -119,8 +122,9 @@ class _RegistryReader:
 
     def registry(self) -> Registry:
         tables = self._tables()
-        abilities = self._distinct(self._abilities(self._files(tables.rows)))
-        abilities = self._with_executions(abilities)
+        levels = self._files(tables.rows)
+        parsed = self._parsed(levels, lambda data, path: read_ability(data, path, levels[path]))
+        abilities = self._with_executions(self._distinct(parsed))
         abilities = self._with_rows(abilities, tables.rows)
         by_id = sorted(abilities.values(), key=lambda ability: ability.id)
         stamp = _stamp(self._signatures, self._outside)
@@ -169,12 +173,12 @@ class _RegistryReader:
             self._problem(what, FOLDER, hint="remove some")
         return dict(sorted(files.items(), key=lambda item: item[0] not in named)[:MOST_FILES])  # stable
 
-    def _abilities(self, files: Mapping[str, Level]) -> Iterator[Ability]:
-        for path, level in files.items():
+    def _parsed(self, paths: Iterable[str], parse: Callable[[bytes, str], Parsed]) -> Iterator[Parsed]:
+        for path in paths:
             if (data := self._read(path)) is None:
                 continue
             try:
-                yield read_ability(data, path, level)
+                yield parse(data, path)
             except ConfigError as error:
                 self._problems += error.problems
 
@@ -193,7 +197,8 @@ class _RegistryReader:
     def _with_executions(self, abilities: dict[str, Ability]) -> dict[str, Ability]:
         names = {name: ability.id for ability in abilities.values() for name in ability.names}
         hints = SpellingHints()
-        for settings in self._executions():
+        files = (path for path in sorted(self._signatures) if _is_in(path, CONFIG))
+        for settings in self._parsed(files, read_execution):
             if settings.name not in names:
                 hint = hints.did_you_mean(settings.name, names)
                 self._problem(f"there is no ability `{settings.name}`", settings.file, settings.line, hint)
@@ -207,15 +212,6 @@ class _RegistryReader:
                 ability, implementation=settings.implementation, implementation_file=settings.file
             )
         return abilities
-
-    def _executions(self) -> Iterator[ExecutionSettings]:
-        for path in sorted(self._signatures):
-            if not _is_in(path, CONFIG) or (data := self._read(path)) is None:
-                continue
-            try:
-                yield read_execution(data, path)
-            except ConfigError as error:
-                self._problems += error.problems
 
     def _with_rows(self, abilities: dict[str, Ability], rows: Iterable[AbilityRow]) -> dict[str, Ability]:
         """Abilities with the text of their rows. Rows of the wrong table are ignored; `lint` reports them."""

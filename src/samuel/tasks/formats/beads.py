@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
@@ -98,21 +99,14 @@ def _issues(source: TaskSource, limit: int | None = None) -> Iterator[_Issue]:
         for place, value in zip(places, values, strict=False):
             yield _Issue(value, place.start, source.line_of(place.start))
         return
-    number = 0
-    for line, (begin, end) in enumerate(
-        zip(source.line_starts, [*source.line_starts[1:], len(text)], strict=True), start=1
-    ):
-        row = text[begin:end]
-        if not row.strip():
-            continue
+    ends = [*source.line_starts[1:], len(text)]
+    lines = enumerate(zip(source.line_starts, ends, strict=True), start=1)
+    rows = ((line, begin, text[begin:end]) for line, (begin, end) in lines if text[begin:end].strip())
+    for line, begin, row in islice(rows, limit):
         try:
-            value = decode_json(row.encode())
+            yield _Issue(decode_json(row.encode()), begin, line)
         except (msgspec.DecodeError, RecursionError) as error:
             raise ConfigError([source.json_problem(row.strip(), str(error), line)]) from None
-        yield _Issue(value, begin, line)
-        number += 1
-        if number == limit:
-            return
 
 
 def _no_task(values: Any) -> str:

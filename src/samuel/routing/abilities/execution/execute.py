@@ -33,11 +33,9 @@ STDERR_KEPT = 8 * 1024  # characters in the record
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
-_REPORTED: dict[CallStatus, Literal["success", "failure", "skipped"]] = {
+_REPORTED: dict[CallStatus, Literal["success", "skipped"]] = {
     CallStatus.SUCCESS: "success",
-    CallStatus.FAILURE: "failure",
     CallStatus.SKIPPED: "skipped",
-    CallStatus.KILLED: "failure",
 }
 
 
@@ -243,7 +241,7 @@ class AbilityRunner:
         after = self.fire(
             PostAbilityCall(
                 **self._names(ability, call),
-                status=_REPORTED[call.status],
+                status=_REPORTED.get(call.status, "failure"),
                 duration_ms=call.duration_ms,
                 input_summary=_planned(call, final_input),
                 output_summary=shortened(call.error) if call.output is UNSET else summary(call.output),
