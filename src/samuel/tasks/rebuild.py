@@ -14,13 +14,7 @@ from msgspec.structs import replace
 from samuel.tasks.question import ID, Question, new_id
 from samuel.tasks.task import COLUMNS, Task, Tasks
 
-NAMED_COLUMNS = (
-    "status",
-    "claimed",
-    "attempts",
-    "iteration",
-    "priority",
-)  # short values, named in a warning
+NAMED_COLUMNS = ("status", "claimed", "attempts", "iteration", "priority")  # short values, named in a warning
 # What an agent may write into a row that it adds: what the task is. Everything else is as in a new task, so that
 # no row brings along a command without consent, or files of checks that it may change.
 OF_NEW_TASKS = (

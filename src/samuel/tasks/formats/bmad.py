@@ -37,13 +37,10 @@ STATUSES: Mapping[str, TaskStatus] = {
     "done": "completed",
 }
 DOCUMENTS = ("prd.md", "architecture.md", "ux-design-specification.md")
-_SPRINT_PLACES = (
-    SPRINT,
-    f"../{SPRINT}",
-    f"../implementation-artifacts/{SPRINT}",
-    f"implementation-artifacts/{SPRINT}",
+_SPRINT_PLACES, _EPICS_PLACES = (
+    tuple(f"{place}{name}" for place in ("", "../", f"../{artifacts}/", f"{artifacts}/"))
+    for name, artifacts in ((SPRINT, "implementation-artifacts"), (EPICS, "planning-artifacts"))
 )
-_EPICS_PLACES = (EPICS, f"../{EPICS}", f"../planning-artifacts/{EPICS}", f"planning-artifacts/{EPICS}")
 _EPIC = re.compile(r"Epic\s+(\d+)\s*[:.–—-]\s*(.+)", re.IGNORECASE)
 _STORY = re.compile(r"Story\s+(\d+)\.(\d+)\s*[:.–—-]\s*(.+)", re.IGNORECASE)
 _STORY_LINE = re.compile(r"^#{1,4}[ \t]+Story[ \t]+\d+\.\d+[ \t]*[:.–—-]", re.MULTILINE | re.IGNORECASE)
@@ -171,13 +168,9 @@ def _unknown_statuses(
 ) -> list[Problem]:
     named = [(entry.status, files.sprint.name, entry.line) for entry in tracked.values()] if files.sprint else []
     named += [(story.status, files.source.name, story.line) for story in stories if story.status]
+    otherwise = f"one of {', '.join(STATUSES)}"
     return [
-        Problem(
-            f"`{status}` is not a valid status",
-            file,
-            line,
-            did_you_mean(status, STATUSES, f"one of {', '.join(STATUSES)}"),
-        )
+        Problem(f"`{status}` is not a valid status", file, line, did_you_mean(status, STATUSES, otherwise))
         for status, file, line in named
         if status not in STATUSES
     ]

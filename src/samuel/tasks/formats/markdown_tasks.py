@@ -120,6 +120,7 @@ class _TaskBuilder:
         self._ids = ids
         self._describe = describe
         self._fields: dict[int, dict[str, Any]] = {}  # by line
+        self._sections: set[int] = set()  # lines
 
     def read(self, entry: TaskEntry) -> None:
         """Read the fields of an entry; its parent was read before. Raises ValueError for a wrong priority."""
@@ -144,62 +145,55 @@ class _TaskBuilder:
         self._fields[entry.line] = fields
 
     def tasks(self) -> tuple[list[Task], list[int]]:
-        sections = {entry.line for entry in self._entries if self._is_section(entry)}
-        entries = [entry for entry in self._entries if entry.line not in sections]
-        named = self._named(entries, sections)
-        children_of = self._children(entries, named, sections)
-        tasks, lines = [], []
+        self._sections = {entry.line for entry in self._entries if self._is_section(entry)}
+        entries = [entry for entry in self._entries if entry.line not in self._sections]
+        named = self._named(entries)
+        children_of = self._children(entries, named)
+        tasks = []
         for entry in entries:
             fields, id = dict(self._fields[entry.line]), self._ids[entry.line]
-            parent = entry.parent
-            while parent and parent.line in sections:
-                parent = parent.parent
+            parent = next((above for above in _parents(entry) if above.line not in self._sections), None)
             fields["depends_on"] = tuple(dict.fromkeys([*named[id], *children_of[id]]))
             if children_of[id]:
                 fields["no_change"] = True  # its children may have done all of it
             status: TaskStatus = "completed" if entry.done else "pending"
             parent_id = self._ids[parent.line] if parent else ""
             tasks.append(Task(id=id, title=entry.title.text, status=status, parent_id=parent_id, **fields))
-            lines.append(entry.line)
-        return tasks, lines
+        return tasks, [entry.line for entry in entries]
 
     def _is_section(self, entry: TaskEntry) -> bool:
         """A heading that is nothing but its children. An item with a box is always a task."""
         fields = self._fields[entry.line]
         return bool(entry.level and entry.children and not fields["description"] and not fields.get("acceptance"))
 
-    def _leaves(self, entry: TaskEntry, sections: set[int]) -> list[str]:
-        if entry.line not in sections:
+    def _leaves(self, entry: TaskEntry) -> list[str]:
+        """The ids of the tasks that stand for an entry: its own, or those in a section."""
+        if entry.line not in self._sections:
             return [self._ids[entry.line]]
-        return [id for child in entry.children for id in self._leaves(child, sections)]
+        return [id for child in entry.children for id in self._leaves(child)]
 
-    def _named(self, entries: Sequence[TaskEntry], sections: set[int]) -> dict[str, list[str]]:
+    def _named(self, entries: Sequence[TaskEntry]) -> dict[str, list[str]]:
         """By the id of a task: the tasks that it is written to wait for.
 
         A section stands for the tasks in it, but not where one of them waits for it: that is what holds them all.
         """
-        members = self._members(sections)
+        sections = [entry for entry in self._entries if entry.line in self._sections]
+        members = {self._ids[section.line]: self._leaves(section) for section in sections}
         named = {}
         for entry in entries:
-            id, around = self._ids[entry.line], set[str]()
-            above = entry.parent
-            while above:
-                if above.line in sections:
-                    around.add(self._ids[above.line])
-                above = above.parent
+            id = self._ids[entry.line]
+            around = {self._ids[above.line] for above in _parents(entry) if above.line in self._sections}
             waited = [name for name in self._fields[entry.line]["depends_on"] if name not in around]
             named[id] = [other for name in waited for other in members.get(name, (name,)) if other != id]
         return named
 
-    def _children(
-        self, entries: Sequence[TaskEntry], named: Mapping[str, Sequence[str]], sections: set[int]
-    ) -> dict[str, list[str]]:
+    def _children(self, entries: Sequence[TaskEntry], named: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
         """By the id of a task: the children that it waits for, without those that are written to wait for it.
 
         Of several parents around a task that waits for the outermost one, the inner ones still wait for it.
         """
         children = {
-            self._ids[entry.line]: [id for child in entry.children for id in self._leaves(child, sections)]
+            self._ids[entry.line]: [id for child in entry.children for id in self._leaves(child)]
             for entry in entries
         }
         while any(named.values()):  # else nothing can wait for its parent
@@ -210,20 +204,19 @@ class _TaskBuilder:
             if not waited_by_child:
                 break
             for entry in entries:
-                id, above = self._ids[entry.line], entry.parent
-                while above and self._ids[above.line] not in waited_by_child:
-                    above = above.parent
-                if id in waited_by_child and not (above and group[self._ids[above.line]] == group[id]):
+                id = self._ids[entry.line]
+                parent_ids = (self._ids[above.line] for above in _parents(entry))
+                above = next((parent_id for parent_id in parent_ids if parent_id in waited_by_child), "")
+                if id in waited_by_child and not (above and group[above] == group[id]):
                     children[id] = [child for child in children[id] if group.get(child) != group[id]]
         return children
 
-    def _members(self, sections: set[int]) -> dict[str, list[str]]:
-        """By the id of a section: the tasks that stand for it where another task waits for it."""
-        return {
-            self._ids[entry.line]: self._leaves(entry, sections)
-            for entry in self._entries
-            if entry.line in sections
-        }
+
+def _parents(entry: TaskEntry) -> Iterator[TaskEntry]:
+    """The entries around this one, the nearest first."""
+    while entry.parent:
+        entry = entry.parent
+        yield entry
 
 
 def _inherited(entry: TaskEntry, fields: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from samuel.base.errors import ConfigError, Problem, UsageError
@@ -116,19 +117,14 @@ def _chosen(source: TaskSource, tags: Mapping[str, Sequence[Any]], tag: str) -> 
     """The tag that was asked for, else the current one, else master, else the first."""
     if tag:
         if tag not in tags:
-            hint = did_you_mean(
-                tag, tags, f"one of {', '.join(name for name in tags if name) or 'none: it has no tags'}"
-            )
-            raise UsageError(f"`{source.name}` has no tag `{tag}`", hint)
+            names = ", ".join(name for name in tags if name) or "none: it has no tags"
+            raise UsageError(f"`{source.name}` has no tag `{tag}`", did_you_mean(tag, tags, f"one of {names}"))
         return tag
-    state = source.beside("../state.json", "state.json")
     current = ""
-    if state is not None:
-        try:
+    if (state := source.beside("../state.json", "state.json")) is not None:
+        with suppress(ConfigError, UsageError):
             values = TaskSource.of_file(state).json
             current = values.get("currentTag", "") if isinstance(values, dict) else ""
-        except (ConfigError, UsageError):
-            current = ""
     return next(name for name in (current, MASTER, *tags) if name in tags)
 
 
@@ -171,13 +167,11 @@ def _tasks(items: Sequence[_Item]) -> tuple[list[Task], list[LeftOutItem]]:
         statuses[item.id] = status
         needed, missing = _dependencies(item, ids)
         if item.parent and "-" in item.id.removeprefix(f"{item.parent}."):
-            id = record.text("id")
-            left_out.append(
-                LeftOutItem(record.line, f"the id `{id}` of a subtask is there twice; this one is `{item.id}`")
-            )
-        left_out += [
-            LeftOutItem(record.line, f"`{item.id}` depends on `{id}`, which is not in the list") for id in missing
-        ]
+            what = f"the id `{record.text('id')}` of a subtask is there twice; this one is `{item.id}`"
+            left_out.append(LeftOutItem(record.line, what))
+        for id in missing:
+            what = f"`{item.id}` depends on `{id}`, which is not in the list"
+            left_out.append(LeftOutItem(record.line, what))
         waits[item.id] = tuple(dict.fromkeys((*waits.get(item.parent, ()), *needed)))
         own = [] if status[0] in _OVER else children.get(item.id, [])
         complexity = record.values.get("complexity")
