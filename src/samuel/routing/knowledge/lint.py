@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from samuel.base.errors import Problem
 from samuel.base.nearest import SpellingHints
-from samuel.routing.knowledge.documents import is_markdown, read_document
 from samuel.routing.knowledge.model import FILE, KnowledgeBase, RelatedDoc, RouteFile, TopicEntry
-from samuel.routing.knowledge.routes import read_routes
+from samuel.routing.knowledge.reading import is_markdown, read_document, read_routes
 from samuel.routing.knowledge.topics import covers, listed
 
 ROUTES = "routes"

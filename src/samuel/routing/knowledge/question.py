@@ -16,8 +16,8 @@ from samuel.base.errors import UsageError
 from samuel.base.printable import safe, shorten
 from samuel.events.explain import explained
 from samuel.events.session import Intent, SuggestedDocument
-from samuel.routing.knowledge.documents import read_document
 from samuel.routing.knowledge.model import DocumentHeader
+from samuel.routing.knowledge.reading import read_document
 from samuel.routing.knowledge.values import from_root
 
 MOST = 50

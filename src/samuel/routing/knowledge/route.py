@@ -11,7 +11,6 @@ from functools import cache as memoize
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.routing.knowledge.documents import read_document
 from samuel.routing.knowledge.model import FILE, DocumentHeader, KnowledgeBase, Route, RouteFile
 from samuel.routing.knowledge.question import (
     Hint,
@@ -21,7 +20,7 @@ from samuel.routing.knowledge.question import (
     question_of,
     suggested_of,
 )
-from samuel.routing.knowledge.routes import RouteCache
+from samuel.routing.knowledge.reading import RouteCache, read_document
 from samuel.routing.knowledge.topics import (
     Fit,
     NamedTopics,
