@@ -71,9 +71,8 @@ def rebuild(before: Tasks, after: Tasks, allowed_changes: AllowedChanges) -> Reb
     common = [task.id for task in after if task.id in ids_before]
     if common != [task.id for task in before if task.id in changed]:
         put_back.append("the order of the tasks was changed")
-    added = list(
-        _added([task for task in after if task.id not in ids_before], ids_before, allowed_changes, put_back)
-    )
+    new_rows = [task for task in after if task.id not in ids_before]
+    added = list(_added(new_rows, ids_before, allowed_changes, put_back))
     return Rebuilt((*tasks, *added), tuple(put_back), len(added))
 
 

@@ -51,9 +51,8 @@ class Asker:
 
     def reset(self, tasks: Tasks, id: str) -> tuple[Task, ...]:
         self._refuse_check(f"reset task `{id}`")
-        self._refuse_agent(
-            "reset a task", "only the loop counts attempts and failures; run it in another terminal"
-        )
+        hint = "only the loop counts attempts and failures; run it in another terminal"
+        self._refuse_agent("reset a task", hint)
         return changes.reset(tasks, id)
 
     def ask(self, tasks: Tasks, question: str, *, options: Iterable[str], at: str) -> tuple[Task, ...]:
@@ -108,10 +107,8 @@ class Asker:
 
     def _refuse_check(self, what: str) -> None:
         if self.kind == "check":
-            raise SamuelError(
-                f"this is a check of the run `{self.run}`, which cannot {what}",
-                "a check passes or fails by its exit code",
-            )
+            refusal = f"this is a check of the run `{self.run}`, which cannot {what}"
+            raise SamuelError(refusal, "a check passes or fails by its exit code")
 
     def _refuse_agent(self, what: str, hint: str) -> None:
         if self.kind == "agent":
@@ -121,10 +118,8 @@ class Asker:
         """Refuse a task that is not the one that was given."""
         self._refuse_check(f"{verb} task `{id}`")
         if id != self.task_id:
-            current = (
-                f"the current task is `{self.task_id}`" if self.task_id else "this iteration works on no task"
-            )
-            self._refuse_agent(f"{verb} task `{id}`", current)
+            hint = f"the current task is `{self.task_id}`" if self.task_id else "this iteration works on no task"
+            self._refuse_agent(f"{verb} task `{id}`", hint)
 
 
 def asker(environment: Mapping[str, str], seal: Seal | None = None, above: Collection[str] = ()) -> Asker:

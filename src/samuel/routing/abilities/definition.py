@@ -146,9 +146,7 @@ def function(value: object) -> str:
 
 def environment(value: object) -> dict[str, str]:
     """Variables with their values, or a list of names that are passed through from the environment."""
-    variables = (
-        value if isinstance(value, dict) else {variable: f"${variable}" for variable in kinds.variables(value)}
-    )
+    variables = value if isinstance(value, dict) else {name: f"${name}" for name in kinds.variables(value)}
     for variable, content in variables.items():
         if not _VARIABLE.fullmatch(variable):
             raise ValueError(f"must name environment variables, and `{variable}` is not a valid name")

@@ -118,10 +118,8 @@ class _Checks:
         keywords = {word.casefold() for word in ability.keywords}
         for at, word in enumerate(ability.negative_keywords):
             if word.casefold() in keywords:
-                place, hint = (
-                    ("routing_hints", "negative_keywords", at),
-                    "remove one of the two: it can never match",
-                )
+                place = ("routing_hints", "negative_keywords", at)
+                hint = "remove one of the two: it can never match"
                 yield self._problem(ability.file, place, f"`{word}` is also a keyword", hint)
 
     def _called(self, ability: Ability) -> list[str]:

@@ -193,10 +193,8 @@ def _by_ability(
         ability = registry.by_name.get(suggestion.id)
         if ability is None:
             hint = hints.did_you_mean(suggestion.id, registry.by_name)
-            reported.append(
-                f"a hook suggests `{_line(suggestion.id)}`, which is not in the registry"
-                + (f"; {hint}" if hint else "")
-            )
+            what = f"a hook suggests `{_line(suggestion.id)}`, which is not in the registry"
+            reported.append(f"{what}; {hint}" if hint else what)
         elif ability.id not in surest or _confidence(suggestion) > _confidence(surest[ability.id]):
             surest[ability.id] = suggestion
     return surest, tuple(reported)
@@ -291,9 +289,8 @@ def _nothing(registry: Registry, hits: Iterable[Hit], left_out: Mapping[str, str
     nearest = max(hits, key=lambda hit: hit.score, default=None)
     if nearest is None:
         return "no ability matches"
-    return (
-        f"nothing fits well enough; the nearest is `{nearest.id}` with {nearest.score:.2f} of at least {FLOOR:.2f}"
-    )
+    score = f"{nearest.score:.2f} of at least {FLOOR:.2f}"
+    return f"nothing fits well enough; the nearest is `{nearest.id}` with {score}"
 
 
 def _listed(items: Iterable[str]) -> str:

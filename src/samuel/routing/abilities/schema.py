@@ -67,10 +67,8 @@ def _validator(schema: Mapping[str, Any]) -> Validator:
 
 
 def _message(error: ValueError) -> str:
-    message = " ".join(str(getattr(error, "message", error)).split())
-    return (
-        message if len(message) <= 300 else f"{message[:99]}…{message[-200:]}"
-    )  # the value comes first, then the problem
+    message = " ".join(str(getattr(error, "message", error)).split())  # the value comes first, then the problem
+    return message if len(message) <= 300 else f"{message[:99]}…{message[-200:]}"
 
 
 def _path(path: Iterable[str | int]) -> str:

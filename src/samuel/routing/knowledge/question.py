@@ -85,13 +85,9 @@ def check_suggestions(root: Path, suggestions: Sequence[SuggestedDocument]) -> t
             problems.append(f"a hook suggests a document whose path {error}")
             continue
         if document.readable:
-            why = (
-                f"a hook suggests it: {_line(suggestion.reason)}"
-                if suggestion.reason.strip()
-                else "a hook suggests it"
-            )
+            because = f": {_line(suggestion.reason)}" if suggestion.reason.strip() else ""
             stage = (suggestion.stage,) if suggestion.stage else document.stages
-            hints.setdefault(document.path, Hint(document.path, why, stage))
+            hints.setdefault(document.path, Hint(document.path, f"a hook suggests it{because}", stage))
         else:
             problems.append(f"a hook suggests `{shorten(suggestion.path)}`: {document.problems[0].what}")
     if len(suggestions) > MOST:

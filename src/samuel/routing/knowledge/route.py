@@ -133,12 +133,9 @@ def _along(base: KnowledgeBase, legs: Sequence[_Leg], stage: str) -> tuple[list[
             if not document.readable:
                 missing[str(document.problems[0])] = None
                 continue
-            routed = _staged(
-                RoutedDocument(
-                    related.path, leg.score, leg.reasons, related.doc_usage, related.stage or document.stages
-                ),
-                stage,
-            )
+            stages = related.stage or document.stages
+            routed = RoutedDocument(related.path, leg.score, leg.reasons, related.doc_usage, stages)
+            routed = _staged(routed, stage)
             if related.path not in best or best[related.path].score < routed.score:
                 best[related.path] = routed
         if len(best) >= MOST_CONSIDERED:

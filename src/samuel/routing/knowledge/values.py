@@ -153,23 +153,18 @@ class Values:
         value = self._get(key)
         if not isinstance(value, list):
             if value is not None:
-                self.note(
-                    key, f"`{key}` must be a list, not {_type(value)}", f"begin each entry of `{key}` with `- `"
-                )
+                hint = f"begin each entry of `{key}` with `- `"
+                self.note(key, f"`{key}` must be a list, not {_type(value)}", hint)
             return
         for at, item in enumerate(value[:most]):
             if isinstance(item, dict):
                 yield Values(self._notes, item, (*self._path, key, at))
             else:
-                self._notes.add(
-                    (*self._path, key, at), f"an entry of `{key}` must be a mapping, not {_type(item)}"
-                )
+                what = f"an entry of `{key}` must be a mapping, not {_type(item)}"
+                self._notes.add((*self._path, key, at), what)
         if len(value) > most:
-            self._notes.add(
-                (*self._path, key, most),
-                f"`{key}` has {len(value)} entries; those after the first {most} are left out",
-                "split the file",
-            )
+            what = f"`{key}` has {len(value)} entries; those after the first {most} are left out"
+            self._notes.add((*self._path, key, most), what, "split the file")
 
     def refuse_unread(self) -> None:
         """Add a problem for every key that was not read. Call it last."""

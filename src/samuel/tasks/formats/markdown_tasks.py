@@ -127,13 +127,10 @@ class _TaskBuilder:
         text, named = body(entry.body(self._outline))
         cells = _cell_fields(entry.cells)
         fields: dict[str, Any] = {**_inherited(entry, self._fields), **entry.title.fields, **cells, **named}
-        own = (
-            *entry.title.fields.get("depends_on", ()),
-            *cells.get("depends_on", ()),
-            *named.get("depends_on", ()),
-        )
-        above = self._fields[entry.parent.line].get("depends_on", ()) if entry.parent else ()
-        fields["depends_on"] = tuple(dict.fromkeys((*above, *own)))
+        above = self._fields[entry.parent.line] if entry.parent else {}
+        sources = (above, entry.title.fields, cells, named)
+        needed = dict.fromkeys(id for source in sources for id in source.get("depends_on", ()))
+        fields["depends_on"] = tuple(needed)
         criteria = (_criterion(item, self._outline) for item in entry.criteria)
         acceptance = (*cells.get("acceptance", ()), *named.get("acceptance", ()), *criteria)
         if acceptance:
