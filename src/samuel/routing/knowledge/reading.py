@@ -68,8 +68,8 @@ def read_base(root: Path) -> KnowledgeBase:
     if not blocks:
         raise ConfigError([Problem(f"there is no `{KEY}` in it", file, 1, _HINT)])
     document = yaml.load(blocks[0].text.encode(), file, first_line=blocks[0].line)
-    notes = FileProblems(file, document.lines.of)
-    indexes = _topics(Values(notes, document.mapping()))
+    notes = FileProblems(Path(file), document.lines)
+    indexes = _topics(Values(notes, document.mapping(), ()))
     twice = tuple(
         Problem(f"a second `{KEY}` is not read", file, more.line, "join the lists") for more in blocks[1:]
     )
@@ -121,7 +121,7 @@ def _topics(head: Values) -> Iterator[TopicEntry]:
             entry.text("scope", needed=True),
             entry.text("topic", needed=True),
             entry.text("summary", needed=True),  # it is found by its words
-            entry.path("route_file"),
+            entry.path_at("route_file"),
             entry.line(),
         )
         entry.refuse_unread()
@@ -141,8 +141,8 @@ def read_routes(root: Path, path: str) -> RouteFile:
         mappings = [document.mapping() for document in documents]
     except ConfigError as error:
         return RouteFile(path, problems=error.problems)
-    notes = [FileProblems(file, document.lines.of) for document in documents]
-    parts = [Values(note, mapping) for note, mapping in zip(notes, mappings, strict=True)]
+    notes = [FileProblems(Path(file), document.lines) for document in documents]
+    parts = [Values(note, mapping, ()) for note, mapping in zip(notes, mappings, strict=True)]
     head, body = parts[0], parts[-1]
     lines = {key: head.line(key) for key in ("scope", "topic")}
     result = RouteFile(path, head.text("scope"), head.text("topic"), lines=lines)
@@ -150,7 +150,7 @@ def read_routes(root: Path, path: str) -> RouteFile:
         head.text(key)  # checked only: they are for people and other tools
     routes = tuple(_routes(body))
     if "routes" not in mappings[-1]:
-        body.note(None, "`routes` is missing", "add a list `routes:` of `when_to_use` and `related_docs`")
+        body.note("`routes` is missing", "add a list `routes:` of `when_to_use` and `related_docs`")
     for values in parts:
         values.refuse_unread()
     return result._replace(routes=routes, problems=tuple(problem for note in notes for problem in note.problems()))
@@ -161,7 +161,7 @@ def _routes(body: Values) -> Iterator[Route]:
         when = entry.text("when_to_use", needed=True)
         documents = tuple(_related(entry))
         if not documents:
-            entry.note(None, "this route leads to no document", "add `related_docs:` with a `path`")
+            entry.note("this route leads to no document", "add `related_docs:` with a `path`")
         entry.refuse_unread()
         if documents:
             yield Route(when, documents, entry.line())
@@ -170,7 +170,7 @@ def _routes(body: Values) -> Iterator[Route]:
 def _related(route: Values) -> Iterator[RelatedDoc]:
     for entry in route.entries("related_docs", MOST_DOCS):
         related = RelatedDoc(
-            entry.path("path"), entry.stages("stage"), entry.text("doc_usage"), entry.line("path")
+            entry.path_at("path"), entry.stages("stage"), entry.text("doc_usage"), entry.line("path")
         )
         entry.refuse_unread()
         if related.path:
@@ -192,8 +192,9 @@ def read_document(root: Path, path: str) -> DocumentHeader:
         parsed = frontmatter.parse(data, file)
     except ConfigError as error:
         return DocumentHeader(path, problems=error.problems)
-    notes = FileProblems(file, lambda place: parsed.lines.get(str(place[0]), 1) if place else 1)
-    values = Values(notes, parsed.head)
+    lines = yaml.YamlLines({(): 1, **{(key,): line for key, line in parsed.lines.items()}})
+    notes = FileProblems(Path(file), lines)
+    values = Values(notes, dict(parsed.head), ())
     document = DocumentHeader(
         path,
         id=values.text("id"),
