@@ -62,25 +62,16 @@ class Mark(NamedTuple):
 class TaskFormat(Protocol):
     """One format. The next format is one module with such a class, and a line in `table.py`."""
 
-    @property
-    def name(self) -> str:
-        """What `--format` calls it."""
-
-    @property
-    def summary(self) -> str:
-        """What it is, for a list of all formats."""
-
-    @property
-    def example(self) -> str:
-        """A short piece of it, shown where nothing fits."""
-
-    @property
-    def marks(self) -> str:
-        """What is written into the source when a task is completed; "" if it has no place for that."""
-
-    @property
-    def stable_ids(self) -> bool:
-        """Whether an id means the same task for ever. Numbers in Markdown do not: people renumber."""
+    name: str
+    """What `--format` calls it."""
+    summary: str
+    """What it is, for a list of all formats."""
+    example: str
+    """A short piece of it, shown where nothing fits."""
+    marks: str
+    """What is written into the source when a task is completed; "" if it has no place for that."""
+    stable_ids: bool
+    """Whether an id means the same task for ever. Numbers in Markdown do not: people renumber."""
 
     def recognise(self, source: TaskSource) -> Recognition | None:
         """Whether the source is of this format. It reads little, and raises ConfigError only if it is not."""

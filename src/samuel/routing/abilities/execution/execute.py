@@ -33,12 +33,6 @@ STDERR_KEPT = 8 * 1024  # characters in the record
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
-_REPORTED: dict[CallStatus, Literal["success", "skipped"]] = {
-    CallStatus.SUCCESS: "success",
-    CallStatus.SKIPPED: "skipped",
-}
-
-
 Perform = Callable[[Ability, Mapping[str, Any], Mapping[str, str], str], ProgramResult]
 """Runs an ability: the ability, its input, the call's variables, and the call's key."""
 
@@ -241,7 +235,7 @@ class AbilityRunner:
         after = self.fire(
             PostAbilityCall(
                 **self._names(ability, call),
-                status=_REPORTED.get(call.status, "failure"),
+                status=_reported(call.status),
                 duration_ms=call.duration_ms,
                 input_summary=_planned(call, final_input),
                 output_summary=shortened(call.error) if call.output is UNSET else summary(call.output),
@@ -269,6 +263,10 @@ class AbilityRunner:
             # For hooks with scopes; an ability without one is matched by its names.
             "extra": {SCOPE: list(ability.all_scopes)} if ability.all_scopes else UNSET,
         }
+
+
+def _reported(status: CallStatus) -> Literal["success", "failure", "skipped"]:
+    return "success" if status is CallStatus.SUCCESS else "skipped" if status is CallStatus.SKIPPED else "failure"
 
 
 def _planned(call: AbilityCall, call_input: Any) -> str:
