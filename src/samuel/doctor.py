@@ -34,8 +34,8 @@ from samuel.journal import CallRecord, newest_first
 from samuel.process.emit_client import NATIVE_CLIENT, SWITCH, installation_of
 from samuel.routing.abilities import registry
 from samuel.routing.abilities.lint import lint as lint_abilities
-from samuel.routing.knowledge.indexes import find_root, read_base
 from samuel.routing.knowledge.lint import lint as lint_knowledge
+from samuel.routing.knowledge.reading import find_root, read_base
 from samuel.sources.client_hooks.find import read_files
 from samuel.sources.client_hooks.imported_files import present, project_files
 from samuel.sources.environment import HOW

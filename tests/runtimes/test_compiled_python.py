@@ -15,8 +15,8 @@ from samuel.hooks.handler import Handler, Origin
 from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.environment import clean
 from samuel.process.spawn import run
-from samuel.routing.abilities.execution.program import ProgramSettings, run_function, run_script
-from samuel.routing.abilities.model import PythonImplementation, ScriptImplementation
+from samuel.routing.abilities.execution.perform import AgentOutput, Performer, ProgramSettings
+from samuel.routing.abilities.model import Ability, Level, PythonImplementation, ScriptImplementation
 from samuel.runtimes.exec import ExecRuntime
 from samuel.runtimes.python import PythonRuntime
 
@@ -116,14 +116,14 @@ def test_ability_of_the_same_size_and_time_runs_as_it_is_now(tmp_path: Path, com
     settings = ProgramSettings(tmp_path, variables, {}, tmp_path / "cache", LIMIT)
     function = "import helper\n\ndef answer(value):\n    return {'word': helper.WORD}\n"
     files = {"script": SCRIPT, "shell": SHELL, "child.py": CHILD, "function.py": function, "helper.py": HELPER}
-    implementation = PythonImplementation("tools/function.py:answer")
+    scripts = [ScriptImplementation(f"tools/{name}") for name in ("script", "shell")]
+    perform = Performer(settings, lambda *_: AgentOutput("nobody"))
     for word in ("one", "two"):
         _write(tmp_path / "tools", files, word)
-        for name in ("script", "shell"):
-            result = run_script(ScriptImplementation(f"tools/{name}"), (), {}, {}, settings)
+        for how in (*scripts, PythonImplementation("tools/function.py:answer")):
+            ability = Ability(id="a", level=Level.LOW, summary="", file="", implementation=how)
+            result = perform(ability, {}, {}, "")
             assert result.output == {"word": word}, result
-        result = run_function(implementation, tmp_path / "tools/function.py", {}, {}, settings)
-        assert result.output == {"word": word}, result
 
 
 @pytest.mark.slow

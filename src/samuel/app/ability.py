@@ -19,8 +19,7 @@ from samuel.routing.abilities.execution import nesting
 from samuel.routing.abilities.execution import trust as ability_trust
 from samuel.routing.abilities.execution.call_store import CallStore
 from samuel.routing.abilities.execution.execute import AbilityRunner
-from samuel.routing.abilities.execution.perform import AgentOutput, Performer
-from samuel.routing.abilities.execution.program import ProgramSettings
+from samuel.routing.abilities.execution.perform import AgentOutput, Performer, ProgramSettings
 from samuel.routing.abilities.model import Ability
 from samuel.routing.abilities.registry import Registry
 from samuel.runtimes.ending import ending

@@ -44,8 +44,7 @@ from samuel.history.notices import (
 from samuel.history.outcome_words import NOTHING_GREEN
 from samuel.report.lost_tests import lost_tests_words
 from samuel.report.way_out import way_out_lines
-from samuel.tasks.answering import answer_command
-from samuel.tasks.question import Question
+from samuel.tasks.question import Question, answer_command
 from samuel.tasks.task import Task
 
 LOOKING = "looking for tasks"

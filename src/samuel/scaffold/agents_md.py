@@ -12,7 +12,7 @@ from samuel.files import atomic
 from samuel.files.inside import refuse_links
 from samuel.files.regular import read_regular
 from samuel.routing.abilities.registry import has_registry
-from samuel.routing.knowledge.indexes import find_root
+from samuel.routing.knowledge.reading import find_root
 from samuel.scaffold.managed_block import with_block
 
 SOURCE = "AGENTS.md"

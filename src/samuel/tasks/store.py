@@ -188,7 +188,5 @@ class TaskStore:
             ) from None
 
     def _missing(self) -> SamuelError:
-        return SamuelError(
-            f"there are no tasks yet: `{self.path}` does not exist",
-            "`samuel run init --prd FILE` makes them from a PRD",
-        )
+        what = f"there are no tasks yet: `{self.path}` does not exist"
+        return SamuelError(what, "`samuel run init --prd FILE` makes them from a PRD")

@@ -4,7 +4,7 @@ import click
 
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.routing.abilities.execution.call_store import CallStore
-from samuel.routing.abilities.execution.leftovers import settle_killed
+from samuel.routing.abilities.execution.nesting import settle_killed
 
 
 @click.command()

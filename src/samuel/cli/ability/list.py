@@ -10,7 +10,7 @@ from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 from samuel.routing.abilities.execution.call import shortened
 from samuel.routing.abilities.execution.call_store import CallStore
-from samuel.routing.abilities.execution.leftovers import settle_killed
+from samuel.routing.abilities.execution.nesting import settle_killed
 from samuel.routing.abilities.model import Ability
 
 COLUMNS = ("id", "level", "kind", "scope", "environments", "summary")

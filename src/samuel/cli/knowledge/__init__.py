@@ -31,7 +31,7 @@ def knowledge() -> None:
 
 
 def base(here: CommandContext) -> KnowledgeBase:
-    from samuel.routing.knowledge.indexes import (  # YAML, which other groups do without
+    from samuel.routing.knowledge.reading import (  # YAML, which other groups do without
         PLACES,
         find_root,
         read_base,

@@ -10,8 +10,7 @@ from samuel.cli.run.start import RunOptions, run_loop
 from samuel.process.live import is_live
 from samuel.setup.readiness import RunRequest
 from samuel.setup.run_state import change_tasks, run_file, state_directory, task_store
-from samuel.tasks.answering import LAND, is_about_landing
-from samuel.tasks.question import Question
+from samuel.tasks.question import LAND, Question, is_about_landing
 from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks, find
 

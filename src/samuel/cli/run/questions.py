@@ -8,8 +8,7 @@ from samuel.base.printable import shell_word
 from samuel.base.wording import line
 from samuel.cli.command_context import CommandContext, json_option
 from samuel.setup.run_state import state_directory, task_store
-from samuel.tasks.answering import answer_command, is_about_landing
-from samuel.tasks.question import Question
+from samuel.tasks.question import Question, answer_command, is_about_landing
 from samuel.tasks.task import Task, natural
 
 

@@ -34,7 +34,7 @@ from samuel.report.markdown import check_words
 from samuel.report.model import repository_notes
 from samuel.report.way_out import way_out_lines
 from samuel.setup.run_state import run_file, state_directory, task_store
-from samuel.tasks.answering import answer_command
+from samuel.tasks.question import answer_command
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.lost_commits import LostCommit, lost_commits, lost_lines
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.base.errors import ConfigError, Problem
-from samuel.tasks import graph
-from samuel.tasks.annotations import priority_fields
-from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition
+from samuel.base.errors import Problem
+from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition, valid_tasks
 from samuel.tasks.formats.json_places import members, place_of
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
@@ -37,22 +35,13 @@ class PrdJson:
             _task(JsonRecord(story, source.name, line, "story", problems), number)
             for number, (story, line) in enumerate(zip(stories, lines, strict=False), start=1)
         ]
-        problems = problems or graph.problems(tasks, source.name, lines)
-        if problems:
-            raise ConfigError(problems)
         prose = "\n\n".join(text for text in (_heading(top.text("project")), top.text("description")) if text)
         checks, left_out = _checks(top.values.get(COMMANDS), source)
         notes = [f"it has no story: `{STORIES}` is empty"] if not tasks else []
         if branch := top.text("branchName"):
             notes.append(f"it names the branch `{branch}`, which Samuel does not check out")
-        return ImportedTasks(
-            tasks=tuple(tasks),
-            lines=tuple(lines),
-            counts={"stories": len(stories)},
-            prose=prose,
-            checks=checks,
-            left_out=left_out,
-            notes=tuple(notes),
+        return valid_tasks(source, tasks, lines, problems)._replace(
+            counts={"stories": len(stories)}, prose=prose, checks=checks, left_out=left_out, notes=tuple(notes)
         )
 
     def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
@@ -66,24 +55,18 @@ def _stories(source: TaskSource) -> list[Any]:
 
 
 def _task(story: JsonRecord, number: int) -> Task:
-    fields: dict[str, Any] = {}
-    if priority := story.text("priority"):
-        try:
-            fields |= priority_fields(priority)
-        except ValueError as error:
-            story.refuse(str(error), "a whole number, where 1 is first, or a word like `high`")
     notes = story.text("notes").strip()
     description = "\n\n".join(
         part for part in (story.text("description").strip(), notes and f"Notes: {notes}") if part
     )
     return Task(
         id=(story.text("id") or f"US-{number:03}").strip(),
-        title=" ".join(story.text("title", needed=True).split()),
+        title=story.title(),
         description=description,
         status="completed" if story.flag("passes") else "pending",
         acceptance=story.texts("acceptanceCriteria"),
-        depends_on=tuple(dict.fromkeys(str(id) for id in story.items("dependsOn"))),
-        **fields,
+        depends_on=story.ids("dependsOn"),
+        **story.priority(),
     )
 
 

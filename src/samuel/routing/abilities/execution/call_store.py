@@ -33,8 +33,7 @@ from samuel.files.ignored import make_ignored_dirs
 from samuel.files.inside import make_dirs_inside, open_inside, read_inside
 from samuel.files.lock import held
 from samuel.files.named_errors import errors_naming
-from samuel.routing.abilities.execution.call import AbilityCall, CallStatus, indented
-from samuel.routing.abilities.execution.call_file import tool_call
+from samuel.routing.abilities.execution.call import AbilityCall, CallStatus, indented, tool_call
 
 PLACE = ".system/implement"
 RUNNING = ".running"
