@@ -3,12 +3,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from samuel.agents.check import version_number
 from samuel.base import paths
 from samuel.cli.bridge import bridge_context
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 
 if TYPE_CHECKING:
@@ -19,9 +17,7 @@ COLUMNS = ("agent", "installed", "version", "checked with", "hooks", "last proof
 NOTHING = "-"
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def agents(here: CommandContext) -> int:
     """List the agents and which of them are installed.
 

@@ -5,7 +5,7 @@ import sys
 import click
 import msgspec
 
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.json_input import json_input_option, read_json_object
 from samuel.cli.output import OutputTable
 from samuel.emit.serve.cost import TRUE, CostReport, EmitPlan, measure, plan
@@ -19,7 +19,7 @@ LABELS = {
 }
 
 
-@click.command()
+@command()
 @click.option("--event", default="PreAbilityCall", show_default=True, help="The event of agents to fire.")
 @json_input_option(
     "--payload", "payload_json", default="{}", help="The event's fields, so that your hooks match it."
@@ -31,8 +31,6 @@ LABELS = {
     show_default=True,
     help="How often each kind of call is made.",
 )
-@json_option
-@click.pass_obj
 def bench(here: CommandContext, event: str, payload_json: str, rounds: int) -> int:
     """Measure what a hook call costs in this project.
 

@@ -17,6 +17,8 @@ from samuel.process.inside_a_run import inside_a_run
 
 # click is imported where it is used: `samuel emit` does without its parser.
 if TYPE_CHECKING:
+    import click
+
     from samuel.app import App
 
 
@@ -73,19 +75,27 @@ def _confirm(question: str) -> bool:
     return click.confirm(safe(question), err=True)
 
 
+AnyCommand = TypeVar("AnyCommand", bound="click.Command")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-def json_option(command: Decorated) -> Decorated:
-    """The option `--json`.
+def command(name: str | None = None) -> Callable[[Callable[..., Any]], click.Command]:
+    """Makes a command of a function that takes a CommandContext and the options; `--json` is one of them."""
+    import click
+
+    return lambda function: json_option(click.command(name)(click.pass_obj(function)))
+
+
+def json_option(command: AnyCommand) -> AnyCommand:
+    """The command with the option `--json`, after its own options.
 
     Its value is read by `edge.py`, which must know it also when the rest of the command line is wrong.
     """
     import click
 
-    return click.option("--json", is_flag=True, expose_value=False, help="Print the result as one JSON object.")(
-        command
-    )
+    help = "Print the result as one JSON object."
+    command.params.append(click.Option(["--json"], is_flag=True, expose_value=False, help=help))
+    return command
 
 
 def env_option(command: Decorated) -> Decorated:

@@ -5,17 +5,15 @@ from typing import Any
 
 import click
 
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.hooks import chain as chain_text
 from samuel.cli.output import OutputTable
 from samuel.doctor import examine
 
 
-@click.command()
+@command()
 @click.option("--hooks", is_flag=True, help="Also show the resolved chain of every event.")
 @env_option
-@json_option
-@click.pass_obj
 def doctor(here: CommandContext, hooks: bool, environment: str) -> int:
     """Check the project and this machine, and say how to fix problems.
 

@@ -7,20 +7,18 @@ import click
 from samuel.app import App
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.events import InitAfter, InitBefore
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import HandlerStatus
 from samuel.scaffold import project
 
 
-@click.command()
+@command()
 @click.argument("directory", type=click.Path(path_type=Path), default=".", metavar="[DIR]")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--minimal", is_flag=True, help="Write samuel.toml only.")
 @click.option("--yes", is_flag=True, help="Replace samuel.toml without asking.")
-@json_option
-@click.pass_obj
 def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes: bool) -> int:
     """Set up a project: samuel.toml and .samuel/.
 

@@ -8,7 +8,7 @@ import click
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.base.printable import safe
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.cli.trust_prompt import ask_for_each
 from samuel.hooks.handler import HandlerStatus
@@ -18,14 +18,12 @@ from samuel.sources.unmarked_files import unmarked_files
 from samuel.trust.items import TrustItem
 
 
-@click.command()
+@command()
 @click.argument("names", nargs=-1, metavar="[PATH]...")
 @click.option("--list", "listing", is_flag=True, help="List everything that could run, with its state.")
 @click.option("--show", "showing", is_flag=True, help="Show the contents, or what changed.")
 @click.option("--revoke", "revoking", is_flag=True, help="Revoke trust.")
 @click.option("--yes", is_flag=True, help="Trust without asking; for CI.")
-@json_option
-@click.pass_obj
 def trust(
     here: CommandContext, names: tuple[str, ...], listing: bool, showing: bool, revoking: bool, yes: bool
 ) -> int:

@@ -15,22 +15,18 @@ if TYPE_CHECKING:
     from samuel.routing.abilities.registry import Registry
 
 COMMANDS = {
-    "list": CommandEntry("samuel.cli.ability.list:list_", "List the abilities of this project."),
-    "show": CommandEntry(
-        "samuel.cli.ability.show:show", "Show an ability: its purpose, its input and how it runs."
-    ),
-    "route": CommandEntry(
-        "samuel.cli.ability.route:route", "Find the abilities that fit a text, with the reasons."
-    ),
-    "lint": CommandEntry("samuel.cli.ability.lint:lint", "Check the registry and ABILITY.md."),
-    "create": CommandEntry("samuel.cli.ability.create:create", "Check a call and prepare it for `run`."),
-    "run": CommandEntry("samuel.cli.ability.run:run", "Run a prepared call, with its hooks."),
-    "call": CommandEntry("samuel.cli.ability.call:call", "Check a call and run it."),
-    "delete": CommandEntry("samuel.cli.ability.delete:delete", "Delete a call and its record."),
+    "list": CommandEntry("List the abilities of this project."),
+    "show": CommandEntry("Show an ability: its purpose, its input and how it runs."),
+    "route": CommandEntry("Find the abilities that fit a text, with the reasons."),
+    "lint": CommandEntry("Check the registry and ABILITY.md."),
+    "create": CommandEntry("Check a call and prepare it for `run`."),
+    "run": CommandEntry("Run a prepared call, with its hooks."),
+    "call": CommandEntry("Check a call and run it."),
+    "delete": CommandEntry("Delete a call and its record."),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS)
+@click.group(cls=LazyGroup, package=__name__, table=COMMANDS)
 def ability() -> None:
     """Find and run the abilities in the project's registry.
 

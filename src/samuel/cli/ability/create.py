@@ -3,19 +3,17 @@ from __future__ import annotations
 import click
 
 from samuel.cli.ability.open_call import created, input_option, intent_option, opened
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.json_input import read_json, read_text
 from samuel.cli.session.options import session_option
 
 
-@click.command()
+@command()
 @click.argument("id")
 @input_option
 @intent_option
 @session_option
 @env_option
-@json_option
-@click.pass_obj
 def create(here: CommandContext, id: str, input_json: str, intent: str, session: str, environment: str) -> int:
     """Check a call and prepare it for `run`.
 

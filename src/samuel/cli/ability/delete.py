@@ -2,15 +2,13 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.routing.abilities.execution.call_store import CallStore
 from samuel.routing.abilities.execution.leftovers import settle_killed
 
 
-@click.command()
+@command()
 @click.argument("key")
-@json_option
-@click.pass_obj
 def delete(here: CommandContext, key: str) -> int:
     """Delete a call and its record.
 

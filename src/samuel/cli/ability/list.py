@@ -6,7 +6,7 @@ import click
 
 from samuel.base.errors import SamuelError
 from samuel.cli.ability import abilities, problems
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.routing.abilities.execution.call import shortened
 from samuel.routing.abilities.execution.call_store import CallStore
@@ -17,10 +17,8 @@ COLUMNS = ("id", "level", "kind", "scope", "environments", "summary")
 CALL_COLUMNS = ("call_key", "ability_id", "status", "created", "error")
 
 
-@click.command("list")
+@command("list")
 @click.option("--calls", is_flag=True, help="List the calls made so far instead of the abilities, oldest first.")
-@json_option
-@click.pass_obj
 def list_(here: CommandContext, calls: bool) -> int:
     """List the abilities of this project, or the calls made so far.
 

@@ -3,17 +3,15 @@ from __future__ import annotations
 import click
 
 from samuel.cli.ability.open_call import ability_of, answer, opened
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.session.options import session_option
 from samuel.cli.signals import ended_by_signals
 
 
-@click.command()
+@command()
 @click.argument("key")
 @session_option
 @env_option
-@json_option
-@click.pass_obj
 def run(here: CommandContext, key: str, session: str, environment: str) -> int:
     """Run a prepared call, with its hooks.
 

@@ -8,15 +8,13 @@ import msgspec
 
 from samuel.cli.ability import abilities
 from samuel.cli.ability.list import plain
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.routing.abilities.execution.trust import text as agreed_text
 from samuel.routing.abilities.model import Ability
 
 
-@click.command()
+@command()
 @click.argument("id")
-@json_option
-@click.pass_obj
 def show(here: CommandContext, id: str) -> int:
     """Show an ability: its purpose, its input and how it runs.
 

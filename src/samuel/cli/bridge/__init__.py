@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from samuel.cli.command_context import CommandContext
 
 COMMANDS = {
-    "add": CommandEntry("samuel.cli.bridge.add:add", "Let an agent's own hooks ask Samuel."),
-    "remove": CommandEntry("samuel.cli.bridge.remove:remove", "Remove what `bridge add` wrote."),
-    "list": CommandEntry("samuel.cli.bridge.list:list_", "List the agents and which of them ask Samuel."),
-    "check": CommandEntry("samuel.cli.bridge.check:check", "Check that an agent's hooks ask Samuel."),
+    "add": CommandEntry("Let an agent's own hooks ask Samuel."),
+    "remove": CommandEntry("Remove what `bridge add` wrote."),
+    "list": CommandEntry("List the agents and which of them ask Samuel."),
+    "check": CommandEntry("Check that an agent's hooks ask Samuel."),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS)
+@click.group(cls=LazyGroup, package=__name__, table=COMMANDS)
 def bridge() -> None:
     """Connect the hooks of coding agents to Samuel.
 

@@ -12,18 +12,16 @@ from samuel.cli.bridge import (
     plain_change,
     refuse_inside_a_run,
 )
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 
 if TYPE_CHECKING:
     from samuel.clients.entries.hook_trust import Level
 
 
-@click.command()
+@command()
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
 @level_options
 @dry_run_option
-@json_option
-@click.pass_obj
 def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bool) -> int:
     """Let an agent's own hooks ask Samuel.
 

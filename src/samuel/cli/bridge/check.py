@@ -9,7 +9,7 @@ import msgspec
 from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError
 from samuel.cli.bridge import bridge_context, known_clients
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.process.inside_a_run import inside_a_run
 
@@ -21,15 +21,13 @@ if TYPE_CHECKING:
 COLUMNS = ("agent", "verdict", "about")
 
 
-@click.command()
+@command()
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
 @click.option(
     "--live",
     is_flag=True,
     help="Also run the agent, against a model on this machine: one command must be denied, another must not.",
 )
-@json_option
-@click.pass_obj
 def check(here: CommandContext, agents: tuple[str, ...], live: bool) -> int:
     """Check that an agent's hooks ask Samuel.
 

@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-import click
-
 from samuel.cli.bridge import bridge_context
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 
 COLUMNS = ("agent", "installed", "project", "user", "trust")
 
 
-@click.command("list")
-@json_option
-@click.pass_obj
+@command("list")
 def list_(here: CommandContext) -> int:
     """List the agents and which of them ask Samuel.
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.base.errors import UsageError
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.config.place_spec import place_specs
 
@@ -11,13 +11,11 @@ COLUMNS = ("place", "state", "machine", "version", "clone")
 PLACE = "The place to check: `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places, can be repeated."
 
 
-@click.command()
+@command()
 @click.option("--place", "places", multiple=True, metavar="PLACE", help=PLACE)
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
 @env_option
-@json_option
-@click.pass_obj
 def check(here: CommandContext, places: tuple[str, ...], methodology: str, agent: str, environment: str) -> int:
     """Check whether the machines can work on this project.
 

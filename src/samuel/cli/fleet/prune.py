@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.base.errors import UsageError
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.config.place_spec import place_specs
 from samuel.process.inside_a_run import inside_a_run
@@ -12,12 +12,10 @@ COLUMNS = ("place", "refs", "lanes", "left")
 PLACE = "The place to prune: `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places, can be repeated."
 
 
-@click.command()
+@command()
 @click.option("--place", "places", multiple=True, metavar="PLACE", help=PLACE)
 @click.option("--agent", default="", help="The agent whose machines of a cluster are pruned.")
 @env_option
-@json_option
-@click.pass_obj
 def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment: str) -> int:
     """Remove what finished runs of this project left on the machines and on the git remote.
 

@@ -5,7 +5,7 @@ import click
 from samuel.agents.find_agent import find
 from samuel.app import App
 from samuel.app.tool_names import tool_name_warnings
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.clients.dialect.client import Client
 from samuel.clients.dialect.limits import LOST
@@ -17,13 +17,11 @@ from samuel.events import EVENTS
 COLUMNS = ("name", "event", "verdict", "why")
 
 
-@click.command()
+@command()
 @click.option(
     "--agent", required=True, metavar="AGENT", help="The agent whose own hooks call Samuel, like claude."
 )
 @env_option
-@json_option
-@click.pass_obj
 def check(here: CommandContext, agent: str, environment: str) -> int:
     """Check which hooks an agent honours.
 

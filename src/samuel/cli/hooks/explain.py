@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.base.printable import safe
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.hooks import chain as chain_text
 from samuel.cli.output import OutputTable
 from samuel.events import event_type
@@ -13,11 +13,9 @@ from samuel.hooks.order import Chain
 from samuel.scaffold.move import instead, move
 
 
-@click.command()
+@command()
 @click.argument("event")
 @env_option
-@json_option
-@click.pass_obj
 def explain(here: CommandContext, event: str, environment: str) -> int:
     """Show which handlers run on an event, in what order, and why.
 

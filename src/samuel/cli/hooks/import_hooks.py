@@ -7,7 +7,7 @@ import click
 
 from samuel import config
 from samuel.base import paths
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.clients.table import HOOK_FORMATS
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, refuse_links
@@ -17,11 +17,9 @@ from samuel.sources.client_hooks.find import read_files
 from samuel.sources.client_hooks.imported_files import project_files
 
 
-@click.command("import")
+@command("import")
 @click.argument("agents", nargs=-1, type=click.Choice(tuple(HOOK_FORMATS)), metavar="[AGENT]...")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-@json_option
-@click.pass_obj
 def import_(here: CommandContext, agents: tuple[str, ...], dry_run: bool) -> int:
     """Turn the project's hooks for other agents into YAML hooks.
 

@@ -4,7 +4,7 @@ import click
 
 from samuel.app import App
 from samuel.app.tool_names import tool_name_warnings
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.hooks.shipped import listed
 from samuel.cli.output import OutputTable
 from samuel.events import canonical
@@ -19,14 +19,12 @@ COLUMNS = ("event", "name", "order", "origin", "runtime", "status", "reason")
 SHIPPED_COLUMNS = ("name", "event", "status", "summary")
 
 
-@click.command("list")
+@command("list")
 @click.option("--event", metavar="EVENT", help="Only hooks of this event.")
 @click.option(
     "--shipped", is_flag=True, help="List the hooks that come with Samuel instead; `hooks enable` adds one."
 )
 @env_option
-@json_option
-@click.pass_obj
 def list_(here: CommandContext, event: str | None, shipped: bool, environment: str) -> int:
     """List all hooks with their order, origin and status.
 

@@ -10,7 +10,7 @@ import click
 from samuel import config
 from samuel.base import paths
 from samuel.base.errors import SamuelError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.events import event_type
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, refuse_links
@@ -23,13 +23,11 @@ from samuel.setup.consent import Consent
 HOOKS = paths.HOOK_DIRS[0]
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option("--event", required=True, metavar="EVENT", help="The event that the hook handles.")
 @click.option("--lang", type=click.Choice(list(LANGUAGES)), default="bash", show_default=True)
 @click.option("--yaml", "as_yaml", is_flag=True, help="Write a YAML hook in .system/hooks/ and its script.")
-@json_option
-@click.pass_obj
 def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -> int:
     """Write a new hook from a working template.
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from samuel.app import App
 from samuel.base.errors import ConfigError, SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.hooks.shipped import bring
 from samuel.config.yaml_edit import set_flag
 from samuel.files import atomic
@@ -22,11 +22,9 @@ from samuel.sources.yaml_cache import YamlHookFile
 from samuel.sources.yaml_file import read_hook
 
 
-@click.command()
+@command()
 @click.argument("id")
 @env_option
-@json_option
-@click.pass_obj
 def enable(here: CommandContext, id: str, environment: str) -> int:
     """Enable a YAML hook.
 
@@ -41,10 +39,8 @@ def enable(here: CommandContext, id: str, environment: str) -> int:
     return _switch(here, id, on=True, environment=environment)
 
 
-@click.command()
+@command()
 @click.argument("id")
-@json_option
-@click.pass_obj
 def disable(here: CommandContext, id: str) -> int:
     """Disable a YAML hook.
 

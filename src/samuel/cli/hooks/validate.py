@@ -4,24 +4,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
 from samuel.app.tool_names import tool_name_warnings
 from samuel.base.errors import Problem
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.sources.yaml_cache import YamlHookFile, overlooked
-from samuel.sources.yaml_command import command, missing_program
+from samuel.sources.yaml_command import command as command_of
+from samuel.sources.yaml_command import missing_program
 
 NONE = "there is no YAML hook: .system/hooks/*.yaml; `samuel hooks list --shipped` shows those you can enable"
 COLUMNS = ("file", "id", "events", "status", "reason")
 
 
-@click.command()
+@command()
 @env_option
-@json_option
-@click.pass_obj
 def validate(here: CommandContext, environment: str) -> int:
     """Check every YAML hook.
 
@@ -49,7 +46,7 @@ def _examined(read: YamlHookFile, handler: Handler, root: Path) -> dict[str, Any
         problems.append(Problem(reason, read.file))
     # Also for hooks that are not trusted yet: to look for a file runs nothing.
     waits = status is not HandlerStatus.BROKEN and read.hook is not None and read.hook.enabled
-    if waits and read.hook and (missing := missing_program(command(read.hook, root))):
+    if waits and read.hook and (missing := missing_program(command_of(read.hook, root))):
         problems.append(Problem(missing, read.file))
     return {
         "file": read.file,

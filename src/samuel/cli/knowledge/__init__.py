@@ -14,14 +14,12 @@ if TYPE_CHECKING:
     from samuel.routing.knowledge.model import KnowledgeBase
 
 COMMANDS = {
-    "route": CommandEntry(
-        "samuel.cli.knowledge.route:route", "Find the documents that fit a text or an intent, with the reasons."
-    ),
-    "lint": CommandEntry("samuel.cli.knowledge.lint:lint", "Check ROUTING.md and the documents it leads to."),
+    "route": CommandEntry("Find the documents that fit a text or an intent, with the reasons."),
+    "lint": CommandEntry("Check ROUTING.md and the documents it leads to."),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS)
+@click.group(cls=LazyGroup, package=__name__, table=COMMANDS)
 def knowledge() -> None:
     """Find the documents to read for a task.
 

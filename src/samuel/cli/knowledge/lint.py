@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-import click
-
 from samuel.base.wording import plural
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.knowledge import base
 from samuel.routing.knowledge.lint import lint as find_problems
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def lint(here: CommandContext) -> int:
     """Check ROUTING.md and the documents it leads to.
 

@@ -6,7 +6,7 @@ import click
 
 from samuel.base import paths
 from samuel.base.errors import UsageError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.json_input import json_input_option, read_json, read_text
 from samuel.cli.knowledge import base
 from samuel.cli.session.options import session_of, session_option
@@ -14,12 +14,10 @@ from samuel.routing.knowledge.route import KnowledgeRouting
 from samuel.routing.knowledge.route import route as find
 
 
-@click.command()
+@command()
 @click.argument("text", required=False, default="")
 @json_input_option("--intent", "intent_json", help="An intent, as hooks return it in `new_intent`.")
 @session_option
-@json_option
-@click.pass_obj
 def route(here: CommandContext, text: str, intent_json: str, session: str) -> int:
     """Find the documents that fit a text or an intent, with the reasons.
 

@@ -7,7 +7,7 @@ import click
 
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin import plugin_lines
 from samuel.cli.plugin.broken_hooks import broken
 from samuel.cli.plugin.plugin_prompt import agree, asking_options, show_offers
@@ -36,7 +36,7 @@ class Added(NamedTuple):
     data: dict[str, Any]
 
 
-@click.command()
+@command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @asking_options
 @click.option("--link", is_flag=True, help="Link to a directory instead of copying it, for development.")
@@ -49,8 +49,6 @@ class Added(NamedTuple):
     metavar="CAPABILITY",
     help="What a plugin without a manifest may do: `network`, `exec`, `filesystem.write=docs/`, `env=TOKEN`.",
 )
-@json_option
-@click.pass_obj
 def add(
     here: CommandContext,
     /,

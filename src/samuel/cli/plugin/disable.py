@@ -2,17 +2,15 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin.mentions import mentions
 from samuel.cli.plugin.plugin_store import switch
 from samuel.cli.plugin.selection import all_plugins
 from samuel.plugins.requirements import needing
 
 
-@click.command()
+@command()
 @click.argument("name")
-@json_option
-@click.pass_obj
 def disable(here: CommandContext, name: str) -> int:
     """Disable a plugin in this project.
 

@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin.plugin_store import switch
 
 
-@click.command()
+@command()
 @click.argument("name")
-@json_option
-@click.pass_obj
 def enable(here: CommandContext, name: str) -> int:
     """Enable a plugin in this project.
 

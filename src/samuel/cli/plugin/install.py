@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import click
-
 from samuel.base.clock import SystemClock, iso
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin import plugin_lines
 from samuel.cli.plugin.broken_hooks import broken
 from samuel.cli.plugin.plugin_prompt import agree, asking_options
@@ -11,10 +9,8 @@ from samuel.cli.plugin.plugin_store import store_to_change
 from samuel.cli.plugin.progress import Progress
 
 
-@click.command()
+@command()
 @asking_options
-@json_option
-@click.pass_obj
 def install(here: CommandContext, of_user: bool, yes: bool, non_interactive: bool) -> int:
     """Install the exact plugins that samuel.lock lists.
 

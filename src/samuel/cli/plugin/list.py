@@ -3,9 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import click
-
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.cli.plugin import plugin_lines
 from samuel.cli.plugin.selection import all_plugins
@@ -13,9 +11,7 @@ from samuel.cli.plugin.selection import all_plugins
 COLUMNS = ("name", "location", "skills", "recipes", "hooks")
 
 
-@click.command("list")
-@json_option
-@click.pass_obj
+@command("list")
 def list_(here: CommandContext) -> int:
     """List the installed plugins and what they contain.
 

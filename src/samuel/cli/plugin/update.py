@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.base.clock import SystemClock, iso
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin import plugin_lines
 from samuel.cli.plugin.broken_hooks import broken
 from samuel.cli.plugin.plugin_prompt import agree, asking_options
@@ -13,11 +13,9 @@ from samuel.plugins.candidate import PluginCandidate
 from samuel.plugins.installed import InstalledPlugin
 
 
-@click.command()
+@command()
 @click.argument("name", required=False, default="", metavar="[NAME]")
 @asking_options
-@json_option
-@click.pass_obj
 def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_interactive: bool) -> int:
     """Update plugins from where they were installed.
 

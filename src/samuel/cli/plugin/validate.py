@@ -10,7 +10,7 @@ import msgspec
 
 from samuel.base.errors import ConfigError, Problem
 from samuel.base.printable import shell_word
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin.texts import unusable
 from samuel.plugins.contents import HOOKS, RECIPES, SKILLS, Contents, contents, escapes
 from samuel.plugins.functions import missing
@@ -18,10 +18,8 @@ from samuel.plugins.manifest import load
 from samuel.plugins.model import FILE, Manifest
 
 
-@click.command()
+@command()
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@json_option
-@click.pass_obj
 def validate(here: CommandContext, directory: Path) -> int:
     """Check a plugin's files; nothing of it is run.
 

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from samuel.skills.recipe import Recipe
 
 COMMANDS = {
-    "list": CommandEntry("samuel.cli.recipe.list:list_", "List the recipes and where they come from."),
-    "show": CommandEntry("samuel.cli.recipe.show:show", "Show a recipe: its purpose, its arguments and its text."),
-    "run": CommandEntry("samuel.cli.recipe.run:run", "Run the agent with the prompt of a recipe."),
+    "list": CommandEntry("List the recipes and where they come from."),
+    "show": CommandEntry("Show a recipe: its purpose, its arguments and its text."),
+    "run": CommandEntry("Run the agent with the prompt of a recipe."),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS)
+@click.group(cls=LazyGroup, package=__name__, table=COMMANDS)
 def recipe() -> None:
     """List and run prompts with arguments.
 

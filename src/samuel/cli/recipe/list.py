@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import click
-
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.cli.recipe import recipes
 from samuel.plugins.contents import contents
@@ -11,9 +9,7 @@ from samuel.skills.recipe import Recipe
 COLUMNS = ("name", "origin", "status", "description", "reason")
 
 
-@click.command("list")
-@json_option
-@click.pass_obj
+@command("list")
 def list_(here: CommandContext) -> int:
     """List the recipes and where they come from.
 

@@ -14,7 +14,7 @@ from samuel.attempt.accept_unguarded import accepting_unguarded
 from samuel.attempt.agent_session import SessionResult
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.recipe import recipes
 from samuel.cli.recipe.recipe_session import session as session_of
 from samuel.cli.signals import ended_by_signals
@@ -26,7 +26,7 @@ from samuel.skills.text_files import choose
 from samuel.trust import commands
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option("--arg", "argument_texts", multiple=True, metavar="NAME=VALUE", help="An argument of the recipe.")
 @click.option("--agent", default="", help="The agent to use, instead of the recipe's or the methodology's.")
@@ -34,8 +34,6 @@ from samuel.trust import commands
 @click.option("--accept-unguarded", is_flag=True, help=ACCEPT_UNGUARDED)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @env_option
-@json_option
-@click.pass_obj
 def run(
     here: CommandContext,
     name: str,

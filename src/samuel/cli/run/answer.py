@@ -4,18 +4,16 @@ import click
 
 from samuel.base.clock import SystemClock, iso
 from samuel.base.wording import line
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.setup.run_state import change_tasks
 from samuel.tasks.changes import find_question
 from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks
 
 
-@click.command()
+@command()
 @click.argument("id")
 @click.argument("text")
-@json_option
-@click.pass_obj
 def answer(here: CommandContext, id: str, text: str) -> int:
     """Answer the question of an agent.
 

@@ -3,18 +3,16 @@ from __future__ import annotations
 import click
 
 from samuel.base.clock import SystemClock, iso
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.setup.run_state import change_tasks
 from samuel.tasks.changes import same_question
 from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks, find
 
 
-@click.command()
+@command()
 @click.argument("question")
 @click.option("--option", "options", metavar="TEXT", multiple=True, help="A possible answer; repeatable.")
-@json_option
-@click.pass_obj
 def ask(here: CommandContext, question: str, options: tuple[str, ...]) -> int:
     """Ask a person about the current task; for the agent of a run.
 

@@ -2,16 +2,14 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.setup.run_state import change_tasks
 from samuel.tasks.task import find
 
 
-@click.command()
+@command()
 @click.argument("id")
 @click.option("--reason", required=True, metavar="WHY", help="What the task needs.")
-@json_option
-@click.pass_obj
 def block(here: CommandContext, id: str, reason: str) -> int:
     """Block a task that cannot be done now, with a reason.
 

@@ -2,17 +2,15 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
 from samuel.tasks.importing import TaskImport
 
 
-@click.command()
+@command()
 @click.argument("source", metavar="FILE|DIR|-")
 @source_options
-@json_option
-@click.pass_obj
 def convert(here: CommandContext, source: str, format_name: str, tag: str) -> int:
     """Show the tasks that `run init` would read from a file, a directory or standard input.
 

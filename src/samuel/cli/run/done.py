@@ -9,7 +9,7 @@ from samuel import config
 from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.printable import file_name
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.git.git import Git
 from samuel.history.done_by_person import notes_on_done
 from samuel.process import environment
@@ -18,11 +18,9 @@ from samuel.tasks.task import find
 from samuel.tasks.write_back import write_back
 
 
-@click.command()
+@command()
 @click.argument("id")
 @click.option("--commit", metavar="SHA", default="", help="The commit that did it.")
-@json_option
-@click.pass_obj
 def done(here: CommandContext, id: str, commit: str) -> int:
     """Mark a task as done.
 

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from samuel.base.wording import moment, span
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.cli.run.selection import MOVED, RunsOfProject
 from samuel.events.endings import IterationOutcome
@@ -16,10 +16,8 @@ from samuel.report.model import ran_an_agent
 COLUMNS = ("run", "began", "took", "ended", "tasks", "cost")
 
 
-@click.command()
+@command()
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Show the newest N runs.")
-@json_option
-@click.pass_obj
 def history(here: CommandContext, limit: int) -> int:
     """List the runs, the newest first.
 

@@ -8,7 +8,7 @@ import click
 
 from samuel.base.errors import SamuelError
 from samuel.checks.files import CheckFiles
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
 from samuel.cli.trust_prompt import ask_for_each
@@ -24,7 +24,7 @@ COMMITS = {
 }
 
 
-@click.command()
+@command()
 @click.option(
     "--from",
     "--prd",
@@ -43,8 +43,6 @@ COMMITS = {
 @click.option("--no-commit", is_flag=True, help="Leave `commit` and `branch` of samuel.toml as they are.")
 @click.option("--force", is_flag=True, help="Replace the tasks that there are.")
 @click.option("--yes", is_flag=True, help="Do not ask; trust the check commands that the tasks bring along.")
-@json_option
-@click.pass_obj
 def init(
     here: CommandContext,
     /,

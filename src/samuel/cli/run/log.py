@@ -13,7 +13,7 @@ from samuel.base import paths
 from samuel.base.clock import Clock, SystemClock
 from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.run.selection import RunsOfProject
 from samuel.clients.adapter.stream import PlainStream, ReadableLog, StreamFactory
 from samuel.display.agent_log import log_chunks, stream_of
@@ -38,15 +38,13 @@ class AgentLog(NamedTuple):
         return errors_path(self.path)
 
 
-@click.command()
+@command()
 @click.argument("name", metavar="[RUN|TASK]", default="")
 @click.option(
     "--iteration", type=click.IntRange(1), metavar="N", help="Of which iteration; without it the last one."
 )
 @click.option("-f", "--follow", is_flag=True, help="Go on with what the agents of the current run write.")
 @click.option("--raw", is_flag=True, help="Print the bytes as the agent wrote them.")
-@json_option
-@click.pass_obj
 def log(here: CommandContext, name: str, iteration: int | None, follow: bool, raw: bool) -> int:
     """Print what an agent wrote.
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.run.start import BASELINE, PROFILE, REQUIRE_CHECKS, VERBOSE, run_loop, run_options, run_request
 from samuel.setup.run_state import run_file, state_directory, task_store
 from samuel.setup.unguarded import ACCEPT_UNGUARDED
@@ -12,7 +12,7 @@ from samuel.setup.unguarded import ACCEPT_UNGUARDED
 PILOT = ("focus", "discover_interval", "max_discovery_tasks")
 
 
-@click.command()
+@command()
 @click.option("--focus", help="What the agent should look at first.")
 @click.option(
     "--discover-interval", type=click.IntRange(1), metavar="N", help="Look for tasks every N iterations."
@@ -30,8 +30,6 @@ PILOT = ("focus", "discover_interval", "max_discovery_tasks")
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
 @env_option
-@json_option
-@click.pass_obj
 def pilot(here: CommandContext, /, **options: Any) -> int:
     """Work on the tasks, and let the agent look for more.
 

@@ -6,17 +6,15 @@ import click
 
 from samuel.base.printable import shell_word
 from samuel.base.wording import line
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.setup.run_state import state_directory, task_store
 from samuel.tasks.answering import answer_command, is_about_landing
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task, natural
 
 
-@click.command()
+@command()
 @click.option("--all", "with_answered", is_flag=True, help="Also those that are answered, with their answers.")
-@json_option
-@click.pass_obj
 def questions(here: CommandContext, with_answered: bool) -> int:
     """List the questions of agents that wait for an answer.
 

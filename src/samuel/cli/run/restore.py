@@ -6,7 +6,7 @@ from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.printable import file_name, listed, shell_word
 from samuel.base.wording import plural
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.git.git import Git
 from samuel.git.kept_refs import KeptRef
 from samuel.git.trees import Trees
@@ -20,12 +20,10 @@ from samuel.tasks.task import find
 NAMED = 10  # paths in one message
 
 
-@click.command()
+@command()
 @click.argument("id")
 @click.option("--attempt", type=click.IntRange(1), metavar="N", help="Which attempt; without it the last one.")
 @click.option("--force", is_flag=True, help="Also overwrite files that changed since the attempt.")
-@json_option
-@click.pass_obj
 def restore(here: CommandContext, id: str, attempt: int | None, force: bool) -> int:
     """Put the changes of a failed attempt back into the work tree.
 

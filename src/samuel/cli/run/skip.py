@@ -2,16 +2,14 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.setup.run_state import change_tasks
 from samuel.tasks.task import find
 
 
-@click.command()
+@command()
 @click.argument("id")
 @click.option("--reason", required=True, metavar="WHY", help="Why the task is skipped.")
-@json_option
-@click.pass_obj
 def skip(here: CommandContext, id: str, reason: str) -> int:
     """Skip a task, with a reason.
 

@@ -14,7 +14,7 @@ from samuel.attempt.stop import Stop
 from samuel.base import paths
 from samuel.base.errors import UsageError
 from samuel.base.wording import first_line, plural
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.cli.run.budget_option import BudgetType
 from samuel.cli.signals import END, handled_by
@@ -44,7 +44,7 @@ REQUIRE_CHECKS = "Refuse to start if the project has no checks."
 BASELINE = "Checks that fail before the first agent: refuse to start, or accept them as known failures."
 
 
-@click.command()
+@command()
 @click.option(
     "--iterations", type=click.IntRange(1), metavar="N", help="Run at most N iterations; overrides max_iterations."
 )
@@ -61,8 +61,6 @@ BASELINE = "Checks that fail before the first agent: refuse to start, or accept 
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
 @env_option
-@json_option
-@click.pass_obj
 def start(here: CommandContext, /, **options: Any) -> int:
     """Work on the tasks until they are done.
 

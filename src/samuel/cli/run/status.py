@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import click
 import msgspec
 from msgspec import UNSET
 
@@ -13,7 +12,7 @@ from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError
 from samuel.base.printable import shell_word
 from samuel.base.wording import block, details, headline, line, moment, plural, span
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.display.hold_lines import hold_data, hold_lines, waits_for
 from samuel.display.lane_lines import lane_lines, lanes_data
@@ -44,9 +43,7 @@ REASON = 200  # characters of why a task is blocked; the whole of it is in `--js
 OUTPUT, OUTPUT_LINES = 2000, 10  # characters and lines of the output below it
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def status(here: CommandContext) -> int:
     """Count the tasks by status; show the last run, and what waits for you.
 

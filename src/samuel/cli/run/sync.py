@@ -10,7 +10,7 @@ from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
 from samuel.base.printable import listed
 from samuel.base.wording import plural
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.process.inside_a_run import inside_a_run
 from samuel.prompts import background
 from samuel.setup.format_handlers import format_handlers
@@ -26,15 +26,13 @@ REMOVED = "it is not in its source any more"
 MAX_NAMED = 20
 
 
-@click.command()
+@command()
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--removed", type=click.Choice(["keep", "skip"]), help="Tasks that the source has no longer.")
 @click.option(
     "--done", type=click.Choice(["keep", "complete"]), help="Tasks that are marked as done in the source."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
-@json_option
-@click.pass_obj
 def sync(here: CommandContext, methodology: str, removed: str | None, done: str | None, dry_run: bool) -> int:
     """Merge later edits of the file that the tasks came from.
 

@@ -7,11 +7,11 @@ import click
 from samuel.cli.lazy import CommandEntry, LazyGroup
 
 COMMANDS = {
-    "config": CommandEntry("samuel.cli.schema.config:config", "Print the JSON Schema of samuel.toml."),
+    "config": CommandEntry("Print the JSON Schema of samuel.toml."),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS)
+@click.group(cls=LazyGroup, package=__name__, table=COMMANDS)
 def schema() -> None:
     """Print the JSON Schema of samuel.toml.
 

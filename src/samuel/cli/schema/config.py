@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-import click
-
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.config.schema import config_schema
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def config(here: CommandContext) -> None:
     """Print the JSON Schema of samuel.toml.
 

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import sys
 
-import click
 import msgspec
 
 from samuel.base.errors import SamuelError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.emit.serve import wire
 from samuel.emit.serve.control import ask
@@ -16,9 +15,7 @@ from samuel.process.emit_client import installation_of
 _MIB = 1024 * 1024
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def status(here: CommandContext) -> int:
     """Show the servers of this project: one for each set of environment variables that hooks see.
 

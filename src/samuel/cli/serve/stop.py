@@ -2,18 +2,14 @@ from __future__ import annotations
 
 import sys
 
-import click
-
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.emit.serve import wire
 from samuel.emit.serve.control import ask
 from samuel.emit.serve.start import sockets
 from samuel.process.emit_client import installation_of
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def stop(here: CommandContext) -> int:
     """Stop the servers of this project. Calls that are under way get a few seconds to end.
 

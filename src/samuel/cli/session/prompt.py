@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 from msgspec import UNSET
 
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.json_input import read_text
 from samuel.cli.session import display
 from samuel.cli.session.options import chosen, id_option, stage_option
@@ -11,7 +11,7 @@ from samuel.events import UserPromptSubmit
 from samuel.events.event import Stage
 
 
-@click.command()
+@command()
 @click.argument("text")
 @click.option(
     "--file", "files", multiple=True, metavar="FILE", help="A file that the prompt is about; can be repeated."
@@ -19,8 +19,6 @@ from samuel.events.event import Stage
 @id_option
 @stage_option
 @env_option
-@json_option
-@click.pass_obj
 def prompt(
     here: CommandContext, text: str, files: tuple[str, ...], id: str, stage: Stage | None, environment: str
 ) -> int:

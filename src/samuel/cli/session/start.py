@@ -2,15 +2,13 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.session import display
 
 
-@click.command()
+@command()
 @click.option("--id", "id", metavar="ID", default="", help="The id of the session; a new one by default.")
 @env_option
-@json_option
-@click.pass_obj
 def start(here: CommandContext, id: str, environment: str) -> int:
     """Start a session.
 

@@ -4,19 +4,17 @@ import click
 from msgspec import UNSET
 
 from samuel.base.printable import file_name
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.session import display
 from samuel.cli.session.options import chosen, id_option
 from samuel.events import SessionStop
 
 
-@click.command()
+@command()
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("--changed", multiple=True, metavar="FILE", help="A file that was changed; can be repeated.")
 @id_option
 @env_option
-@json_option
-@click.pass_obj
 def stop(here: CommandContext, files: tuple[str, ...], changed: tuple[str, ...], id: str, environment: str) -> int:
     """Fire SessionStop with the files that were changed.
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from samuel.skills.skill import Skill
 
 COMMANDS = {
-    "list": CommandEntry("samuel.cli.skill.list:list_", "List the skills and where they come from."),
-    "show": CommandEntry("samuel.cli.skill.show:show", "Show a skill: its purpose and its text."),
+    "list": CommandEntry("List the skills and where they come from."),
+    "show": CommandEntry("Show a skill: its purpose and its text."),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS)
+@click.group(cls=LazyGroup, package=__name__, table=COMMANDS)
 def skill() -> None:
     """List the SKILL.md files offered to agents.
 
