@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import click
 
     from samuel.app import App
+    from samuel.setup.consent import Consent
+    from samuel.trust.items import TrustItem
 
 
 class CommandContext(msgspec.Struct, frozen=True):
@@ -55,13 +57,34 @@ class CommandContext(msgspec.Struct, frozen=True):
         """
         if not yes and (not self.out.asks or inside_a_run()):
             return
-        from samuel.cli.trust_prompt import ask_for_each
         from samuel.setup.consent import Consent, readable  # reads every kind of file that could run
 
         consent = Consent(self.root)
         pending = [item for item in consent.pending() if readable(item)]
-        if agreed := pending if yes else ask_for_each(self.out, consent, pending):
+        if agreed := pending if yes else self.ask_for_trust(consent, pending):
             consent.agree(agreed)
+
+    def ask_for_trust(self, consent: Consent, items: Sequence[TrustItem]) -> list[TrustItem]:
+        """Show each item and ask; returns those that the user trusts."""
+        import click
+
+        agreed: list[TrustItem] = []
+        for position, item in enumerate(items):
+            self.out.tell(consent.text(item))
+            answer = click.prompt(
+                safe(f"Trust `{item.name}`? y(es), n(o), a(ll that follow), q(uit)", keep=""),
+                type=click.Choice(["y", "n", "a", "q"]),
+                show_choices=False,
+                default="n",
+                err=True,
+            )
+            if answer == "a":
+                return [*agreed, *items[position:]]
+            if answer == "q":
+                break
+            if answer == "y":
+                agreed.append(item)
+        return agreed
 
     @property
     def confirm(self) -> Callable[[str], bool] | None:
@@ -105,3 +128,14 @@ def env_option(command: Decorated) -> Decorated:
     return click.option(
         "--env", "environment", metavar="NAME", default="", help="The environment to run in: dev, prod, …"
     )(command)
+
+
+def options(*decorators: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
+    """One decorator for options that several commands share, in this order."""
+
+    def decorate(function: Decorated) -> Decorated:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate

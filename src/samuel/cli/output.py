@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +32,13 @@ class OutputTable(NamedTuple):
     """The columns that a terminal does not show if they say the same in every row."""
     underlined: bool = False
     """Whether the plain text has a line of dashes below the header."""
+
+    @classmethod
+    def of(
+        cls, columns: Sequence[str], rows: Iterable[Mapping[str, object]], folded: Sequence[str] = ()
+    ) -> OutputTable:
+        """The table of these fields of the rows; `-` for one that is empty."""
+        return cls(columns, [[_cell(row[name]) for name in columns] for row in rows], folded)
 
     def plain(self) -> list[dict[str, str]]:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
@@ -173,6 +180,11 @@ def _terminal() -> Console:
 
     # Without NO_COLOR rich finds out by itself what the terminal can do.
     return Console(color_system=None if os.environ.get("NO_COLOR") else "auto", highlight=False)
+
+
+def _cell(value: object) -> str:
+    text = ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
+    return text or "-"
 
 
 def _cells(row: Sequence[str]) -> list[str]:

@@ -10,7 +10,6 @@ from samuel.base.nearest import did_you_mean
 from samuel.base.printable import safe
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
-from samuel.cli.trust_prompt import ask_for_each
 from samuel.hooks.handler import HandlerStatus
 from samuel.process.inside_a_run import refuse_inside_a_run
 from samuel.setup.consent import PENDING, Consent, readable
@@ -85,7 +84,7 @@ def _agree(here: CommandContext, consent: Consent, pending: Sequence[TrustItem],
             "\n".join(["not trusted yet:", *(f"  {item.state}  {_name(item)}" for item in pending)]),
             "`samuel trust --show` shows it, `samuel trust --yes` agrees to all of it",
         )
-    agreed = readable_items if yes else ask_for_each(here.out, consent, readable_items)
+    agreed = readable_items if yes else here.ask_for_trust(consent, readable_items)
     if agreed:
         consent.agree(agreed)
     left = [item for item in pending if item not in agreed]

@@ -15,6 +15,8 @@ from samuel.routing.abilities.model import Ability
 
 COLUMNS = ("id", "level", "kind", "scope", "environments", "summary")
 CALL_COLUMNS = ("call_key", "ability_id", "status", "created", "error")
+NO_ABILITIES = "there are no abilities here: .system/registry/*/*.yaml defines them"
+NO_CALLS = "no ability calls yet; `samuel ability create` makes one"
 
 
 @command("list")
@@ -30,12 +32,7 @@ def list_(here: CommandContext, calls: bool) -> int:
         return _list_calls(here)
     registry = abilities(here)
     ability_rows = [plain(ability) for ability in registry.abilities]
-    rows = [[_cell(row[column]) for column in COLUMNS] for row in ability_rows]
-    table = (
-        OutputTable(COLUMNS, rows)
-        if rows
-        else "there are no abilities here: .system/registry/*/*.yaml defines them"
-    )
+    table = OutputTable.of(COLUMNS, ability_rows) if ability_rows else NO_ABILITIES
     return here.out.answer(ability_rows, table, warnings=problems(registry))
 
 
@@ -44,9 +41,8 @@ def _list_calls(here: CommandContext) -> int:
     keys = calls.all_keys()
     settle_killed(calls, keys)
     call_rows = sorted((_call_row(calls, key) for key in keys), key=lambda row: row["created"])
-    rows = [[_cell(shortened(row[column], 100)) for column in CALL_COLUMNS] for row in call_rows]
-    table = OutputTable(CALL_COLUMNS, rows) if rows else "no ability calls yet; `samuel ability create` makes one"
-    return here.out.answer(call_rows, table)
+    rows = [{column: shortened(text, 100) for column, text in row.items()} for row in call_rows]
+    return here.out.answer(call_rows, OutputTable.of(CALL_COLUMNS, rows) if rows else NO_CALLS)
 
 
 def _call_row(calls: CallStore, key: str) -> dict[str, str]:
@@ -77,7 +73,3 @@ def plain(ability: Ability) -> dict[str, Any]:
         "calls": list(ability.calls),
         "file": ability.file,
     }
-
-
-def _cell(value: object) -> str:
-    return (", ".join(value) if isinstance(value, list) else str(value)) or "-"

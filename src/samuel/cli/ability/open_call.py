@@ -17,10 +17,12 @@ from samuel.app.ability import execution
 from samuel.base import paths
 from samuel.cli.ability import abilities
 from samuel.cli.command_context import CommandContext
-from samuel.cli.firing import fire
 from samuel.cli.json_input import json_input_option
 from samuel.cli.session.options import VARIABLE
 from samuel.config.model import Config
+from samuel.dispatch.record import Fired
+from samuel.emit import host
+from samuel.events import Event
 from samuel.routing.abilities.execution.call_store import CallStore
 from samuel.routing.abilities.execution.execute import AbilityRunner, CallResult, CreatedCall
 from samuel.routing.abilities.model import PromptImplementation
@@ -47,7 +49,13 @@ def opened(here: CommandContext, name: str, session: str, environment: str) -> I
     implementation = ability.implementation if ability else None
     seconds = implementation.timeout if isinstance(implementation, PromptImplementation) else None
     with here.open(overrides=Overrides(config=_settings(here, seconds), environment=environment)) as app:
-        yield Calling(app, execution(app, registry, lambda event: fire(here, app, event), session))
+
+        def fire(event: Event) -> Fired:
+            fired, follow_ups = host.fire(app, event, here.confirm)
+            here.out.tell(*fired.messages, *follow_ups)
+            return fired
+
+        yield Calling(app, execution(app, registry, fire, session))
 
 
 def ability_of(here: CommandContext, key: str) -> str:

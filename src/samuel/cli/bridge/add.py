@@ -1,17 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
-
-from samuel.cli.bridge import (
-    bridge_context,
-    dry_run_option,
-    known_clients,
-    level_options,
-    plain_change,
-    refuse_inside_a_run,
-)
+from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change, refuse_inside_a_run
 from samuel.cli.command_context import CommandContext, command
 
 if TYPE_CHECKING:
@@ -19,9 +11,7 @@ if TYPE_CHECKING:
 
 
 @command()
-@click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
-@level_options
-@dry_run_option
+@change_options
 def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bool) -> int:
     """Let an agent's own hooks ask Samuel.
 
@@ -35,12 +25,11 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
     """
     from samuel.bridges import files  # the table of clients, which `--help` does without
     from samuel.bridges.trust_steps import trust_step
-    from samuel.cli.bridge.lost_handlers import lost_handlers
 
     clients = known_clients(agents)
     if not dry_run:
         refuse_inside_a_run()
-    lost = lost_handlers(here, clients)
+    lost = _lost_handlers(here, clients)
     context = bridge_context(here)
     changes = files.add(context, clients, level, write=not dry_run)
     lines = []
@@ -56,8 +45,31 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
     data = {
         "files": [plain_change(change, with_diff=dry_run) for change in changes],
         "trust": [{"client": client, "state": step.state, "step": step.step} for client, step in steps.items()],
-        "lost": [handler._asdict() for handler in lost],
+        "lost": lost,
     }
     notes = [f"{client}: before its hooks run, {step.step}" for client, step in open_steps.items()]
     notes = [] if dry_run else notes
-    return here.out.answer(data, *lines, warnings=[*notes, *map(str, lost)])
+    notes += [
+        f"{client}: `{name}` on {event} has no effect: {why}; "
+        f"`samuel hooks check --agent {client}` shows all hooks"
+        for client, name, event, why in (handler.values() for handler in lost)
+    ]
+    return here.out.answer(data, *lines, warnings=notes)
+
+
+def _lost_handlers(here: CommandContext, clients: Sequence[str]) -> list[dict[str, str]]:
+    """The handlers of session events whose answers these clients ignore, or whose events they never fire."""
+    from samuel.clients.dialect.limits import LOST  # the table of clients, which `--help` does without
+    from samuel.clients.dialect.support import support
+    from samuel.clients.table import CLIENTS
+    from samuel.events import EVENTS
+
+    lost = []
+    with here.open() as app:
+        for event in (kind.name for kind in EVENTS if kind.family == "session"):
+            for step in app.chains[event].steps:
+                for client in clients:
+                    verdict, why = support(CLIENTS[client], step.handler, event)
+                    if verdict == LOST:
+                        lost.append({"client": client, "name": step.handler.name, "event": event, "why": why})
+    return lost

@@ -8,7 +8,7 @@ import msgspec
 
 from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError
-from samuel.cli.bridge import bridge_context, known_clients
+from samuel.cli.bridge import agents_argument, bridge_context, known_clients
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.process.inside_a_run import inside_a_run
@@ -22,7 +22,7 @@ COLUMNS = ("agent", "verdict", "about")
 
 
 @command()
-@click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
+@agents_argument
 @click.option(
     "--live",
     is_flag=True,

@@ -2,16 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
-from samuel.cli.bridge import (
-    bridge_context,
-    dry_run_option,
-    known_clients,
-    level_options,
-    plain_change,
-    refuse_inside_a_run,
-)
+from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change, refuse_inside_a_run
 from samuel.cli.command_context import CommandContext, command
 
 if TYPE_CHECKING:
@@ -19,9 +10,7 @@ if TYPE_CHECKING:
 
 
 @command()
-@click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
-@level_options
-@dry_run_option
+@change_options
 def remove(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bool) -> int:
     """Remove what `bridge add` wrote.
 

@@ -2,17 +2,15 @@ from __future__ import annotations
 
 import click
 
-from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, command, env_option
+from samuel.cli.fleet import machines_of, places_option, trouble
 from samuel.cli.output import OutputTable
-from samuel.config.place_spec import place_specs
 
 COLUMNS = ("place", "state", "machine", "version", "clone")
-PLACE = "The place to check: `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places, can be repeated."
 
 
 @command()
-@click.option("--place", "places", multiple=True, metavar="PLACE", help=PLACE)
+@places_option("check")
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
 @env_option
@@ -31,24 +29,8 @@ def check(here: CommandContext, places: tuple[str, ...], methodology: str, agent
 
     overrides = Overrides(methodology=methodology, environment=environment)
     with here.open(overrides=overrides) as app:
-        specs = [spec for spec in place_specs(places or app.config.fleet.places) if spec.kind != "local"]
-        if not specs:
-            hint = "use `--place ssh:HOST:SLOTS`, or `places` below [fleet] in samuel.toml"
-            raise UsageError("there is no machine to check", hint)
-        answers = check_places(app, specs, agent or app.workplace.agent)
+        answers = check_places(app, machines_of(app, places, "check"), agent or app.workplace.agent)
     data = [answer._asdict() for answer in answers]
-    rows = [
-        (
-            entry.place,
-            "ready" if entry.ok else "not ready",
-            *(entry.machine or "-", entry.version or "-"),
-            entry.clone or "-",
-        )
-        for entry in answers
-    ]
-    lines = [
-        f"{entry.place}: {entry.why}" + (f"\n  {entry.hint}" if entry.hint else "")
-        for entry in answers
-        if entry.why
-    ]
-    return here.out.answer(data, OutputTable(COLUMNS, rows), *lines, ok=all(entry.ok for entry in answers))
+    rows = [{**entry, "state": "ready" if entry["ok"] else "not ready"} for entry in data]
+    lines = [trouble(entry.place, entry.why, entry.hint) for entry in answers if entry.why]
+    return here.out.answer(data, OutputTable.of(COLUMNS, rows), *lines, ok=all(entry.ok for entry in answers))

@@ -4,16 +4,15 @@ import click
 
 from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, command, env_option
+from samuel.cli.fleet import machines_of, places_option, trouble
 from samuel.cli.output import OutputTable
-from samuel.config.place_spec import place_specs
 from samuel.process.inside_a_run import inside_a_run
 
 COLUMNS = ("place", "refs", "lanes", "left")
-PLACE = "The place to prune: `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places, can be repeated."
 
 
 @command()
-@click.option("--place", "places", multiple=True, metavar="PLACE", help=PLACE)
+@places_option("prune")
 @click.option("--agent", default="", help="The agent whose machines of a cluster are pruned.")
 @env_option
 def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment: str) -> int:
@@ -34,11 +33,7 @@ def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment
     if run := inside_a_run():
         raise UsageError(f"`fleet prune` does not work inside run {run}", "call it when the run is over")
     with here.open(overrides=Overrides(environment=environment)) as app:
-        specs = [spec for spec in place_specs(places or app.config.fleet.places) if spec.kind != "local"]
-        if not specs:
-            hint = "use `--place ssh:HOST:SLOTS`, or `places` below [fleet] in samuel.toml"
-            raise UsageError("there is no machine to prune", hint)
-        answers = prune_places(app, specs, agent or app.workplace.agent)
+        answers = prune_places(app, machines_of(app, places, "prune"), agent or app.workplace.agent)
     rows = [
         (entry.place, *(str(len(names)) if entry.ok else "-" for names in (entry.refs, entry.lanes, entry.left)))
         for entry in answers
@@ -46,7 +41,7 @@ def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment
     lines = []
     for entry in answers:
         if entry.why:
-            lines.append(f"{entry.place}: {entry.why}" + (f"\n  {entry.hint}" if entry.hint else ""))
+            lines.append(trouble(entry.place, entry.why, entry.hint))
         lines += [f"{entry.place}: {name} stays: this repository does not have its files" for name in entry.left]
     data = [entry._asdict() for entry in answers]
     return here.out.answer(data, OutputTable(COLUMNS, rows), *lines, ok=all(entry.ok for entry in answers))

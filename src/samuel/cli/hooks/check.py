@@ -37,7 +37,7 @@ def check(here: CommandContext, agent: str, environment: str) -> int:
         rows = _rows(app, agent, client)
         warnings = [*app.warnings, *tool_name_warnings(app)]
     lost = [row for row in rows if row["verdict"] == LOST]
-    blocks = [OutputTable(COLUMNS, [[row[column] or "-" for column in COLUMNS] for row in rows], folded=("why",))]
+    blocks = [OutputTable.of(COLUMNS, rows, folded=("why",))]
     title = client.title if client else agent
     text = [] if rows else [f"no hook handles an event of a session, so {title} can lose none"]
     data = {"agent": agent, "documented": client is not None and client.documented, "handlers": rows}

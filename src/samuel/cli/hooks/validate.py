@@ -29,9 +29,8 @@ def validate(here: CommandContext, environment: str) -> int:
         states = {handler.file: handler for handler in app.handlers}
         reads = app.discovery.yaml_files.look(app.paths.root)
         examined = [_examined(read, states[read.file], app.paths.root) for read in reads if read.file in states]
-    rows = [tuple(str(hook[column]) or "-" for column in COLUMNS) for hook in examined]
     problems = [str(Problem(**problem)) for hook in examined for problem in hook["problems"]]
-    tables: list[str | OutputTable] = [OutputTable(COLUMNS, rows)] if rows else [NONE]
+    tables: list[str | OutputTable] = [OutputTable.of(COLUMNS, examined)] if examined else [NONE]
     blocks = [*tables, *(["", *problems] if problems else [])]
     unread = [
         f"`{name}` is not read: hooks are `.yaml` files right in .system/hooks/" for name in overlooked(here.root)

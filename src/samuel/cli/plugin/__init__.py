@@ -13,8 +13,8 @@ COMMANDS = {
     "show": CommandEntry("Show one plugin in full."),
     "update": CommandEntry("Update plugins from where they were installed."),
     "remove": CommandEntry("Remove a plugin."),
-    "enable": CommandEntry("Enable a plugin in this project."),
-    "disable": CommandEntry("Disable a plugin in this project."),
+    "enable": CommandEntry("Enable a plugin in this project.", "switch"),
+    "disable": CommandEntry("Disable a plugin in this project.", "switch"),
     "new": CommandEntry("Write a new plugin with a test, from a working template."),
     "validate": CommandEntry("Check a plugin's files; nothing of it is run."),
 }

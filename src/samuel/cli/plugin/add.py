@@ -5,12 +5,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin import plugin_lines
-from samuel.cli.plugin.broken_hooks import broken
-from samuel.cli.plugin.plugin_prompt import agree, asking_options, show_offers
+from samuel.cli.plugin.broken_parts import broken
+from samuel.cli.plugin.plugin_prompt import asking_options, commit_agreed, show_offers
 from samuel.cli.plugin.plugin_store import store_to_change
 from samuel.cli.plugin.progress import Progress
 from samuel.hooks.capability import Capabilities
@@ -95,8 +94,8 @@ def _add(
             progress.done()
             show_offers(here, plan)
             return [_added(store, candidate, candidate.plugin, "Would install") for candidate in plan.candidates]
-        agree(here, plan, progress, yes=options.yes, non_interactive=options.non_interactive)
-        placed = store.commit(plan, iso(SystemClock().now()))
+        asking = {"yes": options.yes, "non_interactive": options.non_interactive}
+        placed = commit_agreed(here, store, plan, progress, **asking)
         return [_added(store, *both, "Installed") for both in zip(plan.candidates, placed, strict=True)]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.cli.plugin import plugin_lines
-from samuel.cli.plugin.selection import all_plugins
+from samuel.cli.plugin.plugin_store import all_plugins
 
 COLUMNS = ("name", "location", "skills", "recipes", "hooks")
 

@@ -4,7 +4,7 @@ import click
 
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin import plugin_lines
-from samuel.cli.plugin.selection import named
+from samuel.cli.plugin.plugin_store import named
 
 
 @command()

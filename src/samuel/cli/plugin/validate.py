@@ -11,7 +11,7 @@ import msgspec
 from samuel.base.errors import ConfigError, Problem
 from samuel.base.printable import shell_word
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.plugin.texts import unusable
+from samuel.cli.plugin.broken_parts import unusable
 from samuel.plugins.contents import HOOKS, RECIPES, SKILLS, Contents, contents, escapes
 from samuel.plugins.functions import missing
 from samuel.plugins.manifest import load

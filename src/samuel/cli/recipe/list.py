@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from samuel.app import App
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
-from samuel.cli.recipe import recipes
 from samuel.plugins.contents import contents
+from samuel.skills.find_recipes import find_recipes
 from samuel.skills.recipe import Recipe
 
 COLUMNS = ("name", "origin", "status", "description", "reason")
@@ -23,8 +24,12 @@ def list_(here: CommandContext) -> int:
             for plugin in app.plugins.untrusted
             if (names := contents(plugin.directory, plugin.manifest).recipes)
         ]
-    rows = [[str(row[column] or "-") for column in COLUMNS] for row in recipe_rows]
-    return here.out.answer(recipe_rows, OutputTable(COLUMNS, rows), warnings=[*app.warnings, *waiting])
+    return here.out.answer(recipe_rows, OutputTable.of(COLUMNS, recipe_rows), warnings=[*app.warnings, *waiting])
+
+
+def recipes(app: App) -> list[Recipe]:
+    """The recipes of the project, of its user, and of enabled plugins."""
+    return find_recipes(app.paths.root, app.user.home, app.plugins.usable)
 
 
 def plain(recipe: Recipe) -> dict[str, object]:

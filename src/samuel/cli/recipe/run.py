@@ -11,17 +11,22 @@ from samuel.agents.find_agent import find
 from samuel.app import App, Overrides
 from samuel.app.session_events import recording_fire
 from samuel.attempt.accept_unguarded import accepting_unguarded
-from samuel.attempt.agent_session import SessionResult
+from samuel.attempt.agent_session import AgentSession, SessionResult
+from samuel.attempt.workplace import Workplace
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.cli.command_context import CommandContext, command, env_option
-from samuel.cli.recipe import recipes
-from samuel.cli.recipe.recipe_session import session as session_of
+from samuel.cli.recipe.list import recipes
 from samuel.cli.signals import ended_by_signals
+from samuel.clients.adapter.agent import TOOLS
 from samuel.config import load as load_config
+from samuel.dispatch.record import Fired
 from samuel.display.line_display import PlainDisplay
+from samuel.events import Event
 from samuel.history.notices import LoopWarning, Report
+from samuel.prompts.prompt_context import PromptContext
 from samuel.setup.unguarded import ACCEPT_UNGUARDED, refuse_unguarded
+from samuel.skills.recipe import Recipe
 from samuel.skills.text_files import choose
 from samuel.trust import commands
 
@@ -70,6 +75,18 @@ def run(
             ran = session.run(prompt)
     here.out.tell("\n".join([*ran.messages, _end(ran)]))
     return here.out.answer(_plain(ran), ok=ran.ok, warnings=[*output.warnings, *ran.warnings, *app.warnings])
+
+
+def session_of(
+    place: Workplace, fire: Callable[[Event], Fired], context: PromptContext, recipe: Recipe, agent: str = ""
+) -> AgentSession:
+    """The session of a recipe, which gets its name and the tools that it allows.
+
+    `agent` is the user's choice; "" means the recipe's, or else the project's.
+    """
+    tools = recipe.allowed_tools
+    own = {"SAMUEL_RECIPE": recipe.name, **({} if tools is None else {TOOLS: "\n".join(tools)})}
+    return AgentSession(place, fire, context, agent=agent or recipe.agent, recipe=recipe.name, own=own)
 
 
 class _RecipeOutput(PlainDisplay):

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import click
 
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.recipe import recipes
-from samuel.cli.recipe.list import plain
+from samuel.cli.recipe.list import plain, recipes
 from samuel.skills.recipe import Recipe
 from samuel.skills.recipe_arguments import Argument
 from samuel.skills.text_files import choose

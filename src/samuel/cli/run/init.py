@@ -11,7 +11,6 @@ from samuel.checks.files import CheckFiles
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
-from samuel.cli.trust_prompt import ask_for_each
 from samuel.config.edit import Value
 from samuel.setup.consent import Consent
 from samuel.setup.task_list import TaskListRequest, make_task_list, refuse_task_list
@@ -122,7 +121,7 @@ def _choose_trusted(
     """Of the commands that came with the tasks, those that the user trusts."""
     if yes:
         return items
-    return ask_for_each(here.out, consent, items) if here.out.asks else ()
+    return here.ask_for_trust(consent, items) if here.out.asks else ()
 
 
 def _described(check_files: CheckFiles) -> list[str]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import click
 
 from samuel.base.errors import UsageError
 from samuel.base.printable import safe
 from samuel.base.wording import plural
-from samuel.cli.command_context import CommandContext
+from samuel.cli.command_context import CommandContext, options
 from samuel.setup.format_handlers import format_handlers
 from samuel.tasks.formats.base import TaskFormat
 from samuel.tasks.formats.markdown_tasks import counted
@@ -21,16 +20,10 @@ from samuel.tasks.importing import STDIN, TaskImport, import_tasks, open_source
 
 MAX_WARNINGS = 20
 _FORMAT = f"The format: {', '.join(format.name for format in FORMATS)}, or one that a hook reads."
-
-
-def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--format` and `--tag`."""
-    for option in (
-        click.option("--tag", default="", help="The tag to read, of a file that has several (task-master)."),
-        click.option("--format", "format_name", default="", metavar="NAME", help=_FORMAT),
-    ):
-        command = option(command)
-    return command
+source_options = options(
+    click.option("--format", "format_name", default="", metavar="NAME", help=_FORMAT),
+    click.option("--tag", default="", help="The tag to read, of a file that has several (task-master)."),
+)
 
 
 def read_tasks(here: CommandContext, name: str, format_name: str, tag: str) -> TaskImport:

@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
-from samuel.cli.output import Output
-
-if TYPE_CHECKING:
-    from samuel.app import App
-    from samuel.cli.command_context import CommandContext
-    from samuel.sessions.recorder import RecordedEvent
-    from samuel.sessions.session import Session
-
-
-def tell(out: Output, recorded: RecordedEvent) -> None:
-    """Print the messages of hooks and the follow-up actions they propose."""
-    from samuel.sessions.follow_up import describe  # with the sessions room, which `emit` may do without
-
-    out.tell(*recorded.fired.messages, *map(describe, recorded.follow_ups))
+from samuel.app import App
+from samuel.cli.command_context import CommandContext
+from samuel.sessions.follow_up import describe
+from samuel.sessions.recorder import RecordedEvent
+from samuel.sessions.session import Session
 
 
 def hints(session: Session) -> list[str]:
     """The suggestions of hooks for routing, a line each."""
-    lines = [
-        f"ability `{suggestion['id']}`: {suggestion.get('reason') or 'no reason given'}"
-        for suggestion in session.suggestions
-    ]
-    lines += [
-        f"document `{document['path']}`: {document.get('reason') or 'no reason given'}"
-        for document in session.documents
-    ]
+    named = [("ability", "id", suggestion) for suggestion in session.suggestions]
+    named += [("document", "path", document) for document in session.documents]
+    lines = [f"{kind} `{hint[key]}`: {hint.get('reason') or 'no reason given'}" for kind, key, hint in named]
     return [*lines, f"intent `{session.intent['intent']}`"] if session.intent else lines
 
 
 def answer(here: CommandContext, app: App, recorded: RecordedEvent, done: str) -> int:
     """Print the result of a session command; returns 1 if a hook stopped it."""
     fired, session = recorded.fired, recorded.session
-    tell(here.out, recorded)
+    here.out.tell(*fired.messages, *map(describe, recorded.follow_ups))
     data = {
         "session": session.id,
         "state": session.state,

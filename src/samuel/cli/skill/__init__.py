@@ -1,16 +1,10 @@
-"""`samuel skill`: the table of its commands, and where they find skills."""
+"""`samuel skill`: the table of its commands."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import click
 
 from samuel.cli.lazy import CommandEntry, LazyGroup
-
-if TYPE_CHECKING:
-    from samuel.app import App
-    from samuel.skills.skill import Skill
 
 COMMANDS = {
     "list": CommandEntry("List the skills and where they come from."),
@@ -25,10 +19,3 @@ def skill() -> None:
     \b
         samuel skill list
     """
-
-
-def skills(app: App) -> list[Skill]:
-    """The skills of the project, of its user, and of enabled plugins."""
-    from samuel.skills.find_skills import find_skills  # YAML, which the other groups do without
-
-    return find_skills(app.paths.root, app.user.home, app.plugins.usable)

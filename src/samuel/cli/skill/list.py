@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from samuel.app import App
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
-from samuel.cli.skill import skills
 from samuel.hooks.handler import HandlerStatus
+from samuel.skills.find_skills import find_skills
 from samuel.skills.skill import Skill
 
 COLUMNS = ("name", "origin", "status", "description", "reason")
@@ -19,14 +20,18 @@ def list_(here: CommandContext) -> int:
     with here.open() as app:
         skills_found = skills(app)
     data = [plain(skill) for skill in skills_found]
-    rows = [[str(row[column] or "-") for column in COLUMNS] for row in data]
     notes = [
         f"`{skill.path}`: {note}"
         for skill in skills_found
         if skill.status is HandlerStatus.ACTIVE
         for note in skill.warnings
     ]
-    return here.out.answer(data, OutputTable(COLUMNS, rows), warnings=[*notes, *app.warnings])
+    return here.out.answer(data, OutputTable.of(COLUMNS, data), warnings=[*notes, *app.warnings])
+
+
+def skills(app: App) -> list[Skill]:
+    """The skills of the project, of its user, and of enabled plugins."""
+    return find_skills(app.paths.root, app.user.home, app.plugins.usable)
 
 
 def plain(skill: Skill) -> dict[str, object]:

@@ -3,8 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.skill import skills
-from samuel.cli.skill.list import plain
+from samuel.cli.skill.list import plain, skills
 from samuel.skills.text_files import choose
 
 

@@ -1,3 +1,5 @@
+"""`samuel run skip` and `block`: tasks that a run does not work on."""
+
 from __future__ import annotations
 
 import click
@@ -20,3 +22,18 @@ def skip(here: CommandContext, id: str, reason: str) -> int:
     """
     task = find(change_tasks(here.root, lambda who, tasks: who.skip(tasks, id, reason=reason)), id)
     return here.out.answer(task.plain(), f"task `{id}` is skipped: {task.last_failure}")
+
+
+@command()
+@click.argument("id")
+@click.option("--reason", required=True, metavar="WHY", help="What the task needs.")
+def block(here: CommandContext, id: str, reason: str) -> int:
+    """Block a task that cannot be done now, with a reason.
+
+    Tasks that depend on it wait.
+
+    \b
+        samuel run block 1.2 --reason "needs an API key"
+    """
+    task = find(change_tasks(here.root, lambda who, tasks: who.block(tasks, id, reason=reason)), id)
+    return here.out.answer(task.plain(), f"task `{id}` is blocked: {task.last_failure}")
