@@ -47,9 +47,8 @@ class OutputTable(NamedTuple):
 class Output:
     def __init__(self, json: bool = False) -> None:
         self.json = json
-        self.failure: int | None = (
-            None  # the exit code of every failure, for commands whose callers expect a certain one
-        )
+        self.failure: int | None = None
+        """The exit code of every failure, for commands whose callers expect a certain one."""
 
     @property
     def asks(self) -> bool:
@@ -76,15 +75,6 @@ class Output:
         from samuel.base.printable_json import safe_json  # `samuel emit` does without it, and it is slow to import
 
         _print(safe_json(value))
-
-    def line(self, value: bytes) -> None:
-        """Print JSON on one line; indented on a terminal."""
-        if sys.stdout.isatty():
-            from samuel.base.decoding import decode_json  # msgspec, which `--help` does without
-
-            self.object(decode_json(value))
-        else:
-            _print(value.decode())
 
     def show(self, block: str | OutputTable) -> None:
         if isinstance(block, str):

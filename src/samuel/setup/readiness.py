@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,10 @@ from samuel.attempt.worktree import ProjectFiles
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.wording import plural
+from samuel.bridges.guards import LostGuard, no_bridge
 from samuel.checks.detect import project_files
 from samuel.checks.files import disk_reader, without_tests, without_tests_warning
+from samuel.clients.adapter.stream import PlainStream
 from samuel.config.model import Config, Pilot
 from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
@@ -34,10 +36,11 @@ from samuel.history.run import Run
 from samuel.history.run_file import RunFile
 from samuel.hooks.handler import Origin
 from samuel.setup.run_state import configured_methodology, state_directory
-from samuel.setup.unguarded import refuse_unguarded
 from samuel.tasks.task import Tasks
 from samuel.trust.commands import task_checks, texts
 from samuel.workspaces.lost_commits import lost_commits, lost_lines
+
+ACCEPT_UNGUARDED = "Start even if an agent cannot honour a guard; the report names both."
 
 Notify = Callable[[str], None]
 """Is called with each line that a person should read before the run: `note: ...` or `warning: ...`."""
@@ -250,3 +253,31 @@ def _name_what_is_in_the_way(place: Workplace, tasks: Tasks, last_run: Run | Non
     branch = last_run.own_branch if last_run and goes_on else None
     for text in lost_lines(lost_commits(place.git, tasks, branch.name if branch else "")):
         notify(f"note: {text}")
+
+
+def refuse_unguarded(place: Workplace, agents: Sequence[str], notify: Notify) -> None:
+    """Raise SamuelError if a guard would not hold for one of these agents; say so if that was accepted."""
+    kind = place.settings.sandbox.kind
+    for name in agents:
+        agent = find(name, place.agents)
+        if why := place.tool_hooks.refusal(agent, kind):
+            raise SamuelError(why, _hint(name, place.tool_hooks.lost(agent, kind)))
+        for guard in place.tool_hooks.lost(agent, kind):
+            notify(f"note: not guarded, which was accepted: {guard}")
+        if place.settings.coverage != "required" or place.is_stand_in(name):
+            continue
+        lack = no_bridge(agent, kind)
+        if not lack and agent.stream is PlainStream:
+            lack = "its output does not report tool calls; `stream` names the agent whose output format it has"
+        if lack:
+            raise SamuelError(
+                f'the agent `{name}` cannot meet `coverage = "required"`: {lack}',
+                "use another agent, or remove `coverage` from samuel.toml",
+            )
+
+
+def _hint(agent: str, guards: Sequence[LostGuard]) -> str:
+    by_option = "`--accept-unguarded` starts the run all the same"
+    if any(guard.is_own for guard in guards):  # a samuel.toml cannot give these up
+        return by_option
+    return f'{by_option}, and so does `unguarded = "accept"` below [agents.{agent}]'

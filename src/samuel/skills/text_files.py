@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 from samuel.base import paths
 from samuel.base.errors import ConfigError, Problem, SamuelError, UsageError
@@ -101,22 +101,25 @@ class ShownText(Protocol):
     def status(self) -> HandlerStatus: ...
     @property
     def reason(self) -> str: ...
+    def _replace(self, *, status: HandlerStatus, reason: str) -> Self: ...
 
 
 AnyText = TypeVar("AnyText", bound=ShownText)
 
 
-def shadow_reasons(texts: Iterable[ShownText]) -> list[str]:
-    """Why each text is shadowed by one of the same name; "" if it is not. They come highest precedence first."""
+def shadowed(texts: Iterable[AnyText]) -> list[AnyText]:
+    """The texts, highest precedence first, with the reason at each that one of the same name comes before."""
     first: dict[str, Path] = {}
-    reasons = []
+    result = []
     for text in texts:
-        name, works = text.names[0], text.status is HandlerStatus.ACTIVE
-        hidden = works and name in first
-        reasons.append(f"`{first[name]}` has the same name and comes first" if hidden else "")
-        if works:
-            first.setdefault(name, text.path)
-    return reasons
+        name = text.names[0]
+        if text.status is HandlerStatus.ACTIVE and name in first:
+            why = f"`{first[name]}` has the same name and comes first"
+            text = text._replace(status=HandlerStatus.SHADOWED, reason=why)
+        elif text.status is HandlerStatus.ACTIVE:
+            first[name] = text.path
+        result.append(text)
+    return result
 
 
 def choose(texts: Sequence[AnyText], wanted_name: str, kind: str) -> AnyText:

@@ -13,8 +13,7 @@ from samuel.app import App
 from samuel.attempt.agent_session import SessionResult
 from samuel.cli.recipe.run import session_of
 from samuel.history.notices import Report
-from samuel.skills.find_recipes import find_recipes
-from samuel.skills.recipe import Recipe
+from samuel.skills.recipe import Recipe, find_recipes
 from samuel.skills.text_files import choose
 from samuel.testing import SamuelProject
 

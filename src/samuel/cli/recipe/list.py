@@ -4,8 +4,7 @@ from samuel.app import App
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.plugins.contents import contents
-from samuel.skills.find_recipes import find_recipes
-from samuel.skills.recipe import Recipe
+from samuel.skills.recipe import Recipe, find_recipes
 
 COLUMNS = ("name", "origin", "status", "description", "reason")
 

@@ -25,7 +25,7 @@ from samuel.display.line_display import PlainDisplay
 from samuel.events import Event
 from samuel.history.notices import LoopWarning, Report
 from samuel.prompts.prompt_context import PromptContext
-from samuel.setup.unguarded import ACCEPT_UNGUARDED, refuse_unguarded
+from samuel.setup.readiness import ACCEPT_UNGUARDED, refuse_unguarded
 from samuel.skills.recipe import Recipe
 from samuel.skills.text_files import choose
 from samuel.trust import commands

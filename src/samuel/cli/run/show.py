@@ -19,7 +19,7 @@ from samuel.cli.output import OutputTable
 from samuel.cli.run.history import cost_of, run_data, seconds_of
 from samuel.cli.run.selection import RunsOfProject, Selection
 from samuel.display.agent_log import last_words, stream_of
-from samuel.display.hold_lines import hold_words
+from samuel.display.status_lines import hold_words
 from samuel.events.endings import ExitReason
 from samuel.git.git import Git
 from samuel.history.attempt_record import AttemptRecord, CheckRecord, RunRecord

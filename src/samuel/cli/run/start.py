@@ -23,13 +23,12 @@ from samuel.config import load_personal
 from samuel.config.place_spec import MOST_SLOTS, PlaceSpec, place_specs
 from samuel.display.line_display import JsonDisplay, PlainDisplay
 from samuel.display.live_display import LiveDisplay
-from samuel.display.run_fields import run_fields
 from samuel.display.run_profile import COLUMNS, RunProfile
+from samuel.display.status_lines import run_fields
 from samuel.events.endings import ExitReason
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget
 from samuel.history.no_task import WITHOUT_TASK
-from samuel.setup.readiness import RunRequest, open_for_run
-from samuel.setup.unguarded import ACCEPT_UNGUARDED
+from samuel.setup.readiness import ACCEPT_UNGUARDED, RunRequest, open_for_run
 
 if TYPE_CHECKING:
     from samuel.app import App, Overrides

@@ -14,10 +14,8 @@ from samuel.base.printable import shell_word
 from samuel.base.wording import block, details, headline, line, moment, plural, span
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
-from samuel.display.hold_lines import hold_data, hold_lines, waits_for
-from samuel.display.lane_lines import lane_lines, lanes_data
 from samuel.display.notice_lines import FINISH
-from samuel.display.run_fields import run_fields
+from samuel.display.status_lines import hold_data, hold_lines, lane_lines, lanes_data, run_fields, waits_for
 from samuel.events.endings import ExitReason
 from samuel.git.git import Git
 from samuel.history.attempt_record import CheckRecord

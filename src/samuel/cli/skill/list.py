@@ -4,8 +4,7 @@ from samuel.app import App
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.hooks.handler import HandlerStatus
-from samuel.skills.find_skills import find_skills
-from samuel.skills.skill import Skill
+from samuel.skills.skill import Skill, find_skills
 
 COLUMNS = ("name", "origin", "status", "description", "reason")
 
