@@ -7,7 +7,7 @@ from samuel.agents.check import version_number
 from samuel.base import paths
 from samuel.cli.bridge import bridge_context
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.output import OutputTable
+from samuel.cli.output import OutputTable, fields_of
 
 if TYPE_CHECKING:
     from samuel.agents.installed import InstalledAgent
@@ -50,23 +50,11 @@ def agents(here: CommandContext) -> int:
 def _plain(agent: InstalledAgent, bridge: BridgeState | None) -> dict[str, Any]:
     proof = bridge.proof if bridge else None
     return {
-        "name": agent.name,
-        "program": agent.program,
+        **fields_of(agent, "name", "program"),
         "installed": bool(agent.path),
-        "path": agent.path,
-        "version": agent.version,
-        "checked": agent.checked,
-        "problem": agent.problem,
-        "install": agent.install,
-        "hooks": None if bridge is None else {"levels": bridge.levels, "problems": bridge.problems},
-        "proof": None
-        if proof is None
-        else {
-            "verdict": proof.verdict,
-            "version": proof.version,
-            "why": proof.why,
-            "checked_at": proof.checked_at,
-        },
+        **fields_of(agent, "path", "version", "checked", "problem", "install"),
+        "hooks": None if bridge is None else fields_of(bridge, "levels", "problems"),
+        "proof": None if proof is None else fields_of(proof, "verdict", "version", "why", "checked_at"),
     }
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from samuel.base.errors import ConfigError, SamuelError
 from samuel.base.printable import safe
 from samuel.files.named_errors import errors_naming
@@ -42,6 +44,11 @@ class OutputTable(NamedTuple):
 
     def plain(self) -> list[dict[str, str]]:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+def fields_of(record: object, *names: str) -> dict[str, Any]:
+    """These fields of a record, as the data of `--json`."""
+    return {name: msgspec.to_builtins(getattr(record, name)) for name in names}
 
 
 class Output:
@@ -173,7 +180,7 @@ def _terminal() -> Console:
 
 
 def _cell(value: object) -> str:
-    text = ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
+    text = ", ".join(value) if isinstance(value, list | tuple) else "" if value is None else str(value)
     return text or "-"
 
 

@@ -19,8 +19,8 @@ COMMANDS = {
     "show": CommandEntry("Show an ability: its purpose, its input and how it runs."),
     "route": CommandEntry("Find the abilities that fit a text, with the reasons."),
     "lint": CommandEntry("Check the registry and ABILITY.md."),
-    "create": CommandEntry("Check a call and prepare it for `run`."),
-    "run": CommandEntry("Run a prepared call, with its hooks."),
+    "create": CommandEntry("Check a call and prepare it for `run`.", "call"),
+    "run": CommandEntry("Run a prepared call, with its hooks.", "call"),
     "call": CommandEntry("Check a call and run it."),
     "delete": CommandEntry("Delete a call and its record."),
 }

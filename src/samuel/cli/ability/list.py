@@ -7,7 +7,7 @@ import click
 from samuel.base.errors import SamuelError
 from samuel.cli.ability import abilities, problems
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.output import OutputTable
+from samuel.cli.output import OutputTable, fields_of
 from samuel.routing.abilities.execution.call import shortened
 from samuel.routing.abilities.execution.call_store import CallStore
 from samuel.routing.abilities.execution.leftovers import settle_killed
@@ -50,26 +50,12 @@ def _call_row(calls: CallStore, key: str) -> dict[str, str]:
         call = calls.load(key)
     except (SamuelError, OSError) as error:
         return dict.fromkeys(CALL_COLUMNS, "") | {"call_key": key, "status": "unreadable", "error": str(error)}
-    return {
-        "call_key": key,
-        "ability_id": call.ability_id,
-        "status": call.status.value,
-        "created": call.created,
-        "error": call.error,
-    }
+    return {"call_key": key, **fields_of(call, "ability_id", "status", "created", "error")}
 
 
 def plain(ability: Ability) -> dict[str, Any]:
     return {
-        "id": ability.id,
-        "operation_key": ability.operation_key,
-        "level": ability.level.value,
-        "type": ability.type,
-        "kind": ability.kind,
-        "summary": ability.summary,
-        "when_to_use": ability.when_to_use,
-        "scope": list(ability.all_scopes),
-        "environments": list(ability.environments),
-        "calls": list(ability.calls),
-        "file": ability.file,
+        **fields_of(ability, "id", "operation_key", "level", "type", "kind", "summary", "when_to_use"),
+        "scope": ability.all_scopes,
+        **fields_of(ability, "environments", "calls", "file"),
     }

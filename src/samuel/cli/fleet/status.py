@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from samuel.base import paths
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.output import OutputTable
+from samuel.cli.output import OutputTable, fields_of
 from samuel.history.run import AttemptUnderWay, Run
 from samuel.setup.run_state import run_file, state_directory
 from samuel.workspaces.fleet.drain import drained
@@ -80,7 +80,4 @@ def machines(run: Run, away: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _tasks(records: Iterable[AttemptUnderWay]) -> list[dict[str, Any]]:
-    return [
-        {"task": record.task, "attempt": record.attempt, "lane": record.lane, "agent": record.agent}
-        for record in records
-    ]
+    return [fields_of(record, "task", "attempt", "lane", "agent") for record in records]

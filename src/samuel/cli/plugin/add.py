@@ -7,6 +7,7 @@ import click
 
 from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, command
+from samuel.cli.output import fields_of
 from samuel.cli.plugin import plugin_lines
 from samuel.cli.plugin.broken_parts import broken
 from samuel.cli.plugin.plugin_prompt import asking_options, commit_agreed, show_offers
@@ -100,13 +101,10 @@ def _add(
 
 
 def _added(store: Store, candidate: PluginCandidate, plugin: InstalledPlugin, verb: str) -> Added:
-    entry = candidate.entry
     data = {
         **plugin_lines.plain(plugin),
         "path": str(store.plugins / candidate.source.directory),
-        "source": entry.source,
-        "ref": entry.ref,
-        "commit": entry.commit,
+        **fields_of(candidate.entry, "source", "ref", "commit"),
         "required_by": candidate.required_by,
     }
     return Added(plugin, plugin_lines.counts(plugin, verb), data)

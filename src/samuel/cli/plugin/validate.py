@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from samuel.base.errors import ConfigError, Problem
 from samuel.base.printable import shell_word
 from samuel.cli.command_context import CommandContext, command
+from samuel.cli.output import fields_of
 from samuel.cli.plugin.broken_parts import unusable
 from samuel.plugins.contents import HOOKS, RECIPES, SKILLS, Contents, contents, escapes
 from samuel.plugins.functions import missing
@@ -65,10 +65,7 @@ def _forgotten(directory: Path) -> Iterator[Problem]:
 
 def _plain(manifest: Manifest, offered: Contents) -> dict[str, Any]:
     return {
-        "name": manifest.name,
-        "version": manifest.version,
-        "kind": manifest.kind,
-        "capabilities": msgspec.to_builtins(manifest.capabilities),
+        **fields_of(manifest, "name", "version", "kind", "capabilities"),
         **offered._asdict(),
         "problems": [],
     }

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from samuel.app import App
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.output import OutputTable
+from samuel.cli.output import OutputTable, fields_of
 from samuel.plugins.contents import contents
 from samuel.skills.recipe import Recipe, find_recipes
 
@@ -33,14 +33,10 @@ def recipes(app: App) -> list[Recipe]:
 
 def plain(recipe: Recipe) -> dict[str, object]:
     return {
-        "name": recipe.name,
-        "title": recipe.title,
-        "description": recipe.description,
+        **fields_of(recipe, "name", "title", "description"),
         "arguments": None if recipe.arguments is None else [argument._asdict() for argument in recipe.arguments],
-        "allowed_tools": None if recipe.allowed_tools is None else list(recipe.allowed_tools),
-        "agent": recipe.agent,
+        **fields_of(recipe, "allowed_tools", "agent"),
         "origin": recipe.origin.label,
         "path": str(recipe.path),
-        "status": recipe.status.value,
-        "reason": recipe.reason,
+        **fields_of(recipe, "status", "reason"),
     }

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import click
-import msgspec
 
 from samuel.agents.check import missing_in
 from samuel.agents.find_agent import find
@@ -16,6 +14,7 @@ from samuel.attempt.workplace import Workplace
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.cli.command_context import CommandContext, command, env_option
+from samuel.cli.output import fields_of
 from samuel.cli.recipe.list import recipes
 from samuel.cli.signals import ended_by_signals
 from samuel.clients.adapter.agent import TOOLS
@@ -29,6 +28,11 @@ from samuel.setup.readiness import ACCEPT_UNGUARDED, refuse_unguarded
 from samuel.skills.recipe import Recipe
 from samuel.skills.text_files import choose
 from samuel.trust import commands
+
+FIELDS = (
+    *("recipe", "session_id", "agent", "exit_code", "stdout", "stderr", "stdout_path"),
+    *("changed_files", "usage", "coverage", "messages", "stopped"),
+)
 
 
 @command()
@@ -74,7 +78,9 @@ def run(
         with ended_by_signals():
             ran = session.run(prompt)
     here.out.tell("\n".join([*ran.messages, _end(ran)]))
-    return here.out.answer(_plain(ran), ok=ran.ok, warnings=[*output.warnings, *ran.warnings, *app.warnings])
+    return here.out.answer(
+        fields_of(ran, *FIELDS), ok=ran.ok, warnings=[*output.warnings, *ran.warnings, *app.warnings]
+    )
 
 
 def session_of(
@@ -135,20 +141,3 @@ def _end(ran: SessionResult) -> str:
         return f"stopped: {ran.stopped}"
     changed = f"; changed: {', '.join(ran.changed_files)}" if ran.changed_files else ""
     return f"{ran.recipe}: the agent ended with exit code {ran.exit_code}{changed}"
-
-
-def _plain(ran: SessionResult) -> dict[str, Any]:
-    return {
-        "recipe": ran.recipe,
-        "session_id": ran.session_id,
-        "agent": ran.agent,
-        "exit_code": ran.exit_code,
-        "stdout": ran.stdout,
-        "stderr": ran.stderr,
-        "stdout_path": ran.stdout_path,
-        "changed_files": list(ran.changed_files),
-        "usage": dict(ran.usage),
-        "coverage": msgspec.to_builtins(ran.coverage),
-        "messages": list(ran.messages),
-        "stopped": ran.stopped,
-    }

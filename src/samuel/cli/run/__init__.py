@@ -27,9 +27,9 @@ COMMANDS = {
     "block": CommandEntry("Block a task that cannot be done now, with a reason.", "put_aside"),
     "reset": CommandEntry("Make tasks pending again and forget their attempts."),
     "restore": CommandEntry("Put the changes of a failed attempt back into the work tree."),
-    "ask": CommandEntry("Ask a person about the current task; for the agent of a run."),
+    "ask": CommandEntry("Ask a person about the current task; for the agent of a run.", "questions"),
     "questions": CommandEntry("List the questions of agents that wait for an answer."),
-    "answer": CommandEntry("Answer the question of an agent."),
+    "answer": CommandEntry("Answer the question of an agent.", "questions"),
     "enqueue": CommandEntry("Add a task, or all tasks of a file."),
     "convert": CommandEntry(
         "Show the tasks that `run init` would read from a file, a directory or standard input."

@@ -7,10 +7,10 @@ import click
 from samuel.cli.lazy import CommandEntry, LazyGroup
 
 COMMANDS = {
-    "start": CommandEntry("Start a session."),
-    "prompt": CommandEntry("Fire UserPromptSubmit with the user's prompt."),
-    "stop": CommandEntry("Fire SessionStop with the files that were changed."),
-    "end": CommandEntry("End a session."),
+    "start": CommandEntry("Start a session.", "events"),
+    "prompt": CommandEntry("Fire UserPromptSubmit with the user's prompt.", "events"),
+    "stop": CommandEntry("Fire SessionStop with the files that were changed.", "events"),
+    "end": CommandEntry("End a session.", "events"),
     "do": CommandEntry("Carry out or drop the follow-up actions of hooks."),
     "list": CommandEntry("List all sessions."),
     "show": CommandEntry("Show what hooks returned in a session."),

@@ -4,7 +4,7 @@ import msgspec
 
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
-from samuel.cli.session.display import hints
+from samuel.cli.session.events import hints
 from samuel.cli.session.options import chosen_or_last, id_option
 from samuel.sessions.follow_up import describe
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from samuel.app import App
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.output import OutputTable
+from samuel.cli.output import OutputTable, fields_of
 from samuel.hooks.handler import HandlerStatus
 from samuel.skills.skill import Skill, find_skills
 
@@ -35,14 +35,8 @@ def skills(app: App) -> list[Skill]:
 
 def plain(skill: Skill) -> dict[str, object]:
     return {
-        "name": skill.name,
-        "description": skill.description,
-        "license": skill.license,
-        "compatibility": skill.compatibility,
-        "metadata": skill.metadata,
-        "allowed_tools": None if skill.allowed_tools is None else list(skill.allowed_tools),
+        **fields_of(skill, "name", "description", "license", "compatibility", "metadata", "allowed_tools"),
         "origin": skill.origin.label,
         "path": str(skill.path),
-        "status": skill.status.value,
-        "reason": skill.reason,
+        **fields_of(skill, "status", "reason"),
     }
