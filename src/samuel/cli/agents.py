@@ -1,17 +1,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from samuel.agents.check import version_number
+from samuel.agents.find_agent import find
+from samuel.agents.installed import InstalledAgent, installed_agents
 from samuel.base import paths
+from samuel.bridges.state import BridgeState, bridge_state
 from samuel.cli.bridge import bridge_context
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable, fields_of
-
-if TYPE_CHECKING:
-    from samuel.agents.installed import InstalledAgent
-    from samuel.bridges.state import BridgeState
+from samuel.clients.table import AGENTS
+from samuel.config.project_file import load
 
 COLUMNS = ("agent", "installed", "version", "checked with", "hooks", "last proof")
 NOTHING = "-"
@@ -28,12 +29,6 @@ def agents(here: CommandContext) -> int:
         samuel agents
         samuel agents --json
     """
-    from samuel.agents.find_agent import find
-    from samuel.agents.installed import installed_agents  # all adapters, which `--help` does without
-    from samuel.bridges.state import bridge_state
-    from samuel.clients.table import AGENTS
-    from samuel.config.project_file import load
-
     context = bridge_context(here)
     settings = load(paths.Project(here.root).config).agents
     chosen = {name: find(name, settings) for name in (*AGENTS, *settings)}

@@ -84,11 +84,10 @@ def _calls(report: CostReport) -> OutputTable:
 
 def _handlers(report: CostReport) -> OutputTable:
     rows = [
-        (cost.handler, cost.runtime, cost.outcome, *map(_milliseconds, (cost.cold_p50_ms, cost.warm_p50_ms)))
+        (
+            *(cost.handler, cost.runtime, cost.outcome),
+            *("-" if number is None else f"{number:.2f} ms" for number in (cost.cold_p50_ms, cost.warm_p50_ms)),
+        )
         for cost in report.handlers
     ]
     return OutputTable(("handler", "runtime", "outcome", "p50 without a server", "p50 with one"), rows)
-
-
-def _milliseconds(number: float | None) -> str:
-    return "-" if number is None else f"{number:.2f} ms"

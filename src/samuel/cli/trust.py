@@ -42,7 +42,9 @@ def trust(
     if listing:
         return _list(here, chosen)
     if showing:
-        return _show(here, consent, chosen)
+        texts = [consent.text(item) for item in chosen]
+        data = [{**_plain(item), "text": text} for item, text in zip(chosen, texts, strict=True)]
+        return here.out.answer(data, *(texts or [NOTHING]))
     refuse_inside_a_run()
     if revoking:
         return _revoke(here, consent, [item.name for item in chosen] if names else None, yes)
@@ -53,11 +55,6 @@ def _list(here: CommandContext, items: Sequence[TrustItem]) -> int:
     rows = [(item.state, item.name, item.digest[:16], item.agreed_at or "-") for item in items]
     table = OutputTable(("state", "what", "sha256", "agreed"), rows) if rows else NOTHING
     return here.out.answer([_plain(item) for item in items], table)
-
-
-def _show(here: CommandContext, consent: Consent, items: Sequence[TrustItem]) -> int:
-    data = [{**_plain(item), "text": consent.text(item)} for item in items]
-    return here.out.answer(data, *([consent.text(item) for item in items] or [NOTHING]))
 
 
 def _revoke(here: CommandContext, consent: Consent, names: Sequence[str] | None, yes: bool) -> int:

@@ -81,9 +81,12 @@ def agent_line(report: notices.AgentEnded, now: float) -> str:
 
 
 def wait_line(report: notices.WaitStarted, now: float) -> str:
-    why = first_line(report.why)
     end = f"until {clock_time(report.until, now)}, {elapsed(max(0.0, report.until - now))} left"
-    return f"waiting for {report.agent} {end}{f': {why}' if why else ''}"
+    return f"waiting for {report.agent} {end}{_because(report.why)}"
+
+
+def _because(why: str) -> str:
+    return f": {first_line(why)}" if first_line(why) else ""
 
 
 def baseline_line(report: notices.BaselineChecked) -> str:
@@ -198,27 +201,14 @@ def _started(report: notices.RunStarted) -> str:
     return f"{pending} to do, {report.statuses.count('completed')} done, at most {limit}"
 
 
-def _agent_changed(report: notices.AgentChanged) -> str:
-    return f"  {report.agent} takes over{f': {first_line(report.why)}' if report.why else ''}"
-
-
 def _question(report: notices.QuestionAsked) -> str:
     answer = f"samuel run answer {shell_word(report.id)} TEXT"
     return f"  question about task {report.task_id}: {report.question}\n    {answer}"
 
 
-def _decided(report: notices.TaskDecided) -> str:
-    why = first_line(report.reason)
-    return f"  {report.status} by the agent{f': {why}' if why else ''}"
-
-
 def _landing(report: notices.LandingStarted) -> str:
     more = f"; {plural(report.waiting, 'other task')} under way" if report.waiting else ""
     return f"landing: {', '.join(report.tasks)}{more}"
-
-
-def _landed(report: notices.WorkLanded) -> str:
-    return f"landed: {', '.join(report.tasks)} on {report.branch} ({report.commit[:12]})"
 
 
 def _parked(report: notices.LandingParked) -> str:
@@ -239,12 +229,14 @@ LINES: Mapping[type[notices.Report], Callable[[Any], str]] = {
     notices.HandlerMessage: lambda report: f"  {report.text}",
     notices.TaskFileUnreadable: lambda report: f"waiting: the task file cannot be read\n{report.why}",
     notices.IterationSettled: settled_line,
-    notices.AgentChanged: _agent_changed,
+    notices.AgentChanged: lambda report: f"  {report.agent} takes over{_because(report.why)}",
     notices.WorkPutAway: lambda report: f"  {put_away_line(report)}",
     notices.QuestionAsked: _question,
-    notices.TaskDecided: _decided,
+    notices.TaskDecided: lambda report: f"  {report.status} by the agent{_because(report.reason)}",
     notices.LandingStarted: _landing,
-    notices.WorkLanded: _landed,
+    notices.WorkLanded: lambda report: (
+        f"landed: {', '.join(report.tasks)} on {report.branch} ({report.commit[:12]})"
+    ),
     notices.LandingParked: _parked,
 }
 """The lines of reports that need no more than the report itself; `PlainDisplay.line` has the others."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +42,9 @@ def plugin(name: str, kind: str) -> list[TemplateFile]:
     for template in TEMPLATES.joinpath(kind).rglob("*"):
         if template.is_file() and template.parent.name != "__pycache__":
             path = with_values(str(template.relative_to(TEMPLATES / kind)), values).removesuffix(MASK)
-            data = _filled_bytes(template.read_bytes(), values)
+            data = template.read_bytes()
+            if b"\0" not in data:  # a built module stays as it is
+                data = with_values(data.decode(), values).encode()
             files.append(TemplateFile(path, data, 0o755 if data.startswith(b"#!") else 0o644))
     return sorted(files)
 
@@ -75,7 +77,3 @@ def _values(name: str) -> dict[str, str]:
         "SKILL": plain[:LONGEST_NAME].strip("-"),
         "IMAGE": plain,
     }
-
-
-def _filled_bytes(data: bytes, values: Mapping[str, str]) -> bytes:
-    return data if b"\0" in data else with_values(data.decode(), values).encode()  # a built module stays as it is

@@ -109,14 +109,12 @@ def refuse_unready(app: App, request: RunRequest, notify: Notify) -> None:
     """Raise SamuelError for the first thing that the run would lack; notify of what is as it may be."""
     tasks = app.workplace.tasks.load()
     _refuse_without_checks(app)
-    if app.plugins.missing:  # one of them may be a guard
-        names = ", ".join(f"`{name}`" for name in app.plugins.missing)
-        raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
+    refuse_without_plugins(app)
     _refuse_without_handlers(app)
     places = request.places or place_specs(app.config.fleet.places)
     elsewhere = [spec for spec in places if spec.kind != "local"]
     in_lanes = sum(spec.slots for spec in places) > 1 or bool(elsewhere)
-    _refuse_without_agent(app, request.agent, notify, here=not places or len(elsewhere) < len(places))
+    refuse_without_agent(app, request.agent, notify, here=not places or len(elsewhere) < len(places))
     _refuse_untrusted(app, request.agent, tasks, elsewhere=bool(elsewhere))
     _name_weak_checks(app, notify)
     if in_lanes:
@@ -126,6 +124,13 @@ def refuse_unready(app: App, request: RunRequest, notify: Notify) -> None:
     if app.workplace.settings.commit or in_lanes:
         _refuse_without_identity(app)
     _name_state_of_repository(app, tasks, notify, in_lanes=in_lanes)
+
+
+def refuse_without_plugins(app: App) -> None:
+    """Raise SamuelError if a plugin of samuel.lock is not installed: it may be a guard."""
+    if app.plugins.missing:
+        names = ", ".join(f"`{name}`" for name in app.plugins.missing)
+        raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
 
 
 def _refuse_without_checks(app: App) -> None:
@@ -153,7 +158,7 @@ def _refuse_without_handlers(app: App) -> None:
             raise SamuelError(f"no handler runs on `{event}`: {lack}", f"`samuel hooks explain {event}` shows why")
 
 
-def _refuse_without_agent(app: App, agent: str, notify: Notify, *, here: bool) -> None:
+def refuse_without_agent(app: App, agent: str, notify: Notify, *, here: bool = True) -> None:
     """An agent that works `here` is installed, and honours the guards. Another machine looks for its own."""
     place = app.workplace
     chosen = find(agent or place.agent, place.agents)

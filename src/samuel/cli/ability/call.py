@@ -1,4 +1,4 @@
-"""`samuel ability create`, `run` and `call`: a call that is checked, one that is run, and both at once."""
+"""`samuel ability create`, `run`, `call` and `delete`: calls of abilities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from samuel import config
 from samuel.app import App, Overrides
 from samuel.app.ability import execution
 from samuel.base import paths
-from samuel.cli.ability import abilities
+from samuel.cli.ability.list import abilities
 from samuel.cli.command_context import CommandContext, command, env_option, options
 from samuel.cli.json_input import json_input_option, read_json, read_text
 from samuel.cli.output import fields_of
@@ -27,6 +27,7 @@ from samuel.emit import host
 from samuel.events import Event
 from samuel.routing.abilities.execution.call_store import CallStore
 from samuel.routing.abilities.execution.execute import AbilityRunner, CallResult, CreatedCall
+from samuel.routing.abilities.execution.leftovers import settle_killed
 from samuel.routing.abilities.model import PromptImplementation
 
 INTENT = "Why it is called; stored in the record. `-` reads stdin."
@@ -101,6 +102,20 @@ def call(here: CommandContext, id: str, input_json: str, intent: str, session: s
     # For the record of an ability that called this one.
     here.out.tell(f"{id}: unavailable: {created_call.refused.reason}")
     return 1
+
+
+@command()
+@click.argument("key")
+def delete(here: CommandContext, key: str) -> int:
+    """Delete a call and its record.
+
+    \b
+        samuel ability delete call-20250115T102345-0123456789abcdef
+    """
+    calls = CallStore(here.root)
+    settle_killed(calls)
+    calls.delete(key)
+    return here.out.answer({"deleted": key}, f"deleted `{key}`")
 
 
 @contextmanager

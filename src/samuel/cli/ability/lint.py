@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from samuel.cli.ability import abilities
+from samuel.cli.ability.list import abilities
 from samuel.cli.command_context import CommandContext, command
 from samuel.routing.abilities.lint import lint as find_problems
 

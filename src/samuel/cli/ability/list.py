@@ -4,14 +4,16 @@ from typing import Any
 
 import click
 
+from samuel.base import paths
 from samuel.base.errors import SamuelError
-from samuel.cli.ability import abilities, problems
+from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable, fields_of
 from samuel.routing.abilities.execution.call import shortened
 from samuel.routing.abilities.execution.call_store import CallStore
 from samuel.routing.abilities.execution.leftovers import settle_killed
 from samuel.routing.abilities.model import Ability
+from samuel.routing.abilities.registry import Registry, load
 
 COLUMNS = ("id", "level", "kind", "scope", "environments", "summary")
 CALL_COLUMNS = ("call_key", "ability_id", "status", "created", "error")
@@ -59,3 +61,14 @@ def plain(ability: Ability) -> dict[str, Any]:
         "scope": ability.all_scopes,
         **fields_of(ability, "environments", "calls", "file"),
     }
+
+
+def abilities(here: CommandContext) -> Registry:
+    return load(here.root, paths.User.from_environment().cache)
+
+
+def problems(registry: Registry) -> list[str]:
+    """A warning if files of the registry could not be used."""
+    count = len(registry.problems)
+    warning = f"{plural(count, 'problem')} in the registry; `samuel ability lint` shows them"
+    return [warning] if count else []

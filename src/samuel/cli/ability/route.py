@@ -11,7 +11,7 @@ from samuel import config
 from samuel.base import paths
 from samuel.base.decoding import convert
 from samuel.base.errors import UsageError
-from samuel.cli.ability import abilities, problems
+from samuel.cli.ability.list import abilities, problems
 from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.json_input import read_text
 from samuel.cli.session.options import session_of, session_option

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import click
 
-from samuel.cli.ability import abilities
-from samuel.cli.ability.list import plain
+from samuel.cli.ability.list import abilities, plain
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import fields_of
 from samuel.routing.abilities.execution.trust import text as agreed_text

@@ -38,14 +38,9 @@ def bridge() -> None:
 agents_argument = click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
 
 
-def _project_by_default(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
-    return value or "project"
-
-
 def _level_option(level: str, help: str) -> Callable[[Any], Any]:
-    return click.option(
-        f"--{level}", "level", flag_value=level, default=None, callback=_project_by_default, help=help
-    )
+    or_project = lambda context, parameter, value: value or "project"  # noqa: E731
+    return click.option(f"--{level}", "level", flag_value=level, default=None, callback=or_project, help=help)
 
 
 change_options = options(

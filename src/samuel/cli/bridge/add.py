@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from samuel.bridges import files
+from samuel.bridges.trust_steps import trust_step
 from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change, refuse_inside_a_run
 from samuel.cli.command_context import CommandContext, command
-
-if TYPE_CHECKING:
-    from samuel.clients.entries.hook_trust import Level
+from samuel.clients.dialect.limits import LOST
+from samuel.clients.dialect.support import support
+from samuel.clients.entries.hook_trust import Level
+from samuel.clients.table import CLIENTS
+from samuel.events import EVENTS
 
 
 @command()
@@ -23,9 +26,6 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
         samuel bridge add claude codex gemini
         samuel bridge add --user kimi --dry-run
     """
-    from samuel.bridges import files  # the table of clients, which `--help` does without
-    from samuel.bridges.trust_steps import trust_step
-
     clients = known_clients(agents)
     if not dry_run:
         refuse_inside_a_run()
@@ -59,11 +59,6 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
 
 def _lost_handlers(here: CommandContext, clients: Sequence[str]) -> list[dict[str, str]]:
     """The handlers of session events whose answers these clients ignore, or whose events they never fire."""
-    from samuel.clients.dialect.limits import LOST  # the table of clients, which `--help` does without
-    from samuel.clients.dialect.support import support
-    from samuel.clients.table import CLIENTS
-    from samuel.events import EVENTS
-
     lost = []
     with here.open() as app:
         for event in (kind.name for kind in EVENTS if kind.family == "session"):

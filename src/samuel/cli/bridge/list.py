@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from samuel.bridges.check import check
 from samuel.cli.bridge import bridge_context
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
+from samuel.clients.table import LAYOUTS
 
 COLUMNS = ("agent", "installed", "project", "user", "trust")
 
@@ -14,9 +16,6 @@ def list_(here: CommandContext) -> int:
     \b
         samuel bridge list
     """
-    from samuel.bridges.check import check  # the table of clients, which `--help` does without
-    from samuel.clients.table import LAYOUTS
-
     context = bridge_context(here)
     data, rows = [], []
     broken: list[str] = []

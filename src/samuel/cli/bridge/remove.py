@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from samuel.bridges import files
 from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change, refuse_inside_a_run
 from samuel.cli.command_context import CommandContext, command
-
-if TYPE_CHECKING:
-    from samuel.clients.entries.hook_trust import Level
+from samuel.clients.entries.hook_trust import Level
 
 
 @command()
@@ -20,8 +17,6 @@ def remove(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run:
     \b
         samuel bridge remove claude codex
     """
-    from samuel.bridges import files  # the table of clients, which `--help` does without
-
     clients = known_clients(agents)
     if not dry_run:
         refuse_inside_a_run()

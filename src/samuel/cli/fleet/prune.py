@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import click
 
+from samuel.app.options import Overrides
 from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext, command, env_option
-from samuel.cli.fleet import machines_of, places_option, trouble
+from samuel.cli.fleet.check import machines_of, places_option, trouble
 from samuel.cli.output import OutputTable
+from samuel.machines.fleet_prune import prune_places
 from samuel.process.inside_a_run import inside_a_run
 
 COLUMNS = ("place", "refs", "lanes", "left")
@@ -27,9 +29,6 @@ def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment
         samuel fleet prune
         samuel fleet prune --place ssh:build1:2
     """
-    from samuel.app.options import Overrides
-    from samuel.machines.fleet_prune import prune_places  # most of the package
-
     if run := inside_a_run():
         raise UsageError(f"`fleet prune` does not work inside run {run}", "call it when the run is over")
     with here.open(overrides=Overrides(environment=environment)) as app:

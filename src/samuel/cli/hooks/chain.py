@@ -6,7 +6,6 @@ from typing import Any
 
 from samuel.cli.output import OutputTable
 from samuel.config.duration import format_duration
-from samuel.hooks.handler import Handler
 from samuel.hooks.match import words
 from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
@@ -54,20 +53,15 @@ def _plain_step(position: int, step: ChainStep) -> dict[str, Any]:
     }
 
 
-def _background(step: ChainStep) -> str:
-    return "in the background: its answer is not awaited" if step.background else ""
-
-
-def _observed(step: ChainStep) -> str:
-    return "observed: what it decides is only recorded" if step.mode is HandlerMode.OBSERVE else ""
-
-
-def _only(handler: Handler) -> str:
-    return f"only if {words(handler.match)}" if handler.match else ""
-
-
 def _row(position: int, step: ChainStep) -> tuple[str, ...]:
     handler = step.handler
+    remarks = (
+        step.why,
+        "observed: what it decides is only recorded" if step.mode is HandlerMode.OBSERVE else "",
+        "in the background: its answer is not awaited" if step.background else "",
+        f"only if {words(handler.match)}" if handler.match else "",
+        handler.reason,
+    )
     return (
         str(position),
         handler.name,
@@ -77,5 +71,5 @@ def _row(position: int, step: ChainStep) -> tuple[str, ...]:
         "yes" if step.strict and step.mode is HandlerMode.ENFORCE else "no",
         format_duration(step.timeout),
         handler.status.value,
-        "; ".join(filter(None, (step.why, _observed(step), _background(step), _only(handler), handler.reason))),
+        "; ".join(filter(None, remarks)),
     )

@@ -37,7 +37,8 @@ def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -
     """
     kind = event_type(event)
     root = here.root
-    files = yaml_hook(name, kind, lang) if as_yaml else [_in_hooks(hook(name, kind, lang))]
+    own_file = hook(name, kind, lang)
+    files = yaml_hook(name, kind, lang) if as_yaml else [own_file._replace(name=f"{HOOKS}/{own_file.name}")]
     config.load(root / paths.CONFIG)  # a wrong samuel.toml is reported before anything is written
     new_files = _write(root, name, files)
     warnings = _trust(Consent(root), new_files)
@@ -63,10 +64,6 @@ def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -
     wrote = f"wrote {', '.join(map(here.path_of, names))} for {kind.name}"
     text = "\n".join([wrote, "", "Try:", *(f"  {line}" for line in tries)])
     return here.out.answer(data, text, warnings=[*warnings, *app.warnings])
-
-
-def _in_hooks(file: WrittenHook) -> WrittenHook:
-    return file._replace(name=f"{HOOKS}/{file.name}")
 
 
 def _write(root: Path, name: str, files: Sequence[WrittenHook]) -> list[WrittenHook]:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from samuel.app.tool_names import tool_name_warnings
 from samuel.base.errors import Problem
+from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.hooks.handler import Handler, HandlerStatus
@@ -52,10 +52,8 @@ def _examined(read: YamlHookFile, handler: Handler, root: Path) -> dict[str, Any
         "id": read.hook.id if read.hook else "",
         "events": ", ".join(read.hook.spelled) if read.hook else "",
         "status": status.value,
-        "reason": reason if status is not HandlerStatus.BROKEN else _counted(problems),
+        "reason": reason
+        if status is not HandlerStatus.BROKEN
+        else f"{plural(len(problems), 'problem')}, see below",
         "problems": [problem._asdict() for problem in problems],
     }
-
-
-def _counted(problems: Sequence[Problem]) -> str:
-    return f"{len(problems)} {'problem' if len(problems) == 1 else 'problems'}, see below"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.knowledge import base
+from samuel.cli.knowledge.route import knowledge_of
 from samuel.routing.knowledge.lint import lint as find_problems
 
 
@@ -13,7 +13,7 @@ def lint(here: CommandContext) -> int:
     \b
         samuel knowledge lint
     """
-    knowledge_base = base(here)
+    knowledge_base = knowledge_of(here)
     problems = find_problems(knowledge_base)
     count = len(knowledge_base.indexes)
     text = "\n".join(map(str, problems)) or f"{plural(count, 'topic')}, and nothing is wrong"

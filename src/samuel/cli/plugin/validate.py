@@ -9,6 +9,7 @@ import click
 
 from samuel.base.errors import ConfigError, Problem
 from samuel.base.printable import shell_word
+from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import fields_of
 from samuel.cli.plugin.broken_parts import unusable
@@ -40,7 +41,7 @@ def validate(here: CommandContext, directory: Path) -> int:
         what = f"it is not a plugin: it has no {FILE} with hooks, and nothing in {SKILLS}/, {RECIPES}/ or {HOOKS}/"
         problems.append(Problem(what, str(directory)))
     if problems:
-        count = f"{len(problems)} problem{'s'[: len(problems) > 1]}"
+        count = plural(len(problems), "problem")
         data = {"problems": [problem._asdict() for problem in problems]}
         return here.out.answer(data, "\n".join([*map(str, problems), "", count]), ok=False)
     return here.out.answer(_plain(manifest, offered), _words(directory, manifest, offered))

@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from samuel.agents.check import missing_in
-from samuel.agents.find_agent import find
 from samuel.app import App, Overrides
 from samuel.app.session_events import recording_fire
 from samuel.attempt.accept_unguarded import accepting_unguarded
@@ -24,7 +22,7 @@ from samuel.display.line_display import PlainDisplay
 from samuel.events import Event
 from samuel.history.notices import LoopWarning, Report
 from samuel.prompts.prompt_context import PromptContext
-from samuel.setup.readiness import ACCEPT_UNGUARDED, refuse_unguarded
+from samuel.setup.readiness import ACCEPT_UNGUARDED, refuse_without_agent, refuse_without_plugins
 from samuel.skills.recipe import Recipe
 from samuel.skills.text_files import choose
 from samuel.trust import commands
@@ -125,13 +123,8 @@ def _arguments(argument_texts: Sequence[str]) -> dict[str, str]:
 def _refuse_what_cannot_start(app: App, agent: str, tell: Callable[[str], None]) -> None:
     """Report what would make the run fail before hooks are told that a session begins."""
     place = app.workplace
-    if app.plugins.missing:  # one of them may be a guard
-        names = ", ".join(f"`{name}`" for name in app.plugins.missing)
-        raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
-    chosen = find(agent, place.agents)
-    if lack := missing_in(chosen, place.settings.sandbox, place.confinement):
-        raise SamuelError(lack)
-    refuse_unguarded(place, [agent], tell)
+    refuse_without_plugins(app)
+    refuse_without_agent(app, agent, tell)
     if why := place.refusal(commands.of_agent(agent, place.agents, place.root)):
         raise SamuelError(f"{why}, or `samuel recipe run --yes`")
 

@@ -5,7 +5,6 @@ import click
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
-from samuel.tasks.importing import TaskImport
 
 
 @command()
@@ -22,8 +21,5 @@ def convert(here: CommandContext, source: str, format_name: str, tag: str) -> in
     """
     task_import = read_tasks(here, source, format_name, tag)
     blocks = (table(task_import.imported.tasks), "\n".join(["", *described(task_import)]))
-    return here.out.answer(task_import.plain(), *blocks, warnings=_all_or_some(here, task_import))
-
-
-def _all_or_some(here: CommandContext, task_import: TaskImport) -> list[str]:
-    return task_import.warnings() if here.out.json else warnings(task_import)
+    notes = task_import.warnings() if here.out.json else warnings(task_import)
+    return here.out.answer(task_import.plain(), *blocks, warnings=notes)

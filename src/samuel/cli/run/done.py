@@ -38,7 +38,8 @@ def done(here: CommandContext, id: str, commit: str) -> int:
     state = state_directory(here.root)
     notes = [] if commit else _notes(here, state, id)
     result = write_back(origin_file(state), here.root, (id,))
-    marked = f", and marked in {', '.join(map(_name, result.files))}" if id in result.marked else ""
+    files = ", ".join(f"`{file_name(os.path.basename(path))}`" for path in result.files)
+    marked = f", and marked in {files}" if id in result.marked else ""
     return here.out.answer(task.plain(), f"task `{id}` is completed{marked}", warnings=[*notes, *result.problems])
 
 
@@ -48,7 +49,3 @@ def _notes(here: CommandContext, state: Path, id: str) -> list[str]:
     record = paths.User.from_environment().record(state)
     git = Git(here.root, environment.clean())
     return notes_on_done(git, state, record, id, commits=settings.commit or settings.branch)
-
-
-def _name(path: str) -> str:
-    return f"`{file_name(os.path.basename(path))}`"

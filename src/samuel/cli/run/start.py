@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
 
+from samuel.app import App, Overrides
 from samuel.attempt.stop import Stop
 from samuel.base import paths
 from samuel.base.errors import UsageError
@@ -28,11 +29,8 @@ from samuel.display.status_lines import run_fields
 from samuel.events.endings import ExitReason
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget
 from samuel.history.no_task import WITHOUT_TASK
+from samuel.run.coordinator import Coordinator
 from samuel.setup.readiness import ACCEPT_UNGUARDED, RunRequest, open_for_run
-
-if TYPE_CHECKING:
-    from samuel.app import App, Overrides
-    from samuel.run.coordinator import Coordinator
 
 # Both write the duration of each call to progress.md, so that the numbers outlive the terminal.
 PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] lines to progress.md."

@@ -61,7 +61,7 @@ def status(here: CommandContext) -> int:
         "blocked": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "blocked"],
         "waiting": [{"id": task.id, "why": task.reason} for task in tasks if task.status == "waiting"],
     }
-    words = _counts(_word(task) for task in tasks)
+    words = _counts(status_words(task) if task.status == "completed" else task.status for task in tasks)
     blocks: list[str | OutputTable] = [OutputTable(COLUMNS, [(word, str(count)) for word, count in words.items()])]
     lost: dict[str, tuple[str, ...]] = {}
     if run:
@@ -193,10 +193,6 @@ def _seconds(run: Run, recorded: RunHistory | None, live: bool) -> float | None:
         return None
     ends = [recorded.run.ended_at or 0.0, *(attempt.ended_at for attempt in recorded.attempts)]
     return max(ends) - run.started_at if max(ends) else None
-
-
-def _word(task: Task) -> str:
-    return status_words(task) if task.status == "completed" else task.status
 
 
 def _unverified(tasks: Tasks) -> list[Task]:
