@@ -40,10 +40,9 @@ _STEPS = {
     "before:loop": "starting",
     "before:iteration": "pausing",
     "iteration.gate": "deciding whether to go on",
-    "context.snapshot": "looking at the project",
-    "context.progress": "looking at the project",
-    "context.task": "looking at the project",
-    "context.extra": "looking at the project",
+    **dict.fromkeys(
+        ("context.snapshot", "context.progress", "context.task", "context.extra"), "looking at the project"
+    ),
     "before:agent.invoke": "writing the prompt",
     "agent.invoke": "agent at work",
     "quality.check": "checking",

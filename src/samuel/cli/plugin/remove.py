@@ -3,9 +3,8 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.plugin.mentions import mentions, tables
 from samuel.cli.plugin.plugin_prompt import global_option
-from samuel.cli.plugin.plugin_store import named, store_to_change
+from samuel.cli.plugin.plugin_store import mentions, named, store_to_change, tables
 
 
 @command()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.plugin.mentions import mentions
-from samuel.cli.plugin.plugin_store import all_plugins, named
+from samuel.cli.plugin.plugin_store import all_plugins, mentions, named
 from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.requirements import needing
 from samuel.plugins.store import set_enabled

@@ -7,7 +7,7 @@ import click
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
+from samuel.cli.run.convert import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
 from samuel.process.inside_a_run import inside_a_run
 from samuel.setup.run_state import change_tasks, origin_file, state_directory

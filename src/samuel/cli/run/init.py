@@ -9,7 +9,7 @@ import click
 from samuel.base.errors import SamuelError
 from samuel.checks.files import CheckFiles
 from samuel.cli.command_context import CommandContext, command
-from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
+from samuel.cli.run.convert import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
 from samuel.config.edit import Value
 from samuel.setup.consent import Consent

@@ -13,8 +13,8 @@ from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, command
 from samuel.process.inside_a_run import inside_a_run
 from samuel.prompts import background
-from samuel.setup.format_handlers import format_handlers
 from samuel.setup.run_state import origin_file, state_directory, task_store
+from samuel.setup.task_list import format_handlers
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.importing import TaskImport, named_format
 from samuel.tasks.origin import TaskOrigin, digest_of
@@ -155,8 +155,8 @@ def _described(report: dict[str, Any]) -> list[str]:
     completed = [row for row in report["done_in_source"] if row["completed"]]
     counts = f"{len(added)} new, {len(changed)} changed, {len(skipped)} skipped, {len(completed)} completed"
     lines = [f"{report['source']}: {counts}"]
-    lines += (f"  new `{row['id']}` {row['title']}" for row in added[:MAX_NAMED])
-    lines += (f"  changed `{row['id']}` {row['title']}: {', '.join(row['fields'])}" for row in changed[:MAX_NAMED])
-    lines += (f"  skipped `{row['id']}` {row['title']}" for row in skipped[:MAX_NAMED])
-    lines += (f"  completed `{row['id']}` {row['title']}" for row in completed[:MAX_NAMED])
+    for word, rows in (("new", added), ("changed", changed), ("skipped", skipped), ("completed", completed)):
+        for row in rows[:MAX_NAMED]:
+            what = f": {', '.join(row['fields'])}" if word == "changed" else ""
+            lines.append(f"  {word} `{row['id']}` {row['title']}{what}")
     return lines

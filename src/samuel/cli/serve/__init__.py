@@ -13,8 +13,8 @@ from samuel.cli.command_context import CommandContext
 from samuel.cli.lazy import CommandEntry, LazyGroup
 
 COMMANDS = {
-    "status": CommandEntry("Show the servers of this project."),
-    "stop": CommandEntry("Stop the servers of this project."),
+    "status": CommandEntry("Show the servers of this project.", "servers"),
+    "stop": CommandEntry("Stop the servers of this project.", "servers"),
 }
 
 
