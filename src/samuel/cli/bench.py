@@ -48,25 +48,22 @@ def bench(here: CommandContext, event: str, payload_json: str, rounds: int) -> i
     fields = read_json_object(payload_json, "--payload", here.directory)
     with here.open() as app:
         emits = plan(app, event, fields)
-    here.out.tell(*_announced(emits, rounds))
+    here.out.tell(_announced(emits, rounds))
     report = measure(
         app, emits, rounds, lambda step: here.out.tell(f"{step} ...") if sys.stderr.isatty() else None
     )
-    blocks: list[str | OutputTable] = [_calls(report)]
-    if report.handlers:
-        blocks += ["", _handlers(report)]
-    else:
-        blocks += ["", f"no hook handles this `{report.event}`"]
+    handled = _handlers(report) if report.handlers else f"no hook handles this `{report.event}`"
+    blocks: list[str | OutputTable] = [_calls(report), "", handled]
     if report.denied:
         blocks.append(f"this `{report.event}` is denied; what that takes is measured all the same")
     return here.out.answer(msgspec.to_builtins(report), *blocks, *(f"note: {note}" for note in report.notes))
 
 
-def _announced(emits: EmitPlan, rounds: int) -> list[str]:
+def _announced(emits: EmitPlan, rounds: int) -> str:
     """What is about to run."""
     kinds = [kind for kind in emits.commands if kind not in (TRUE, "python")]
     handlers = f"with {', '.join(emits.handlers)}" if emits.handlers else "for which there is no hook"
-    return [f"firing `{emits.event.name}` {len(kinds)} x {rounds} times as a dry run, {handlers}"]
+    return f"firing `{emits.event.name}` {len(kinds)} x {rounds} times as a dry run, {handlers}"
 
 
 def _calls(report: CostReport) -> OutputTable:

@@ -23,8 +23,6 @@ from samuel.plugins.installed import LOCAL, InstalledPlugin
 MOST = 500  # texts in one directory
 DEEPEST = 6  # levels of directories
 
-_PLUGIN_ORIGIN = {True: Origin.PROJECT_PLUGIN, False: Origin.USER_PLUGIN}
-
 
 class TextDirectory(NamedTuple):
     base: Path
@@ -69,15 +67,8 @@ def read_directory(directory: TextDirectory, name_of: NameOf, deepest: int = DEE
     top = directory.base / directory.folder
     text_files: list[TextFile] = []
     if not _may_enter(directory, top):
-        return [
-            _unread(
-                directory,
-                directory.folder,
-                top,
-                "it is a symbolic link that leads out",
-                "replace it by a directory",
-            )
-        ]
+        what = "it is a symbolic link that leads out"
+        return [_unread(directory, directory.folder, top, what, "replace it by a directory")]
     for parts in _files(directory, top, (), deepest):
         name = name_of(parts)
         if not name:
@@ -142,15 +133,12 @@ def _own(folder: str, base: Path, origin: Origin) -> list[TextDirectory]:
 
 
 def _of_plugins(folder: str, plugins: Iterable[InstalledPlugin]) -> list[TextDirectory]:
-    return [
-        TextDirectory(
-            plugin.directory,
-            folder,
-            _PLUGIN_ORIGIN[plugin.location == LOCAL],
-            tuple(dict.fromkeys((f"{plugin.name}/", f"{plugin.title}/"))),
-        )
-        for plugin in plugins
-    ]
+    directories = []
+    for plugin in plugins:
+        origin = Origin.PROJECT_PLUGIN if plugin.location == LOCAL else Origin.USER_PLUGIN
+        prefixes = tuple(dict.fromkeys((f"{plugin.name}/", f"{plugin.title}/")))
+        directories.append(TextDirectory(plugin.directory, folder, origin, prefixes))
+    return directories
 
 
 def _files(
@@ -201,12 +189,8 @@ def _real(path: Path) -> Path:
 
 
 def _unread(directory: TextDirectory, name: str, path: Path, what: str, hint: str = "") -> TextFile:
-    return TextFile(
-        _names(directory, file_name(name)),
-        path,
-        directory.origin,
-        problem=Problem(what, file_name(str(path)), 0, hint),
-    )
+    problem = Problem(what, file_name(str(path)), 0, hint)
+    return TextFile(_names(directory, file_name(name)), path, directory.origin, problem=problem)
 
 
 def _names(directory: TextDirectory, name: str) -> tuple[str, ...]:

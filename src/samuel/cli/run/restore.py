@@ -51,8 +51,7 @@ def restore(here: CommandContext, id: str, attempt: int | None, force: bool) -> 
 def _ref(git: Git, id: str, attempt: int | None) -> KeptRef:
     ref = kept_attempt(git, None, id, attempt or 0)
     if ref is None:
-        which = f"attempt {attempt}" if attempt else "no attempt"
-        what = f"{which} of task `{id}` is not kept" if attempt else f"{which} of task `{id}` is kept"
+        what = f"attempt {attempt} of task `{id}` is not kept" if attempt else f"no attempt of task `{id}` is kept"
         raise SamuelError(what, "`git for-each-ref refs/samuel` lists what is")
     return ref
 
