@@ -39,7 +39,9 @@ agents_argument = click.argument("agents", nargs=-1, required=True, metavar="AGE
 
 
 def _level_option(level: str, help: str) -> Callable[[Any], Any]:
-    or_project = lambda context, parameter, value: value or "project"  # noqa: E731
+    def or_project(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+        return value or "project"
+
     return click.option(f"--{level}", "level", flag_value=level, default=None, callback=or_project, help=help)
 
 
