@@ -75,7 +75,8 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
             ]
             findings += [*_abilities(app), *_knowledge(root)]
             findings += [Finding("warning", warning) for warning in tool_name_warnings(app)]
-            if any(handler.runtime == "oci" for handler in app.handlers) or _sandboxed(app):
+            sandboxes = [methodology.sandbox.kind for methodology in app.config.methodology.values()]
+            if "oci" in (*sandboxes, *(handler.runtime for handler in app.handlers)):
                 findings += _containers(app.user)
             findings += [Finding("warning", warning) for warning in app.warnings]
     except ConfigError as error:
@@ -293,10 +294,6 @@ def _server(app: App) -> Iterator[Finding]:
             yield Finding("ok", f"the server {status.pid} answers `samuel emit` (calls: {status.calls})")
     if not paths_served and usable_directory(os.environb, str(app.paths.root)):
         yield Finding("note", "no server is running; the next `samuel emit` starts one")
-
-
-def _sandboxed(app: App) -> bool:
-    return any(methodology.sandbox.kind == "oci" for methodology in app.config.methodology.values())
 
 
 def _chains(chains: Iterable[Chain]) -> Iterator[Finding]:

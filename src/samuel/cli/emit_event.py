@@ -34,7 +34,7 @@ def emit_plain(arguments: EmitArguments, words: Sequence[str]) -> int:
 
 def emit_event(here: CommandContext, arguments: EmitArguments) -> int:
     """Fire the event and print the answer; the exit code."""
-    here.out.failure, answering = _of_client() if arguments.client else _of_samuel(arguments.event)
+    here.out.failure, answering = _answering(arguments)
     host = EmitHost(
         root=lambda: here.root,
         opened=lambda arguments: _opened(here, arguments),
@@ -58,19 +58,15 @@ def _stdin(arguments: EmitArguments) -> bytes:
     return data
 
 
-# The engine is imported here, and the dialects of all clients only for a client.
+def _answering(arguments: EmitArguments) -> tuple[int, Answering]:
+    """The exit code of failures, and what answers. This imports the engine."""
+    if arguments.client:
+        from samuel.emit.client_event import answer_client  # the dialects of all clients, only for a client
 
-
-def _of_client() -> tuple[int, Answering]:
-    from samuel.emit.client_event import answer_client  # only for the hooks of clients
-
-    return DENY, answer_client
-
-
-def _of_samuel(event: str) -> tuple[int, Answering]:
+        return DENY, answer_client
     from samuel.emit.event import answer_event, failure_code  # only for events of Samuel itself
 
-    return failure_code(event), answer_event
+    return failure_code(arguments.event), answer_event
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import click
 from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.run.start import RunOptions, run_loop
 from samuel.process.live import is_live
 from samuel.setup.readiness import RunRequest
@@ -15,11 +15,9 @@ from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks, find
 
 
-@click.command()
+@command()
 @click.argument("id")
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
-@json_option
-@click.pass_obj
 def land(here: CommandContext, id: str, yes: bool) -> int:
     """Let the work on a task land that a handler of `before:land` held back.
 

@@ -1,15 +1,21 @@
-"""What of an installed plugin does not work, and the events of its hooks, which go into samuel.lock."""
+"""What of a plugin does not work, and the events of its hooks, which go into samuel.lock."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
+from samuel.base.errors import ConfigError, Problem
 from samuel.cli.command_context import CommandContext
-from samuel.cli.plugin.texts import unusable
-from samuel.hooks.handler import Handler, HandlerStatus
+from samuel.hooks.handler import Handler, HandlerStatus, Origin
+from samuel.plugins.contents import RECIPES, SKILLS
 from samuel.plugins.installed import LOCAL, InstalledPlugin
 from samuel.plugins.lock import LockedHook
 from samuel.plugins.store import Store
+from samuel.prompts.render import used_names
+from samuel.skills import recipe as recipes
+from samuel.skills import skill as skills
+from samuel.skills.text_files import TextDirectory, read_directory
 
 
 def broken(here: CommandContext, plugins: Iterable[InstalledPlugin], store: Store | None = None) -> list[str]:
@@ -49,3 +55,20 @@ def _hooks(plugin: InstalledPlugin, handlers: Iterable[Handler]) -> tuple[Locked
         LockedHook(event=handler.event, name=handler.name, order=handler.order, role=handler.role)
         for handler in own
     )
+
+
+def unusable(directory: Path) -> Iterator[Problem]:
+    """What is wrong with the skills and recipes of a plugin."""
+    for text in read_directory(TextDirectory(directory, SKILLS, Origin.PROJECT_PLUGIN), skills.name_of, deepest=2):
+        skill = skills.skill(text)
+        if skill.status is HandlerStatus.BROKEN:
+            yield text.problem or Problem(skill.reason)
+    for text in read_directory(TextDirectory(directory, RECIPES, Origin.PROJECT_PLUGIN), recipes.name_of):
+        recipe = recipes.recipe(text)
+        if recipe.status is HandlerStatus.BROKEN:
+            yield text.problem or Problem(recipe.reason)
+            continue
+        try:  # empty lines in place of the front matter: the lines in messages are then those of the file
+            used_names("\n" * (recipe.body_line - 1) + recipe.body, str(recipe.path))
+        except ConfigError as error:
+            yield from error.problems
