@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from samuel.base.paths import User
 from samuel.base.printable import safe
 from samuel.emit.call import STDERR, EmitAnswer, EmitArguments
+from samuel.trust.enclosing import trusted_around
 
 if TYPE_CHECKING:
     from samuel.app import App
@@ -40,6 +42,11 @@ class EmitHost(msgspec.Struct, frozen=True):
 
 def leave_to_client(question: str) -> None:
     """The `ask` of a project that is opened for a client: the client asks, if it can."""
+
+
+def roots_of(root: Path, logical: str) -> tuple[str, ...]:
+    """The root of a project and of those around it whose guards are asked, too; `logical` is the caller's PWD."""
+    return str(root), *trusted_around(str(root), str(User.from_environment().state), logical)
 
 
 def fire(app: App, event: Event, confirm: Callable[[str], bool] | None) -> tuple[Fired, list[str]]:

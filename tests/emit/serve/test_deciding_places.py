@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.emit.serve.deciding_places import DecidingPlaces
+from samuel.emit.serve.warm_project import DecidingPlaces
 from samuel.files.survey import survey_place
 
 

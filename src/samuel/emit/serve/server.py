@@ -24,8 +24,7 @@ from samuel.app.enclosing import guard_steps
 from samuel.base.errors import SamuelError
 from samuel.base.paths import User
 from samuel.base.project_root import project_root
-from samuel.emit import without_engine
-from samuel.emit.call import STDOUT, EmitAnswer, EmitArguments
+from samuel.emit.call import EmitAnswer, EmitArguments
 from samuel.emit.client_event import answer_client
 from samuel.emit.event import answer_event
 from samuel.emit.host import EmitHost
@@ -38,7 +37,6 @@ from samuel.emit.serve.status import ServerStatus
 from samuel.emit.serve.warm_project import WarmProject
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.parsed_json import MAX_BYTES
-from samuel.process.passed import PINNED
 from samuel.process.tree import CallsEnded, check_calls, end_calls
 from samuel.version import __version__
 
@@ -269,9 +267,6 @@ class Server:
     def _answer(
         self, arguments: EmitArguments, data: bytes, project: OpenProject, connection: socket.socket
     ) -> EmitAnswer:
-        if (text := self._unmatched(arguments, data, project)) is not None:
-            return EmitAnswer(0, ((STDOUT, f"{text}\n"),) if text else ())
-
         def firing(app: App, event: Event, unanswered: EmitAnswer) -> None:
             check_calls()
             connection.sendall(wire.committed(_longest(app, event), unanswered, self._encoding))
@@ -279,16 +274,6 @@ class Server:
         host = EmitHost(root=lambda: self._root, opened=lambda _: nullcontext(project.app), firing=firing)
         words = ["emit", arguments.event]
         return (answer_client if arguments.client else answer_event)(words, arguments, lambda: data, host)
-
-    def _unmatched(self, arguments: EmitArguments, data: bytes, project: OpenProject) -> str | None:
-        """The answer if no hook wants the event: nothing is recorded, as without a server; None if one may."""
-        if project.filters is None or os.environ.get(PINNED) or len(data) > MAX_BYTES:
-            return None
-        try:
-            client = without_engine.client_module(arguments.client) if arguments.client else None
-        except (ImportError, AttributeError):
-            return None
-        return without_engine.answer_unmatched(data, arguments, client, project.filters, str(self._root))
 
     def _send_cold(self, connection: socket.socket, reason: str) -> None:
         with self._lock:

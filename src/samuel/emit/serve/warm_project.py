@@ -9,20 +9,20 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from samuel.app import App, Overrides
 from samuel.base import paths
-from samuel.emit import filter_cache
 from samuel.emit.call import EmitArguments
-from samuel.emit.host import leave_to_client
+from samuel.emit.host import leave_to_client, roots_of
 from samuel.emit.proof_guard import proof_guards
-from samuel.emit.serve.deciding_places import DecidingPlaces
 from samuel.emit.serve.variables import OwnVariables
+from samuel.files.survey import ITSELF, TooManyFiles, is_as_before, signature_if_exists
 from samuel.process.tree import own_all_children
+from samuel.trust.repository import trust_key
 from samuel.trust.repository_identity import repository_identity
 
 # One for each `--env`, for whether a client asks, and for the projects around; the least recently used is closed.
@@ -43,7 +43,7 @@ class OpenProject:
         self._roots = roots
         self._repositories = [repository_identity(root) for root in roots]
         # Before the project is read: what changes meanwhile is then noticed as a change.
-        decided_by = filter_cache.deciding(roots)
+        decided_by = _deciding_files(roots)
         directories = _directories(roots)
         self.app = App(
             roots[0],
@@ -65,7 +65,7 @@ class OpenProject:
 
     def _note(self, decided_by: Mapping[str, Any], directories: Mapping[str, int | None], *, of_run: bool) -> None:
         """Note what the project was read from, and what is the same for all calls."""
-        watched_files = filter_cache.watched_files(self.app)
+        watched_files = _watched_files(self.app)
         self._warnings = len(self.app.warnings)
         self._directories = directories
         projects = (self.app, *self.app.enclosing)
@@ -75,9 +75,6 @@ class OpenProject:
             self._files = {**watched_files, **decided_by}
             self._deciding = DecidingPlaces(self._files, directories)
         self.variables = OwnVariables(projects, of_run=of_run)
-        # As without a server: only where the answer depends on nothing but files.
-        plain = self._files is not None and filter_cache.is_settled(self.app)
-        self.filters = filter_cache.filters(self.app) if plain else None
 
     def is_current(self) -> bool:
         """Whether opening the project now would give the same."""
@@ -90,7 +87,7 @@ class OpenProject:
 
     def _are_same_when_read_anew(self, files: Mapping[str, Any]) -> bool:
         """The long way: by each place that decides."""
-        return _directories(self._roots) == self._directories and filter_cache.as_it_was(files)
+        return _directories(self._roots) == self._directories and _are_as_before(files.items())
 
 
 class WarmProject:
@@ -106,7 +103,7 @@ class WarmProject:
     @contextmanager
     def current(self, arguments: EmitArguments, logical: str = "") -> Iterator[OpenProject]:
         """The project for one call; `logical` is the caller's PWD."""
-        roots = (str(self._root),) if self._of_run else filter_cache.roots_of(self._root, logical)
+        roots = (str(self._root),) if self._of_run else roots_of(self._root, logical)
         key = (arguments.environment, bool(arguments.client), roots)
         with self._lock:  # one look, and one opening, at a time: the calls that wait find it open
             project = self._open.get(key)
@@ -150,3 +147,78 @@ def _directories(roots: Sequence[str]) -> dict[str, int | None]:
         except OSError:
             kinds[place] = None
     return kinds
+
+
+def _are_as_before(places: Iterable[tuple[str, Any]]) -> bool:
+    """Whether the files, and those in the directories, are still the same. What cannot be read is not."""
+    try:
+        return all(is_as_before(place, before) for place, before in places)
+    except (OSError, TooManyFiles):
+        return False
+
+
+def _deciding_files(roots: Sequence[str]) -> dict[str, Any]:
+    """The files that decide which hooks run, apart from hook files, as they were before the project was read."""
+    user = paths.User.from_environment()
+    files = [user.config, user.lock, user.state / paths.CANARIES]
+    for root in roots:
+        project = paths.Project(Path(root))
+        files += [project.config, project.lock, user.state / "trust" / f"{trust_key(root)}.json"]
+    return {str(file): {ITSELF: own} if (own := signature_if_exists(file)) else {} for file in files}
+
+
+def _watched_files(app: App) -> dict[str, Any] | None:
+    """All files that the handlers of a project and the guards around it depend on; None if not only on files."""
+    watched: dict[str, Any] = {}
+    for project in (app, *app.enclosing):
+        if (files := project.discovery.index.watched_files) is None:
+            return None
+        watched |= files
+    return watched
+
+
+class DecidingPlaces:
+    """What there was when a project was opened, and what there was not: looked at by every warm call.
+
+    Most of these places do not exist, and where a directory is missing, so is everything below it. So one look at
+    `.kodelet` stands for all that could be in it.
+    """
+
+    def __init__(self, files: Mapping[str, Any], kinds: Mapping[str, int | None]) -> None:
+        """`files` has the survey of each place, {} where nothing is; `kinds` is of directories, or None."""
+        absent = [place for place, before in files.items() if not before]
+        absent += [place for place, kind in kinds.items() if kind is None]
+        self._absent = tuple(dict.fromkeys(map(_highest_missing, absent)))
+        self._kinds = tuple((place, kind) for place, kind in kinds.items() if kind is not None)
+        self._present = tuple((place, before) for place, before in files.items() if before)
+
+    def are_as_before(self) -> bool:
+        """Whether all of them are. Whatever is in doubt is not."""
+        lstat = os.lstat
+        for place in self._absent:
+            try:
+                lstat(place)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                pass
+            return False
+        try:
+            same_kinds = all(stat.S_IFMT(lstat(place).st_mode) == kind for place, kind in self._kinds)
+        except OSError:
+            return False
+        return same_kinds and _are_as_before(self._present)
+
+
+def _highest_missing(place: str) -> str:
+    """The highest missing directory above a place that is missing, or the place itself."""
+    while (above := os.path.dirname(place)) != place:
+        try:
+            os.lstat(above)
+        except FileNotFoundError:
+            place = above
+            continue
+        except OSError:
+            pass
+        break
+    return place
