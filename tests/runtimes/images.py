@@ -102,11 +102,11 @@ def another_samuel(root: Path, image: str, cache: Path) -> str:
 import os, sys, time
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-from samuel.base.clock import SystemClock
 from samuel.process import spawn, tree
 from samuel.runtimes.oci import OciRuntime
+from tests.runtimes.contract import setting
 from tests.runtimes.images import do, done, package
 root = Path({str(root)!r})
-runtime = OciRuntime(root, os.environ, Path({str(cache)!r}), {LIMIT}, {MEMORY}, SystemClock())
+runtime = OciRuntime(setting(root, Path({str(cache)!r}), host=os.environ, memory={MEMORY}))
 plugin = package(root, {image!r}, serve=True)
 """

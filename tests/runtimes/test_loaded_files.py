@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.process.environment import clean
 from samuel.runtimes.python import PythonRuntime
 
-from .contract import LIMIT, event
+from .contract import event, setting
 
 HOOK = """
 import os, sys, time
@@ -47,7 +46,7 @@ class Project:
         self.write("hooks/hook.py", HOOK)
         for directory in ("one", "two"):
             (root / directory).mkdir()
-        self.runtime = PythonRuntime(root, clean(), root / "cache", LIMIT)
+        self.runtime = PythonRuntime(setting(root, root / "cache"))
         self.handler = Handler(
             name="hook",
             event="context.extra",

@@ -42,13 +42,11 @@ Threads, shared, 64 bit and several memories, and GC types are off.
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from samuel.confine.walls.limits import DEFAULT, ProcessLimits
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
-from samuel.runtimes.base import Reply
+from samuel.runtimes.base import Reply, Setting
 from samuel.trust.content import NO_CONTENT, TrustedContent
 
 if TYPE_CHECKING:
@@ -60,11 +58,8 @@ MISSING = "WebAssembly plugins need wasmtime; `pip install 'samuel-loop[wasm]'`"
 class WasmRuntime:
     """Calls handlers that are exports of a WebAssembly module."""
 
-    def __init__(
-        self, root: Path, cache: Path, memory_limit: int, output_limit: int, limits: ProcessLimits = DEFAULT
-    ) -> None:
-        """Compiled modules are stored in `cache`. `limits` are for programs that modules start."""
-        self._arguments = root, cache, memory_limit, output_limit, limits
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
         self._machine: WasmEngine | None = None
         self._lock = threading.Lock()
 
@@ -91,5 +86,5 @@ class WasmRuntime:
 
         with self._lock:
             if self._machine is None:
-                self._machine = WasmEngine(*self._arguments)
+                self._machine = WasmEngine(self._setting)
             return self._machine

@@ -12,7 +12,6 @@ import sys
 import threading
 from collections.abc import Mapping
 from importlib.metadata import version
-from pathlib import Path
 
 import msgspec
 from wasmtime import (
@@ -28,14 +27,13 @@ from wasmtime import (
     WasmtimeError,
 )
 
-from samuel.confine.walls.limits import ProcessLimits
 from samuel.events import Event
 from samuel.events.event import PROTOCOL
 from samuel.files.json import InvalidJson
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.process.output import last_line
-from samuel.runtimes.base import Reply
+from samuel.runtimes.base import Reply, Setting
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.results import decode
 from samuel.runtimes.wasm import host, wasi
@@ -66,20 +64,19 @@ class _UnusableModule(Exception):
 class WasmEngine:
     """An engine with the modules and limits of one project."""
 
-    def __init__(
-        self, root: Path, cache: Path, memory_limit: int, output_limit: int, limits: ProcessLimits
-    ) -> None:
-        self._root = root
-        self._memory_limit = min(memory_limit, ADDRESSABLE)
-        self._output_limit = output_limit
-        self._confinement = Confinement(root, cache, limits=limits)
+    def __init__(self, setting: Setting) -> None:
+        """Compiled modules are stored in the cache of the setting."""
+        self._root = setting.root
+        self._memory_limit = min(setting.limits.handler_memory_bytes, ADDRESSABLE)
+        self._output_limit = setting.limits.handler_output_bytes
+        self._confinement = Confinement(setting)
         self._engine = _engine()
         self._current = threading.local()  # .call is the call that a thread runs
         linker = Linker(self._engine)
         host.link(linker, self._current)
         wasi.link(linker, self._current)
         compiler = f"wasmtime{version('wasmtime')}-{sys.platform}-{platform.machine()}"
-        self._modules = Modules(self._engine, linker, CompiledCache(cache / "wasm", root, compiler))
+        self._modules = Modules(self._engine, linker, CompiledCache(setting.cache / "wasm", self._root, compiler))
         self._ticker = Ticker(self._engine.increment_epoch)
 
     def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent) -> Reply:
