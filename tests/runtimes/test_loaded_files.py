@@ -140,11 +140,3 @@ def test_module_in_an_earlier_directory_of_the_path_replaces_the_later_one(proje
     assert [project.word(), project.word()] == ["two", "two"]
     project.write("one/rules.py", 'WORD = "one"\n')
     assert project.word() == "one"
-
-
-@pytest.mark.slow
-def test_worker_stays_when_a_module_is_written_again_with_the_same_content(project: Project) -> None:
-    project.write("two/rules.py", 'WORD = "two"\n')
-    first = project.result()["pid"]
-    project.write("two/rules.py", 'WORD = "two"\n')  # as it was
-    assert project.result()["pid"] == first

@@ -48,8 +48,6 @@ _BINARIES = (
 _SHELLS = frozenset(("sh", "bash", "dash", "ash", "ksh", "zsh", "fish"))
 _PYTHONS = ("python", "pypy")
 
-_Key = tuple[str, int, int, int, int]
-
 
 class Shebang(NamedTuple):
     """The first line of a script."""
@@ -67,10 +65,6 @@ class Start(NamedTuple):
     is_python: bool = False
 
 
-_starts: dict[_Key, Start] = {}
-_MOST_STARTS = 1000
-
-
 def command(
     file: str | Path,
     *args: str,
@@ -83,24 +77,15 @@ def command(
 
     `path` is where `#!/usr/bin/env name` looks; relative entries of it are skipped, for they would mean
     another program in each working directory. Python keeps compiled modules under `pycache` ("" for beside
-    the source). `cache_dir` is where answers of shims are kept. A file that stays the same is read once; its
-    interpreter is looked for each time, since programs may be installed and removed meanwhile. With `fd` the file
-    was opened already, and what is behind its name by now does not matter.
+    the source). `cache_dir` is where answers of shims are kept. With `fd` the file was opened already, and what is
+    behind its name by now does not matter.
     """
     name = os.path.abspath(file)
     try:
         status = os.stat(name if fd is None else fd)
     except OSError as error:
         raise NotRunnable(_missing(name, error)) from error
-    # ctime: it changes with the x bit, and cannot be set back like mtime.
-    key = (name, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-    start = _starts.get(key)
-    if start is None:
-        start = _read(name, status, fd)
-        if len(_starts) >= _MOST_STARTS:  # files that changed, in a process that stays
-            _starts.clear()
-        _starts[key] = start
-    return [*_argv(name, start, path, pycache, cache_dir), *args]
+    return [*_argv(name, _read(name, status, fd), path, pycache, cache_dir), *args]
 
 
 def _missing(name: str, error: OSError) -> str:

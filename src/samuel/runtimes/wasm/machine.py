@@ -5,12 +5,14 @@ Every call has its own store and instance, so that no state remains from an earl
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import queue
 import sys
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 
 import msgspec
@@ -42,11 +44,12 @@ from samuel.runtimes.wasm.call import WasmCall
 from samuel.runtimes.wasm.codes import NoAnswer
 from samuel.runtimes.wasm.host import WORD
 from samuel.runtimes.wasm.modules import ALLOCATE, INITIALIZE, MEMORY, VERSION, Loaded, Modules, NotLoaded
-from samuel.runtimes.wasm.ticker import Ticker, ticks
 from samuel.trust.content import ContentChanged, TrustedContent
 
 ADDRESSABLE = 1 << 31  # a higher address would make a packed result negative, which means an error
 TABLE_LIMIT = 1_000_000  # elements
+TICK = 0.01  # seconds between two epochs
+LINGER = 100  # ticks without a call, after which the thread of the ticks ends
 GRACE = 0.5  # seconds for a thread to return after its deadline
 OUT_OF_BOUNDS = 1 << 32  # an address outside of any memory
 
@@ -77,7 +80,7 @@ class WasmEngine:
         wasi.link(linker, self._current)
         compiler = f"wasmtime{version('wasmtime')}-{sys.platform}-{platform.machine()}"
         self._modules = Modules(self._engine, linker, CompiledCache(setting.cache / "wasm", self._root, compiler))
-        self._ticker = Ticker(self._engine.increment_epoch)
+        self._ticker = _Ticker(self._engine.increment_epoch)
 
     def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent) -> Reply:
         package = handler.package or _package_without_grants(handler)
@@ -154,7 +157,7 @@ class WasmEngine:
         return Reply(Outcome.OK, result, stderr=call.stderr, size=len(answer))
 
     def _answer(self, store: Store, loaded: Loaded, entry: str, call: WasmCall) -> bytes:
-        store.set_epoch_deadline(ticks(call.remaining()))
+        store.set_epoch_deadline(_ticks(call.remaining()))
         store.set_limits(self._memory_limit, TABLE_LIMIT, instances=1, tables=10, memories=1)
         try:
             if loaded.uses_wasi:
@@ -233,3 +236,55 @@ def _package_without_grants(handler: Handler) -> Package:
 def _with_last_line(why: str, call: WasmCall) -> str:
     stderr_line = last_line(call.stderr, "")
     return f"{why}: {stderr_line}" if stderr_line else why
+
+
+class _Ticker:
+    """Context manager for a call: within it, the epoch advances by one every TICK seconds.
+
+    A module is stopped when the engine's epoch reaches a number. One thread advances the epoch for all calls of an
+    engine. It ends some time after the last call: starting a thread for each call would take longer than most.
+    """
+
+    def __init__(self, advance: Callable[[], None]) -> None:
+        self._advance = advance
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._runs = False
+        self._closed = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._calls += 1
+            if self._runs:
+                return
+            self._runs = True
+        threading.Thread(target=self._run, name="samuel-wasm-ticker", daemon=True).start()
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._calls -= 1
+
+    def close(self) -> None:
+        """End the thread as soon as no call is running."""
+        self._closed = True
+
+    def _run(self) -> None:
+        last, idle = time.perf_counter(), 0
+        while self._is_needed(idle):
+            time.sleep(TICK)
+            # Ticks are counted by the time that passed: on a busy machine this loop is late at times.
+            ticks = int((time.perf_counter() - last) / TICK)
+            last += ticks * TICK
+            for _ in range(ticks):
+                self._advance()
+            idle = 0 if self._calls else idle + 1
+
+    def _is_needed(self, idle: int) -> bool:
+        with self._lock:
+            self._runs = bool(self._calls) or not (self._closed or idle > LINGER)
+            return self._runs
+
+
+def _ticks(seconds: float) -> int:
+    """How many ticks `seconds` are. The current tick may be nearly over, so it does not count."""
+    return math.ceil(max(seconds, 0.0) / TICK) + 1
