@@ -14,8 +14,7 @@ from samuel.cli.command_context import CommandContext
 from samuel.cli.endings import with_endings
 from samuel.cli.output import Output
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitAnswer, EmitArguments
-from samuel.emit.host import EmitHost, leave_to_client, roots_of
-from samuel.emit.proof_guard import proof_guards
+from samuel.emit.host import EmitHost, leave_to_client, proof_guards, roots_of
 from samuel.process.emit_client import OFF, SWITCH
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+import samuel
 from samuel.app.enclosing import guard_steps
 from samuel.base.errors import SamuelError
 from samuel.base.paths import User
@@ -29,14 +30,14 @@ from samuel.emit.client_event import answer_client
 from samuel.emit.event import answer_event
 from samuel.emit.host import EmitHost
 from samuel.emit.serve import wire
+from samuel.emit.serve.control import ServerStatus
 from samuel.emit.serve.incoming import Incoming
-from samuel.emit.serve.own_files import OwnFiles
 from samuel.emit.serve.peer import Surroundings
 from samuel.emit.serve.proof import offer
-from samuel.emit.serve.status import ServerStatus
 from samuel.emit.serve.warm_project import WarmProject
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.parsed_json import MAX_BYTES
+from samuel.files.survey import Signature, TooManyFiles, survey_place
 from samuel.process.tree import CallsEnded, check_calls, end_calls
 from samuel.version import __version__
 
@@ -82,7 +83,7 @@ class Server:
         self._idle = idle
         self._surroundings = Surroundings(User.from_environment().live)
         self._proof = offer()
-        self._own_files = OwnFiles()
+        self._own_files = _package_files()
         self._of_run = of_run
         self._project = WarmProject(root, of_run=of_run)
         self._encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
@@ -107,7 +108,10 @@ class Server:
 
     def _has_ended(self) -> bool:
         return (
-            self._is_idle() or not self._root.is_dir() or not self._is_at_its_path() or self._own_files.changed()
+            self._is_idle()
+            or not self._root.is_dir()
+            or not self._is_at_its_path()
+            or _package_files() != self._own_files
         )
 
     def _is_idle(self) -> bool:
@@ -306,6 +310,14 @@ class Server:
                 threads=self._threads,
                 memory_bytes=_memory(),
             )
+
+
+def _package_files() -> dict[str, Signature]:
+    """The files of Samuel itself: a server whose program was replaced, as by an update, ends soon."""
+    try:
+        return survey_place(os.path.dirname(samuel.__file__))
+    except (OSError, TooManyFiles):
+        return {}
 
 
 def _most_calls() -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,7 @@ from typing import Any
 from samuel.app import App, Overrides
 from samuel.base import paths
 from samuel.emit.call import EmitArguments
-from samuel.emit.host import leave_to_client, roots_of
-from samuel.emit.proof_guard import proof_guards
+from samuel.emit.host import leave_to_client, proof_guards, roots_of
 from samuel.emit.serve.variables import OwnVariables
 from samuel.files.survey import ITSELF, TooManyFiles, is_as_before, signature_if_exists
 from samuel.process.tree import own_all_children
@@ -73,7 +72,6 @@ class OpenProject:
         self._files: Mapping[str, Any] | None = None  # it depends on more than files
         if watched_files is not None and not any(app.config.distributions for app in projects) and not proving:
             self._files = {**watched_files, **decided_by}
-            self._deciding = DecidingPlaces(self._files, directories)
         self.variables = OwnVariables(projects, of_run=of_run)
 
     def is_current(self) -> bool:
@@ -82,12 +80,9 @@ class OpenProject:
             self._files is not None
             and len(self.app.warnings) == self._warnings  # what only one call was about is not told to the next
             and [repository_identity(root) for root in self._roots] == self._repositories
-            and (self._deciding.are_as_before() or self._are_same_when_read_anew(self._files))
+            and _directories(self._roots) == self._directories
+            and _are_as_before(self._files)
         )
-
-    def _are_same_when_read_anew(self, files: Mapping[str, Any]) -> bool:
-        """The long way: by each place that decides."""
-        return _directories(self._roots) == self._directories and _are_as_before(files.items())
 
 
 class WarmProject:
@@ -149,10 +144,10 @@ def _directories(roots: Sequence[str]) -> dict[str, int | None]:
     return kinds
 
 
-def _are_as_before(places: Iterable[tuple[str, Any]]) -> bool:
+def _are_as_before(files: Mapping[str, Any]) -> bool:
     """Whether the files, and those in the directories, are still the same. What cannot be read is not."""
     try:
-        return all(is_as_before(place, before) for place, before in places)
+        return all(is_as_before(place, before) for place, before in files.items())
     except (OSError, TooManyFiles):
         return False
 
@@ -175,50 +170,3 @@ def _watched_files(app: App) -> dict[str, Any] | None:
             return None
         watched |= files
     return watched
-
-
-class DecidingPlaces:
-    """What there was when a project was opened, and what there was not: looked at by every warm call.
-
-    Most of these places do not exist, and where a directory is missing, so is everything below it. So one look at
-    `.kodelet` stands for all that could be in it.
-    """
-
-    def __init__(self, files: Mapping[str, Any], kinds: Mapping[str, int | None]) -> None:
-        """`files` has the survey of each place, {} where nothing is; `kinds` is of directories, or None."""
-        absent = [place for place, before in files.items() if not before]
-        absent += [place for place, kind in kinds.items() if kind is None]
-        self._absent = tuple(dict.fromkeys(map(_highest_missing, absent)))
-        self._kinds = tuple((place, kind) for place, kind in kinds.items() if kind is not None)
-        self._present = tuple((place, before) for place, before in files.items() if before)
-
-    def are_as_before(self) -> bool:
-        """Whether all of them are. Whatever is in doubt is not."""
-        lstat = os.lstat
-        for place in self._absent:
-            try:
-                lstat(place)
-            except FileNotFoundError:
-                continue
-            except OSError:
-                pass
-            return False
-        try:
-            same_kinds = all(stat.S_IFMT(lstat(place).st_mode) == kind for place, kind in self._kinds)
-        except OSError:
-            return False
-        return same_kinds and _are_as_before(self._present)
-
-
-def _highest_missing(place: str) -> str:
-    """The highest missing directory above a place that is missing, or the place itself."""
-    while (above := os.path.dirname(place)) != place:
-        try:
-            os.lstat(above)
-        except FileNotFoundError:
-            place = above
-            continue
-        except OSError:
-            pass
-        break
-    return place
