@@ -6,7 +6,7 @@ import base64
 import subprocess
 from pathlib import Path
 
-from samuel.confine.containers import leftovers
+from samuel.confine.containers import container
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.hooks.package import Package
@@ -92,7 +92,7 @@ def done(reply: Reply) -> tuple[int, str]:
 
 
 def containers(root: Path) -> list[str]:
-    words = ["podman", "ps", "--all", f"--filter=label={leftovers.label(str(root))}", "--format={{.Names}}"]
+    words = ["podman", "ps", "--all", f"--filter=label={container.label(str(root))}", "--format={{.Names}}"]
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
 
 

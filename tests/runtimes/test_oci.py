@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from samuel.confine.containers import engine, leftovers
+from samuel.confine.containers import container, engine
 from samuel.events import AfterIteration, Plugin, QualityCheck
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Handler, Outcome
@@ -213,14 +213,14 @@ time.sleep(600)
         later.close()
 
     def test_leftover_containers_are_recognised_by_who_started_them(self) -> None:
-        name = leftovers.new_name()
+        name = container.new_name()
         boot, namespace, _, born, _ = name.removeprefix("samuel-plugin-").split("-")
-        assert not leftovers._is_left(name)
-        assert leftovers._is_left(name.replace(f"-{born}-", f"-{int(born) + 1}-"))
-        assert leftovers._is_left(name.replace(boot, "0123abcd"))
-        assert not leftovers._is_left(name.replace(namespace, "1").replace(f"-{born}-", f"-{int(born) + 1}-"))
+        assert not container._is_left(name)
+        assert container._is_left(name.replace(f"-{born}-", f"-{int(born) + 1}-"))
+        assert container._is_left(name.replace(boot, "0123abcd"))
+        assert not container._is_left(name.replace(namespace, "1").replace(f"-{born}-", f"-{int(born) + 1}-"))
         for other in ("samuel-0123456789abcdef", "postgres", "samuel-plugin-x-1-1-1-1"):
-            assert not leftovers._is_left(other)
+            assert not container._is_left(other)
 
 
 class TestWhatIsNotStarted:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import signal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from samuel.process.spawn import Finished
 
 
 def last_line(text: str, otherwise: str) -> str:
     """The line of a traceback or an error output that says most: its last one that is not empty."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1][:500] if lines else otherwise
+
+
+def failure(finished: Finished) -> str:
+    """Why a program did not succeed, in its own words as far as it wrote any; "" if it did."""
+    if finished.ended == "exited" and finished.returncode == 0:
+        return ""
+    return finished.stderr.decode("utf-8", "replace").strip() or finished.why or finished.ended
 
 
 def ending(returncode: int, stderr: str) -> str:

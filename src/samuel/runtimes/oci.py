@@ -31,8 +31,7 @@ import msgspec
 from samuel.base.decoding import json_decoder
 from samuel.base.paths import Project
 from samuel.confine.containers import engine as engines
-from samuel.confine.containers import leftovers
-from samuel.confine.containers.container import ContainerSpec, Launch, launched
+from samuel.confine.containers.container import ContainerSpec, Launch, launched, sweep
 from samuel.confine.containers.engine import Engine
 from samuel.confine.walls.places import OpenedPath, WallPlaces, opened
 from samuel.events import Event
@@ -262,7 +261,7 @@ class OciRuntime:
     def _found_engine(self, timeout: float) -> tuple[Engine, tuple[str, ...]]:
         if self._engine is None:
             engine = engines.needed(self._host)
-            leftovers.sweep(engine, self._root, timeout)
+            sweep(engine, self._root, timeout)
             self._engine = engine, engine.as_the_user()
         return self._engine
 

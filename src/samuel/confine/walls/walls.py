@@ -21,6 +21,7 @@ from samuel.confine.walls import landlock as walls_landlock
 from samuel.confine.walls.limits import DEFAULT, ProcessLimits, limited
 from samuel.confine.walls.places import GrantedPaths, WallPlaces, opened
 from samuel.process import environment, spawn
+from samuel.process.output import failure
 
 __all__ = [
     "BWRAP",
@@ -211,7 +212,4 @@ def _bwrap(path: str) -> _Bubblewrap:
 
 def _try(program: str, words: Sequence[str], *pass_fds: int) -> str:
     argv = [program, *walls_bwrap.base(), "--unshare-net", *words, "--", "/bin/sh", "-c", ":"]
-    tried = spawn.run(argv, cwd="/", env=environment.clean(), timeout=_TRIAL, pass_fds=pass_fds)
-    if tried.ended == "exited" and tried.returncode == 0:
-        return ""
-    return tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended
+    return failure(spawn.run(argv, cwd="/", env=environment.clean(), timeout=_TRIAL, pass_fds=pass_fds))
