@@ -16,7 +16,7 @@ from samuel.events.event import Plugin
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
 from samuel.runtimes.base import Setting
-from samuel.runtimes.wasm import WasmRuntime
+from samuel.runtimes.wasm.machine import WasmRuntime
 
 EXAMPLES = Path(__file__).parents[1] / "examples/plugins"
 

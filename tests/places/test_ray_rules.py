@@ -36,7 +36,7 @@ def machine(name: str, *, alive: bool = True, **resources: float) -> RayMachine:
 
 def test_offer_counts_living_machines_and_only_what_somebody_declared() -> None:
     machines = [machine("a", agent=2, claude=1), machine("b", agent=3), machine("c", alive=False, agent=9)]
-    assert ray_resources.declared(ray_resources.offer(machines)) == {"agent": 5, "claude": 1}
+    assert ray_resources.offer(machines) == {"agent": 5, "claude": 1}
     assert [each.slots for each in machines] == [2, 3, 0]
 
 

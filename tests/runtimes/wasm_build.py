@@ -24,7 +24,7 @@ from samuel.events.event import Plugin
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.package import Package
-from samuel.runtimes.wasm import WasmRuntime
+from samuel.runtimes.wasm.machine import WasmRuntime
 
 from .contract import setting
 

@@ -135,7 +135,7 @@ class RayDriver:
 
     def _start(self, order: messages.RayStart) -> None:
         present = self._machines
-        needed = ray_resources.demand(order.resources, ray_resources.declared(ray_resources.offer(present)))
+        needed = ray_resources.demand(order.resources, ray_resources.offer(present))
         if problem := self._missing(needed, order, present):
             self._outbox.send(RayEnded(order.id, "lost", problem))
             return

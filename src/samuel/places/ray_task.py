@@ -7,7 +7,6 @@ whatever it changes in the process is put back.
 from __future__ import annotations
 
 import os
-import platform
 import select
 import signal
 import socket
@@ -21,7 +20,6 @@ from typing import Any
 
 from samuel.process.spawn import run, start
 from samuel.process.tree import end
-from samuel.version import __version__
 
 POLL = 0.05
 """Seconds between two looks at whether the attempt was cancelled: Ray cannot interrupt a call that blocks."""
@@ -37,16 +35,6 @@ STARTED = "started"  # ("started", machine, process id of the guard)
 LINES = "lines"  # ("lines", [line, ...])
 ENDED = "ended"  # ("ended", exit code, the last of stderr)
 BROKEN = "broken"  # ("broken", why the node cannot run attempts)
-
-
-def node_report() -> dict[str, str]:
-    """What this node is, and why it cannot run attempts (`problem`; "" if it can)."""
-    return {
-        "machine": socket.gethostname(),
-        "samuel": __version__,
-        "python": platform.python_version(),
-        "problem": exit_code_problem(),
-    }
 
 
 def exit_code_problem() -> str:

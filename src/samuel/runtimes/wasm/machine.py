@@ -35,7 +35,7 @@ from samuel.files.json import InvalidJson
 from samuel.hooks.handler import Handler, Outcome
 from samuel.hooks.package import Package
 from samuel.process.output import last_line
-from samuel.runtimes.base import Reply, Setting
+from samuel.runtimes.base import Reply, Setting, too_much_output
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.results import decode
 from samuel.runtimes.wasm import host, wasi
@@ -44,7 +44,7 @@ from samuel.runtimes.wasm.call import WasmCall
 from samuel.runtimes.wasm.codes import NoAnswer
 from samuel.runtimes.wasm.host import WORD
 from samuel.runtimes.wasm.modules import ALLOCATE, INITIALIZE, MEMORY, VERSION, Loaded, Modules, NotLoaded
-from samuel.trust.content import ContentChanged, TrustedContent
+from samuel.trust.content import NO_CONTENT, ContentChanged, TrustedContent
 
 ADDRESSABLE = 1 << 31  # a higher address would make a packed result negative, which means an error
 TABLE_LIMIT = 1_000_000  # elements
@@ -64,8 +64,8 @@ class _UnusableModule(Exception):
         self.outcome = outcome
 
 
-class WasmEngine:
-    """An engine with the modules and limits of one project."""
+class WasmRuntime:
+    """Calls handlers that are exports of a WebAssembly module."""
 
     def __init__(self, setting: Setting) -> None:
         """Compiled modules are stored in the cache of the setting."""
@@ -82,7 +82,7 @@ class WasmEngine:
         self._modules = Modules(self._engine, linker, CompiledCache(setting.cache / "wasm", self._root, compiler))
         self._ticker = _Ticker(self._engine.increment_epoch)
 
-    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent) -> Reply:
+    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
         package = handler.package or _package_without_grants(handler)
         call = WasmCall(self._root, self._confinement, package, handler.config, event, timeout)
         try:
@@ -191,8 +191,7 @@ class WasmEngine:
             raise
         length = packed & WORD
         if length > self._output_limit:
-            limit = f"{self._output_limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
-            raise _UnusableModule(Outcome.BAD_OUTPUT, f"more than {limit}")
+            raise _UnusableModule(Outcome.BAD_OUTPUT, too_much_output(self._output_limit, "").message)
         at = packed >> 32 & WORD
         answer = bytes(memory.read(store, at, at + length))
         if len(answer) != length:
