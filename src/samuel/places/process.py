@@ -1,4 +1,4 @@
-"""A place whose command is a process of this machine: `ssh`, or `samuel` itself in tests of all places."""
+"""A command at a place that is a process of this machine: `ssh`, or `samuel` itself in tests of all places."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
-from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
-from samuel.process import spawn
-from samuel.process.reason import NotRunnable
+from samuel.places.place import PlaceBroken, PlaceLost
 from samuel.process.tree import end
 
 CHUNK = 64 * 1024
@@ -177,58 +175,6 @@ class ProcessConnection:
             for descriptor in (self._wake, self._waker):
                 with suppress(OSError):
                     os.close(descriptor)
-
-
-class ProcessPlace:
-    """A place whose commands are started on this machine."""
-
-    def __init__(
-        self,
-        name: str,
-        slots: int,
-        program: Sequence[str],
-        environment: Mapping[str, str],
-        silence: float | None = None,
-    ) -> None:
-        self.name = name
-        self.slots = slots
-        self._program = program
-        self._environment = environment
-        self._silence = silence
-        self._connections: list[ProcessConnection] = []
-
-    def start(self, command: PlaceCommand) -> ProcessConnection:
-        return self.connect(self.words(command), command.request)
-
-    def words(self, command: PlaceCommand) -> list[str]:
-        """The command line on this machine."""
-        return [*self._program, *command.arguments]
-
-    def connect(self, words: Sequence[str], request: bytes) -> ProcessConnection:
-        try:
-            process = spawn.start(words, cwd="/", env=self._environment)
-        except NotRunnable as error:
-            raise PlaceBroken(f"`{words[0]}` cannot be started: {error}") from None
-        connection = ProcessConnection(process, request, self.judge, self._silence, self.name)
-        self._connections = [other for other in self._connections if other.is_open] + [connection]
-        return connection
-
-    def judge(self, code: int, stderr: str) -> SamuelError | None:
-        """What the end of a command means."""
-        if code < 0 or code > 128:
-            return PlaceLost(f"the command at `{self.name}` was killed{_because(stderr)}")
-        return None
-
-    def problem(self) -> str:
-        return ""
-
-    def close(self) -> None:
-        for connection in self._connections:
-            connection.cancel()
-
-
-def _because(stderr: str) -> str:
-    return f": {stderr.splitlines()[-1]}" if stderr else ""
 
 
 def _chunk(descriptor: int) -> bytes | None:
