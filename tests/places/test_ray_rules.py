@@ -136,7 +136,7 @@ def test_command_on_a_machine_yields_its_lines_and_its_exit_code() -> None:
     items = items_of("read request; echo $request; echo; printf last; echo why >&2; exit 3", b"[1]\n")
     assert items[0][0] == ray_task.STARTED
     assert lines_of(items) == [b"[1]", b"", b"last"]
-    assert items[-1] == (ray_task.ENDED, 3, "why\n")
+    assert items[-1] == (ray_task.ENDED, 3, "why")
 
 
 def test_long_request_reaches_the_command() -> None:
