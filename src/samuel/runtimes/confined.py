@@ -20,8 +20,8 @@ import msgspec
 from samuel.base.paths import Project
 from samuel.confine.walls import installation, walls
 from samuel.confine.walls.limits import ProcessLimits
-from samuel.confine.walls.places import PROTECTED, below, machine, opened
-from samuel.confine.walls.walls import GrantedPaths, WalledCommand, WallPlaces
+from samuel.confine.walls.places import PROTECTED, GrantedPaths, WallPlaces, below, machine, opened
+from samuel.confine.walls.walls import WalledCommand
 from samuel.hooks.package import Package
 from samuel.process import environment, shim
 from samuel.process.reason import NotRunnable

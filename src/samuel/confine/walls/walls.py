@@ -23,19 +23,6 @@ from samuel.confine.walls.places import GrantedPaths, WallPlaces, opened
 from samuel.process import environment, spawn
 from samuel.process.output import failure
 
-__all__ = [
-    "BWRAP",
-    "LANDLOCK",
-    "NONE",
-    "GrantedPaths",
-    "Strength",
-    "WallPlaces",
-    "WalledCommand",
-    "counts_processes",
-    "strength",
-    "walled",
-]
-
 BWRAP, LANDLOCK, NONE = "bwrap", "landlock", "none"
 _TRIAL = 60.0  # a busy machine must not look like one without walls
 
@@ -85,25 +72,15 @@ def walled(
     Raises NotGranted (a NotRunnable) when a granted place is not what it should be, such as a symbolic link.
     """
     kind = kind or strength().kind
-    with (
-        _commanded(argv, allowed, inside, tuple(visible), stays, kind, limits.processes) as (words, fds),
-        _within_limits(words, fds, limits, stays) as command,
-    ):
-        yield command
-
-
-@contextmanager
-def _within_limits(
-    words: Sequence[str], fds: tuple[int, ...], limits: ProcessLimits, stays: bool
-) -> Iterator[WalledCommand]:
-    started = limited(words, limits)
-    try:
-        yield WalledCommand(started.argv, fds, started.release)
-    except BaseException:
-        started.release()
-        raise
-    if not stays:
-        started.release()
+    with _commanded(argv, allowed, inside, tuple(visible), stays, kind, limits.processes) as (words, fds):
+        started = limited(words, limits)
+        try:
+            yield WalledCommand(started.argv, fds, started.release)
+        except BaseException:
+            started.release()
+            raise
+        if not stays:
+            started.release()
 
 
 @contextmanager

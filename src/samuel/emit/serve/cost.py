@@ -29,7 +29,7 @@ from samuel.emit.serve import wire
 from samuel.emit.serve.client_program import HOW_TO_GET_NATIVE, ClientProgram, client_program
 from samuel.emit.serve.control import ask
 from samuel.emit.serve.socket_name import socket_path
-from samuel.emit.serve.start import is_served, start_for, why_not
+from samuel.emit.serve.start import is_served, sockets, start_for, why_not
 from samuel.events import EventType, event_type
 from samuel.events.names import SESSION
 from samuel.events.schema import sample
@@ -43,7 +43,6 @@ MARK = "bench"
 """The field of a payload that says which measurement it belongs to."""
 
 WARM_UP_ROUNDS = 2
-START_SECONDS = 15.0  # for a server to listen
 TRUE, PYTHON, COLD, WARM, NATIVE = "true", "python", "cold", "warm", "native"
 
 
@@ -170,11 +169,9 @@ def _served(app: App, emits: EmitPlan) -> tuple[str, str]:
     path = socket_path(str(emits.root), emits.installation, os.environb)
     if not path:
         return "", "only without a server: no directory for sockets belongs to you alone; see `samuel doctor`"
-    until = time.monotonic() + START_SECONDS
-    while not is_served(path):
-        if time.monotonic() > until:
-            return "", "only without a server: it did not start; `samuel serve` says why"
-        time.sleep(0.02)
+    sockets(emits.root, emits.installation, with_starting=True)
+    if not is_served(path):
+        return "", "only without a server: it did not start; `samuel serve` says why"
     return path, ""
 
 
