@@ -185,9 +185,9 @@ class _DriverProcess:
                 raise (PlaceLost if self.refused.lost else PlaceBroken)(self.refused.why)
             connection = RayConnection(next(self._ids), self)
             self._connections[connection._id] = connection
-        arguments, choice = tuple(command.arguments), command.choice
-        order = messages.RayStart(connection._id, arguments, bytes(command.request), dict(choice.resources))
-        self.send(msgspec.structs.replace(order, machine=choice.machine, avoided=tuple(choice.avoided)))
+        choice = command.choice
+        order = connection._id, tuple(command.arguments), bytes(command.request), dict(choice.resources)
+        self.send(messages.RayStart(*order, choice.machine, tuple(choice.avoided)))
         return connection
 
     def send(self, message: messages.ToDriver | messages.RaySettings) -> None:

@@ -57,14 +57,19 @@ def main(argv: Sequence[str], grace: float) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _wait(pid: int) -> int:
-    """The guard's status when it has ended. It is asked to end when we are, or when our parent is gone."""
-    parent = os.getppid()
-    ending: list[int] = []
+def _told_to_end() -> Callable[[], bool]:
+    """Whether this process was told to end, or its parent is gone; from now on a signal does no more than that."""
+    parent, received = os.getppid(), list[int]()
     for signum in _ENDING:
-        signal.signal(signum, lambda signum, _: ending.append(signum))
+        signal.signal(signum, lambda signum, _: received.append(signum))
+    return lambda: bool(received) or os.getppid() != parent
+
+
+def _wait(pid: int) -> int:
+    """The guard's status when it has ended. It is told to end when we are."""
+    is_over = _told_to_end()
     while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
-        if ending or os.getppid() != parent:
+        if is_over():
             os.kill(pid, signal.SIGTERM)
         time.sleep(_POLL)
     return ended[1]
@@ -73,17 +78,14 @@ def _wait(pid: int) -> int:
 def guard(argv: Sequence[str], grace: float) -> int:
     """Run the command with this process's stdin, stdout and stderr; the exit code for this process."""
     own_all_children()
-    parent = os.getppid()
-    ending: list[int] = []
-    for signum in _ENDING:
-        signal.signal(signum, lambda signum, _: ending.append(signum))
+    is_over = _told_to_end()
     try:
         process = start(argv, cwd=os.getcwd(), env=os.environ, stdin=0, stdout=1, stderr=2)
     except NotRunnable as error:
         print(f"{error}", file=sys.stderr)
         return _NOT_STARTED
     try:
-        _wait_for_command(process, lambda: bool(ending) or os.getppid() != parent, grace)
+        _wait_for_command(process, is_over, grace)
     finally:
         for _ in range(_ROUNDS):
             end(process)
@@ -93,7 +95,7 @@ def guard(argv: Sequence[str], grace: float) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _wait_for_command(process: subprocess.Popen[bytes], cancelled: Callable[[], bool], grace: float) -> None:
+def _wait_for_command(process: subprocess.Popen[bytes], is_over: Callable[[], bool], grace: float) -> None:
     """Wait until the command ends, or `grace` seconds after it was asked to."""
     poll = select.poll()
     poll.register(0, 0)  # only the hang-up, never the data: that is for the command
@@ -103,7 +105,7 @@ def _wait_for_command(process: subprocess.Popen[bytes], cancelled: Callable[[], 
             time.sleep(_POLL)
         elif poll.poll(_POLL * 1000):  # the command sees it too
             until = time.monotonic() + grace
-        elif cancelled():
+        elif is_over():
             process.terminate()
             until = time.monotonic() + grace
 
