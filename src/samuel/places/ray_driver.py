@@ -211,8 +211,7 @@ class RayDriver:
             if attempt.node and attempt.node not in living:
                 name = names.get(attempt.node, attempt.node)
                 self._finish(
-                    attempt,
-                    RayEnded(attempt.id, "lost", f"the machine `{name}` is dead or does not answer"),
+                    attempt, RayEnded(attempt.id, "lost", f"the machine `{name}` is dead or does not answer")
                 )
 
     def _check_waiting(self, present: Sequence[RayMachine], passed: float) -> None:

@@ -37,24 +37,10 @@ _HEAD_BYTES = 4096
 _BINARIES = (
     b"\x7fELF",
     # Mach-O: 32 and 64 bit in either byte order, and universal
-    *(
-        b"\xfe\xed\xfa\xce",
-        b"\xfe\xed\xfa\xcf",
-        b"\xce\xfa\xed\xfe",
-        b"\xcf\xfa\xed\xfe",
-        b"\xca\xfe\xba\xbe",
-    ),
+    *(b"\xfe\xed\xfa\xce", b"\xfe\xed\xfa\xcf", b"\xce\xfa\xed\xfe", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"),
 )
 _SHELLS = frozenset(("sh", "bash", "dash", "ash", "ksh", "zsh", "fish"))
 _PYTHONS = ("python", "pypy")
-
-
-class Shebang(NamedTuple):
-    """The first line of a script."""
-
-    interpreter: str
-    argument: str
-    crlf: bool
 
 
 class Start(NamedTuple):
@@ -66,12 +52,7 @@ class Start(NamedTuple):
 
 
 def command(
-    file: str | Path,
-    *args: str,
-    path: str,
-    pycache: str,
-    cache_dir: Path | None = None,
-    fd: int | None = None,
+    file: str | Path, *args: str, path: str, pycache: str, cache_dir: Path | None = None, fd: int | None = None
 ) -> list[str]:
     """The argv that runs `file` with `args`, or NotRunnable with the reason.
 
@@ -130,7 +111,7 @@ def _read(name: str, status: os.stat_result, fd: int | None) -> Start:
         raise NotRunnable(_missing(name, error)) from error
     if head.startswith(_BINARIES):
         return Start()
-    return _interpreted(name, _shebang(name, head))
+    return _script(name, head)
 
 
 def _head(name: str) -> bytes:
@@ -138,20 +119,17 @@ def _head(name: str) -> bytes:
         return file.read(_HEAD_BYTES)
 
 
-def _shebang(name: str, head: bytes) -> Shebang:
+def _script(name: str, head: bytes) -> Start:
+    """How a script says that it is to be started, by its first line."""
     if head.startswith(b"\xef\xbb\xbf#!"):
         raise NotRunnable(f"`{name}` begins with a byte order mark; save it as UTF-8 without BOM")
     if not head.startswith(b"#!"):
         raise NotRunnable(f"`{name}` has no shebang line; begin it with one like `#!/usr/bin/env python3`")
     line = os.fsdecode(head[2:].split(b"\n", 1)[0])
-    interpreter, _, argument = line.strip().replace("\t", " ").partition(" ")
-    if not interpreter:
+    program, _, argument = line.strip().replace("\t", " ").partition(" ")
+    if not program:
         raise NotRunnable(f"`{name}` has a shebang line that names no interpreter")
-    return Shebang(interpreter, argument.strip(), crlf=line.endswith("\r"))
-
-
-def _interpreted(name: str, shebang: Shebang) -> Start:
-    program, argument, crlf = shebang
+    argument = argument.strip()
     flags = [argument] if argument else []  # the kernel passes the rest of the line as one argument
     if from_env := os.path.basename(program) == "env":
         words = _words(name, argument.removeprefix("-S"))
@@ -161,7 +139,7 @@ def _interpreted(name: str, shebang: Shebang) -> Start:
     elif "/" not in program:
         _refuse_relative(name, program)
     base = os.path.basename(program)
-    if crlf and base in _SHELLS:
+    if line.endswith("\r") and base in _SHELLS:
         raise NotRunnable(f"`{name}` has Windows line ends (CRLF), which `{base}` cannot read; save it with LF")
     is_python = base.startswith(_PYTHONS)
     if is_python and not from_env:

@@ -117,13 +117,10 @@ class ExecRuntime:
 
     def _variables(self, env: Mapping[str, str], handler: Handler, event: Event, timeout: float) -> dict[str, str]:
         deadline = self._clock.now() + timeout
-        return {**env, **self._client_variables(handler), **call_variables(event, deadline)}
-
-    def _client_variables(self, handler: Handler) -> dict[str, str]:
-        """What an agent sets for its hooks, for a hook that was written for it."""
-        if not handler.client_event:
-            return handler.env
-        return {HOOK_FORMATS[handler.dialect].project_variable: self._root, **handler.env}
+        own = handler.env
+        if handler.client_event:  # what an agent sets for its hooks, for a hook that was written for it
+            own = {HOOK_FORMATS[handler.dialect].project_variable: self._root, **own}
+        return {**env, **own, **call_variables(event, deadline)}
 
     def close(self) -> None:
         """Nothing to end: a call ends all of its processes."""
@@ -160,21 +157,15 @@ def _arguments(handler: Handler) -> tuple[str, ...]:
 
 
 def call_variables(event: Event, deadline: float) -> dict[str, str]:
-    """The environment variables that describe the call."""
+    """The environment variables that describe the call; if the handler is the agent, also its run and task."""
+    of_run = event.env if isinstance(event, AgentInvoke) else {}
     return {
         "SAMUEL_DEADLINE": f"{deadline:.3f}",
         "SAMUEL_EVENT": BY_PAYLOAD[type(event)].name,
         "SAMUEL_EVENT_ID": event.event_id,
         "SAMUEL_PROJECT_ROOT": event.project_root,
-        **_run_variables(event),
+        **{name: of_run[name] for name in RUN_VARIABLES if name in of_run},
     }
-
-
-def _run_variables(event: Event) -> dict[str, str]:
-    """The variables of the run and the task, for a handler of agent.invoke, which is the agent."""
-    if not isinstance(event, AgentInvoke):
-        return {}
-    return {name: event.env[name] for name in RUN_VARIABLES if name in event.env}
 
 
 def _crash(handler: Handler, returncode: int, stderr: str) -> str:

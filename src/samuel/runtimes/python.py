@@ -205,7 +205,7 @@ class PythonRuntime:
         try:
             decoded = _decode_reply(worker_reply.answer)
         except (RecursionError, UnicodeDecodeError, msgspec.MsgspecError):
-            return self._unreadable(worker_reply, stderr)
+            return Reply(Outcome.BAD_OUTPUT, message=_why_unreadable(worker_reply.answer), stderr=stderr)
         if too_deep(decoded.result, worker_reply.answer):  # the worker checks too, but a hook can tamper with it
             return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
         if decoded.changed:
@@ -216,14 +216,13 @@ class PythonRuntime:
             return Reply(Outcome.CRASHED, message=decoded.crash, stderr=stderr)
         return Reply(Outcome.OK, decoded.result, stderr=stderr, size=len(worker_reply.answer))
 
-    @staticmethod
-    def _unreadable(worker_reply: ConversationReply, stderr: str) -> Reply:
-        try:
-            decode(worker_reply.answer)
-            why = "a result is an object with keys"
-        except InvalidJson as error:
-            why = str(error)
-        return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
+
+def _why_unreadable(answer: bytes) -> str:
+    try:
+        decode(answer)
+    except InvalidJson as error:
+        return str(error)
+    return "a result is an object with keys"
 
 
 def _serve_forked(requests: int, answers: int) -> None:

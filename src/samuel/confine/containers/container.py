@@ -136,15 +136,8 @@ def launched(engine: Engine, flags: Flags, wish: ContainerSpec, doors: Sequence[
 
 
 def _create(engine: Engine, flags: Flags, wish: ContainerSpec, doors: Sequence[OpenedPath]) -> list[str]:
-    words = [
-        *flags.before,
-        "create",
-        *_ALWAYS,
-        *SAFER,
-        *flags.after,
-        *wanted_words(engine, flags, wish.memory),
-        *wish.user,
-    ]
+    words = [*flags.before, "create", *_ALWAYS, *SAFER, *flags.after]
+    words += (*wanted_words(engine, flags, wish.memory), *wish.user)
     words += _PODMAN if engine.is_podman else _DOCKER
     words += (f"--tmpfs=/tmp:rw,nosuid,nodev,mode=1777,size={wish.memory // 2}", f"--workdir={wish.root}")
     words.append(f"--label={label(wish.root)}")

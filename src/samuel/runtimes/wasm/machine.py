@@ -16,18 +16,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 
 import msgspec
-from wasmtime import (
-    Config,
-    Engine,
-    ExitTrap,
-    Func,
-    Linker,
-    Memory,
-    Store,
-    Trap,
-    TrapCode,
-    WasmtimeError,
-)
+from wasmtime import Config, Engine, ExitTrap, Func, Linker, Memory, Store, Trap, TrapCode, WasmtimeError
 
 from samuel.events import Event
 from samuel.events.event import PROTOCOL
