@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from samuel.base.clock import SystemClock
 from samuel.hooks.handler import Handler, Origin
 from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.environment import clean
@@ -20,7 +19,7 @@ from samuel.routing.abilities.model import Ability, Level, PythonImplementation,
 from samuel.runtimes.exec import ExecRuntime
 from samuel.runtimes.python import PythonRuntime
 
-from .contract import LIMIT, event
+from .contract import LIMIT, event, setting
 
 FUNCTION = 'import samuel\n\n@samuel.hook("context.extra")\ndef answer(event):\n    return {"word": "one"}\n'
 CALLS_HELPER = FUNCTION.replace('"one"', "helper.WORD").replace("import samuel", "import helper, samuel")
@@ -63,9 +62,9 @@ def _result(root: Path, cache: Path, handler: Handler) -> Mapping[str, Any]:
     variables = clean({"PYTHONPYCACHEPREFIX": str(cache / "pycache")})
     runtime: ExecRuntime | PythonRuntime
     if handler.runtime == "python":
-        runtime = PythonRuntime(root, variables, cache, LIMIT)
+        runtime = PythonRuntime(setting(root, cache, variables))
     else:
-        runtime = ExecRuntime(root, variables, cache, LIMIT, SystemClock())
+        runtime = ExecRuntime(setting(root, cache, variables))
     try:
         reply = runtime.call(handler, event(), 30.0)
     finally:

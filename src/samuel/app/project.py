@@ -38,7 +38,8 @@ from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
 from samuel.process.environment import clean
 from samuel.process.live import enclosing
-from samuel.runtimes.table import Runtimes, Setting
+from samuel.runtimes.base import Setting
+from samuel.runtimes.table import Runtimes
 from samuel.trust.enclosing import trusted_around
 from samuel.trust.of_project import trust_of_project
 from samuel.trust.permit import Permit
@@ -106,10 +107,10 @@ class App:
             Setting(
                 self.paths.root,
                 self.variables,
-                os.environ,
                 self.user.cache,
                 self.config.limits,
                 self.clock,
+                os.environ,
                 machine.forks,
             )
         )

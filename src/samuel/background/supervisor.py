@@ -29,8 +29,8 @@ from samuel.hooks.handler import Handler, Outcome
 from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
 from samuel.process.tree import Tree, kill_all, own_all_children
-from samuel.runtimes.base import Reply
-from samuel.runtimes.table import Runtimes, Setting
+from samuel.runtimes.base import Reply, Setting
+from samuel.runtimes.table import Runtimes
 from samuel.trust.permit import Permit
 
 CLEAN_UP_SECONDS = 10.0  # for what was killed to end (a container takes a while), and to be recorded
@@ -71,7 +71,7 @@ class SupervisedCalls:
         # Who may run was decided where the event was fired; here only that nothing has changed since.
         self._stamp = Permit(root, dict, everything=setup.trusts_everything).stamp
         limits = Limits(**setup.limits)
-        self._runtimes = Runtimes(Setting(root, setup.environment, os.environ, Path(setup.cache), limits, clock))
+        self._runtimes = Runtimes(Setting(root, setup.environment, Path(setup.cache), limits, clock, os.environ))
 
     def start(self, number: int, call: BackgroundCall) -> None:
         with self._lock:

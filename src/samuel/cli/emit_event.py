@@ -13,10 +13,8 @@ from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext
 from samuel.cli.endings import with_endings
 from samuel.cli.output import Output
-from samuel.emit import filter_cache
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitAnswer, EmitArguments
-from samuel.emit.host import EmitHost, leave_to_client
-from samuel.emit.proof_guard import proof_guards
+from samuel.emit.host import EmitHost, leave_to_client, proof_guards, roots_of
 from samuel.process.emit_client import OFF, SWITCH
 
 if TYPE_CHECKING:
@@ -71,8 +69,7 @@ def _answering(arguments: EmitArguments) -> tuple[int, Answering]:
 
 @contextmanager
 def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
-    roots = filter_cache.roots_of(here.root, os.environ.get("PWD", ""))
-    before = filter_cache.deciding(roots)
+    roots = roots_of(here.root, os.environ.get("PWD", ""))
     ask = leave_to_client if arguments.client else here.confirm
     from samuel.app import Machine, Overrides  # the engine, which many calls do without
 
@@ -81,7 +78,6 @@ def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
     overrides = Overrides(environment=arguments.environment, enclosing=roots[1:], user_guards=guards)
     with here.open(ask=ask, machine=machine, overrides=overrides) as app:
         yield app
-        filter_cache.store(app, arguments.environment, before)  # the next time the engine may not be needed
     if os.environ.get(SWITCH) == OFF:
         return
     from samuel.emit.serve.start import start_for  # once the answer is known

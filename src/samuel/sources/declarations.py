@@ -26,9 +26,8 @@ from samuel.files.survey import Signature
 from samuel.hooks.handler import Outcome
 from samuel.hooks.package import Package
 from samuel.process import spawn
-from samuel.process.output import last_line
+from samuel.process.output import ending, last_line
 from samuel.process.reason import NotRunnable
-from samuel.runtimes.ending import ending
 from samuel.runtimes.opened_program import ProgramSearch, opened_program
 from samuel.runtimes.python import PythonRuntime
 from samuel.trust.content import NO_CONTENT, ContentChanged, TrustedContent

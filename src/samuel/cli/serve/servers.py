@@ -51,6 +51,6 @@ def stop(here: CommandContext) -> int:
         samuel serve stop
     """
     installation = installation_of(sys.argv[0], sys.executable)
-    pids = [ask(path, wire.STOP).pid for path in sockets(here.root, installation, await_starting=True)]
+    pids = [ask(path, wire.STOP).pid for path in sockets(here.root, installation, with_starting=True)]
     lines = [f"told the server {pid} to stop" for pid in pids] or ["no server is running"]
     return here.out.answer({"stopped": pids}, *lines)

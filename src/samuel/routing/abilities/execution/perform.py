@@ -21,6 +21,7 @@ from samuel.files.json import InvalidJson, parse
 from samuel.process import interpreter, spawn
 from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.environment import WITHHELD
+from samuel.process.output import ending
 from samuel.process.reason import NotRunnable
 from samuel.routing.abilities import placeholders
 from samuel.routing.abilities.execution.call import indented
@@ -33,7 +34,6 @@ from samuel.routing.abilities.model import (
     PythonImplementation,
     ScriptImplementation,
 )
-from samuel.runtimes.ending import ending
 from samuel.runtimes.python import NEEDED, SAMUEL
 
 SECONDS = 600.0
