@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from tests.clients.client_reading import Reading, capture, captured, client_events, read
 
-from samuel.clients.dialect.client import DENIABLE, PRE, PROMPT, ClientAnswer
+from samuel.clients.dialect.events import DENIABLE, PRE, PROMPT
+from samuel.clients.dialect.protocol import ClientAnswer
 from samuel.clients.table import CLIENTS
 from samuel.emit.call import EmitArguments
 from samuel.emit.without_engine import answer_without_engine

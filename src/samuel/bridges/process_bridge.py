@@ -10,7 +10,7 @@ from typing import NamedTuple
 from samuel.bridges.launcher import launcher_script
 from samuel.bridges.overlay import make_home
 from samuel.bridges.run_server import ServerAddress
-from samuel.clients.dialect.client import POST, PRE
+from samuel.clients.dialect.events import POST, PRE
 from samuel.clients.entries.hook_command import EmitCommand
 from samuel.clients.entries.settings_file import settings_in
 from samuel.clients.run_bridge.bridge_plan import BridgeFile, BridgeRequest

@@ -17,7 +17,7 @@ import msgspec
 from samuel.base.decoding import decode_json
 from samuel.base.errors import SamuelError
 from samuel.base.paths import Project
-from samuel.clients.dialect.client import POST, PRE
+from samuel.clients.dialect.events import POST, PRE
 from samuel.journal import EventRecord, newest_first
 from samuel.process.environment import BRIDGED
 from samuel.process.passed import PINNED

@@ -90,7 +90,7 @@ def answer_unmatched(
         return None
     if client is None:
         return str(row["empty"])
-    from samuel.clients.dialect.client import SILENT  # only for the hooks of clients
+    from samuel.clients.dialect.protocol import SILENT  # only for the hooks of clients
 
     return str(client.answer(event, SILENT).stdout)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from samuel.clients.cursor.dialect import CLIENT
-from samuel.clients.dialect.client import DENIABLE
+from samuel.clients.dialect.events import DENIABLE
 from samuel.clients.entries.entry_file import EntryFile
 from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.hook_trust import TrustFacts

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from samuel.clients.dialect.client import DENIABLE, POST, PRE, STOP, Client
+from samuel.clients.dialect.client import Client
+from samuel.clients.dialect.events import DENIABLE, POST, PRE, STOP
 from samuel.clients.dialect.limits import (
     ASK,
     CONTEXT,
