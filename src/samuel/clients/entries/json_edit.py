@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from samuel.clients.entries.json_text import JsonMember, JsonNode, parse
+from samuel.files.json_text import JsonMember, JsonNode, parse
 
 # A comment on the rest of the line belongs to the member before it.
 _COMMENT_BESIDE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*(?:(?!\*/)[^\r\n])*\*/(?=[ \t]*(?:\r?\n)))")
@@ -39,7 +39,7 @@ def inserted(text: str, path: Path, key: str | None, value: object) -> str:
 
     The text has no trailing commas.
     """
-    node = node_at(parse(text).root, path)
+    node = _existing(parse(text).root, path)
     style = JsonStyle.of(text)
     label = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
     if not node.members:
@@ -63,12 +63,12 @@ def removed(text: str, path: Path) -> str | None:
     """
     root = parse(text).root
     path = list(path)
-    container = node_at(root, path[:-1])
+    container = _existing(root, path[:-1])
     while came_with_its_member(text, container):
         path.pop()
         if not path:
             return _without(text, root, 0) if (text[: root.start] + text[root.end :]).strip() else None
-        container = node_at(root, path[:-1])
+        container = _existing(root, path[:-1])
     return _without(text, container, _index(container, path[-1]))
 
 
@@ -89,11 +89,11 @@ def rendered(value: object, style: JsonStyle, margin: str | None) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def node_at(node: JsonNode, path: Path) -> JsonNode:
+def _existing(node: JsonNode, path: Path) -> JsonNode:
     """The node at `path`, which exists."""
-    for step in path:
-        node = node.members[_index(node, step)].node
-    return node
+    existing = node.at(path)
+    assert existing is not None
+    return existing
 
 
 def _bracketed(opening: str, parts: Sequence[str], closing: str, style: JsonStyle, margin: str | None) -> str:

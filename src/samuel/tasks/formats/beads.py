@@ -11,7 +11,6 @@ from samuel.base.decoding import decode_json
 from samuel.base.errors import ConfigError, Problem
 from samuel.tasks import graph
 from samuel.tasks.formats.base import BY_GRAMMAR, BY_NAME, ImportedTasks, LeftOutItem, Mark, Recognition
-from samuel.tasks.formats.json_places import members, place_of
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.task import PRIORITIES, Task, TaskStatus
@@ -92,7 +91,7 @@ class Beads:
             ),
             None,
         )
-        place = place_of(source.exact_text, ("status",), issue.start) if issue else None
+        place = source.json_at(issue.start).at(("status",)) if issue else None
         if place is None or source.path is None:
             return None
         return Mark(source.path, place.start, place.end, '"closed"')
@@ -102,10 +101,8 @@ def _issues(source: TaskSource, limit: int | None = None) -> Iterator[_Issue]:
     """The objects of the source: one a line, or the elements of a list."""
     text, start = source.exact_text, source.line_starts[0]
     if text[start:].lstrip()[:1] == "[":
-        values = source.json
-        places = members(text, start) if isinstance(values, list) else ()
-        for place, value in zip(places, values, strict=False):
-            yield _Issue(value, place.start, source.line_of(place.start))
+        for element, value in zip(source.json_root.members, source.json, strict=True):
+            yield _Issue(value, element.start, source.line_of(element.start))
         return
     number = 0
     for line, (begin, end) in enumerate(
