@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from samuel.clients.adapter.agent import Agent
     from samuel.clients.dialect.client import Client
     from samuel.clients.entries.layout import ClientLayout
+    from samuel.clients.hook_formats.entry import ReadEntries
     from samuel.clients.hook_formats.hook_format import HookFormat
-    from samuel.clients.hook_formats.imported_file import ReadEntries
     from samuel.clients.run_bridge.bridge_plan import BridgePlan, BridgeRequest
 
 # The parts of an agent, and the name in each part's module that is asked for.

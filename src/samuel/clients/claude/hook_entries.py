@@ -10,17 +10,19 @@ from samuel.clients.hook_formats.client_hook import ClientHook
 from samuel.clients.hook_formats.entry import (
     Entry,
     EntryProblem,
+    ImportedFile,
     command_text,
     first_reason,
     hook_command,
     matcher_text,
+    no_event,
     objects,
+    other_kind,
     script_name,
     seconds,
     tool_match,
 )
 from samuel.clients.hook_formats.hook_format import HookFormat
-from samuel.clients.hook_formats.imported_file import ImportedFile
 from samuel.clients.hook_formats.matcher import matches, problem
 from samuel.clients.table import HOOK_FORMATS
 from samuel.events import names
@@ -41,15 +43,11 @@ def read_entries(file: ImportedFile, hooks: Mapping[str, list[Any]]) -> Iterator
 
 
 def _entry(file: ImportedFile, client_event: str, matcher: str, entry: Mapping[str, Any], where: str) -> Entry:
-    client, hook_format = file.client, HOOK_FORMATS[file.client]
+    hook_format = HOOK_FORMATS[file.client]
     event = hook_format.events.get(client_event, "")
     kind = entry.get("type", "command")
     if kind != "command":
-        why = f"its type is `{kind}`, and Samuel runs commands only"
-        hook = ClientHook(
-            name="", client=client, client_event=client_event, event=event, matcher=matcher, left_out=why
-        )
-        return Entry(hook, "")
+        return other_kind(kind, file, client_event, event, matcher)
     line, arguments = command_text(entry, where), _arguments(entry, where)
     variables = {"CLAUDE_PLUGIN_ROOT": file.plugin, "PLUGIN_ROOT": file.plugin} if file.plugin else {}
     # The project's directory is known when a hook of the user is called, and not before.
@@ -58,7 +56,7 @@ def _entry(file: ImportedFile, client_event: str, matcher: str, entry: Mapping[s
     command = hook_command(line, arguments, shell or "sh", directories, file.base)
     hook = ClientHook(
         name="",
-        client=client,
+        client=file.client,
         client_event=client_event,
         event=event,
         command=command.text,
@@ -70,7 +68,7 @@ def _entry(file: ImportedFile, client_event: str, matcher: str, entry: Mapping[s
         match=_match(hook_format, client_event, event, matcher),
         timeout=seconds(entry.get("timeout"), where),
         left_out=first_reason(
-            _not_ours(client_event, event),
+            no_event(client_event, event),
             _beyond_us(entry, shell),
             problem(matcher) if event in TOOL_EVENTS or client_event in OCCASIONS else "",
             _other_occasion(client_event, matcher),
@@ -94,10 +92,6 @@ def _match(hook_format: HookFormat, client_event: str, event: str, matcher: str)
     # Without an event for failures, PostToolUse is about them as well.
     status = STATUS.get(client_event) if "PostToolUseFailure" in hook_format.events else None
     return {**tool_match(hook_format, matcher), **({"status": status} if status else {})}
-
-
-def _not_ours(client_event: str, event: str) -> str:
-    return "" if event else f"Samuel has no event for `{client_event}`"
 
 
 def _beyond_us(entry: Mapping[str, Any], shell: str) -> str:

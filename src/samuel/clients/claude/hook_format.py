@@ -9,31 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from samuel.clients.hook_formats.file_input import common_input, native_input
+from samuel.clients.claude.dialect import EVENTS
+from samuel.clients.dialect.events import POST, PRE, PROMPT, START, STOP
 from samuel.clients.hook_formats.hook_format import (
+    BLOCKED,
     HookFailed,
     HookFormat,
     HookOutput,
     InvalidAnswer,
     Payload,
     Result,
+    common_input,
+    denied,
     extra,
-    native_tool_name,
     parsed_answer,
     text,
+    tool_call,
     verdict,
 )
-from samuel.events import names
 
-EVENTS: Mapping[str, str] = {
-    "SessionStart": names.SESSION_START,
-    "UserPromptSubmit": names.USER_PROMPT_SUBMIT,
-    "PreToolUse": names.PRE_ABILITY_CALL,
-    "PostToolUse": names.POST_ABILITY_CALL,
-    "PostToolUseFailure": names.POST_ABILITY_CALL,
-    "Stop": names.SESSION_STOP,
-    "SessionEnd": names.SESSION_END,
-}
 TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
     "shell": ("Bash",),
     "edit": ("Edit", "MultiEdit"),
@@ -44,7 +38,6 @@ TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
     "task": ("Task", "Agent"),
 }
 SOURCE, REASON = "startup", "other"  # of a session's start and end, where the caller does not give them
-BLOCKED = 2
 UNNAMED = "blocked without a reason"
 # To defer is to leave the decision to a person.
 PERMISSIONS = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
@@ -67,16 +60,16 @@ def translate_payload(client_event: str, payload: Payload) -> dict[str, Any]:
 def _event_fields(client_event: str, payload: Payload, fields: Mapping[str, Any]) -> dict[str, Any]:
     match client_event:
         case "PreToolUse":
-            return _tool_call(payload, fields)
+            return tool_call(FORMAT, payload)
         case "PostToolUse":
             return {
-                **_tool_call(payload, fields),
+                **tool_call(FORMAT, payload),
                 "tool_response": _response(payload),
                 **({"duration_ms": payload["duration_ms"]} if "duration_ms" in payload else {}),
             }
         case "PostToolUseFailure":
             error = payload.get("tool_output", payload.get("output_summary", ""))
-            return {**_tool_call(payload, fields), "error": error, "is_interrupt": False}
+            return {**tool_call(FORMAT, payload), "error": error, "is_interrupt": False}
         case "UserPromptSubmit":
             return {"prompt": payload.get("user_message", "")}
         case "Stop":
@@ -85,15 +78,6 @@ def _event_fields(client_event: str, payload: Payload, fields: Mapping[str, Any]
             return {"source": text(fields.get("source")) or SOURCE}
         case _:
             return {"reason": text(fields.get("reason")) or REASON}
-
-
-def _tool_call(payload: Payload, fields: Mapping[str, Any]) -> dict[str, Any]:
-    ability_id = str(payload.get("ability_id", ""))
-    return {
-        "tool_name": native_tool_name(FORMAT, ability_id),
-        "tool_input": native_input(ability_id, payload.get("tool_input", {})),
-        "tool_use_id": text(fields.get("call_id")) or payload.get("event_id", ""),
-    }
 
 
 def _response(payload: Payload) -> Any:
@@ -114,7 +98,7 @@ def translate_output(client_event: str, payload: Payload, output: HookOutput) ->
     printed = output.stdout.strip()
     if not printed.startswith("{"):
         # For these two events the format adds plain text to the agent's context.
-        adds = event in (names.SESSION_START, names.USER_PROMPT_SUBMIT)
+        adds = event in (START, PROMPT)
         return {"messages_to_user": [printed]} if printed and adds else {}
     return _answer(event, payload, parsed_answer(printed))
 
@@ -125,18 +109,20 @@ def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
     messages = [text(answer.get("systemMessage")), text(specific.get("additionalContext"))]
     result: Result = {}
     reason = text(answer.get("reason"))
-    if answer.get("continue") is False and event != names.SESSION_STOP:  # at a stop it says: do stop
+    if answer.get("continue") is False and event != STOP:  # at a stop it says: do stop
         result = _blocked(event, text(answer.get("stopReason")) or reason or UNNAMED)
-    elif permission := specific.get("permissionDecision") if event == names.PRE_ABILITY_CALL else None:
+    elif permission := specific.get("permissionDecision") if event == PRE else None:
         result = verdict(_word(PERMISSIONS, permission), text(specific.get("permissionDecisionReason")))
     elif decision := answer.get("decision"):
-        block = _word(DECISIONS, decision) == "deny"
-        result = _blocked(event, reason or UNNAMED) if block else _approved(event, reason)
+        if _word(DECISIONS, decision) == "deny":
+            result = _blocked(event, reason or UNNAMED)
+        elif event == PRE:
+            result = verdict("allow", reason)
     rewritten = specific.get("updatedInput")
-    if event == names.PRE_ABILITY_CALL and rewritten is not None and result.get("decision") != "deny":
-        result["tool_input"] = common_input(payload.get("ability_id"), rewritten)
+    if event == PRE and rewritten is not None and result.get("decision") != "deny":
+        result["tool_input"] = common_input(payload, rewritten)
     for key in ("updatedToolOutput", "updatedMCPToolOutput"):
-        if event == names.POST_ABILITY_CALL and specific.get(key) is not None:
+        if event == POST and specific.get(key) is not None:
             result["tool_output"] = specific[key]
     if texts := [*result.get("messages_to_user", ()), *filter(None, messages)]:
         result["messages_to_user"] = texts
@@ -145,15 +131,7 @@ def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
 
 def _blocked(event: str, reason: str) -> Result:
     """A block: a denial where there is something to deny, a message that keeps the session going at its stop."""
-    if event in (names.PRE_ABILITY_CALL, names.USER_PROMPT_SUBMIT):
-        return verdict("deny", reason)
-    if event == names.SESSION_STOP:
-        return {"follow_up_messages": [reason]}
-    return {"messages_to_user": [reason]}
-
-
-def _approved(event: str, reason: str) -> Result:
-    return verdict("allow", reason) if event == names.PRE_ABILITY_CALL else {}
+    return {"follow_up_messages": [reason]} if event == STOP else denied(event, reason)
 
 
 def _word(words: Mapping[str, str], value: object) -> str:

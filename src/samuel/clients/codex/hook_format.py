@@ -9,7 +9,7 @@ from samuel.clients.claude import hook_format as claude
 
 FORMAT = claude.FORMAT._replace(
     client="codex",
-    events={event: ours for event, ours in claude.EVENTS.items() if event != "PostToolUseFailure"},
+    events={event: ours for event, ours in claude.FORMAT.events.items() if event != "PostToolUseFailure"},
     project_files=(".codex/hooks.json",),
     user_file=".codex/hooks.json",
 )

@@ -6,20 +6,23 @@ from collections.abc import Iterator, Mapping
 from shlex import quote
 from typing import Any
 
-from samuel.clients.cursor.hook_format import FORMAT, MCP_EVENTS, SHELL_EVENTS
+from samuel.clients.cursor.dialect import MCP_EVENTS, SHELL_EVENTS
+from samuel.clients.cursor.hook_format import FORMAT
 from samuel.clients.hook_formats.client_hook import ClientHook
 from samuel.clients.hook_formats.entry import (
     Entry,
+    ImportedFile,
     command_text,
     first_reason,
     hook_command,
     matcher_text,
+    no_event,
     objects,
+    other_kind,
     script_name,
     seconds,
     tool_match,
 )
-from samuel.clients.hook_formats.imported_file import ImportedFile
 from samuel.clients.hook_formats.matcher import ALL, CLIENT_COMMAND, problem
 
 STATUS = {"postToolUse": ["success"], "postToolUseFailure": ["failure"], "afterFileEdit": ["success"]}
@@ -38,11 +41,7 @@ def _entry(file: ImportedFile, client_event: str, entry: Mapping[str, Any], wher
     event, matcher = FORMAT.events.get(client_event, ""), matcher_text(entry, where)
     kind = entry.get("type", "command")
     if kind != "command":
-        why = f"its type is `{kind}`, and Samuel runs commands only"
-        hook = ClientHook(
-            name="", client="cursor", client_event=client_event, event=event, matcher=matcher, left_out=why
-        )
-        return Entry(hook, "")
+        return other_kind(kind, file, client_event, event, matcher)
     line = command_text(entry, where)
     directories = {} if file.of_user else {FORMAT.project_variable: str(file.base)}
     # Cursor runs the user's hooks in ~/.cursor, those of a project in its root.
@@ -50,7 +49,7 @@ def _entry(file: ImportedFile, client_event: str, entry: Mapping[str, Any], wher
     command = hook_command(started, [], "sh", directories, file.base)
     hook = ClientHook(
         name="",
-        client="cursor",
+        client=file.client,
         client_event=client_event,
         event=event,
         command=line,
@@ -61,15 +60,11 @@ def _entry(file: ImportedFile, client_event: str, entry: Mapping[str, Any], wher
         match=_match(client_event, matcher),
         timeout=seconds(entry.get("timeout"), where),
         blocking=entry.get("failClosed") is True,
-        left_out=first_reason(_not_ours(client_event, event), problem(matcher)),
+        left_out=first_reason(
+            NO_CONTENT if client_event == "beforeReadFile" else "", no_event(client_event, event), problem(matcher)
+        ),
     )
     return Entry(hook, script_name(command, line))
-
-
-def _not_ours(client_event: str, event: str) -> str:
-    if client_event == "beforeReadFile":
-        return NO_CONTENT
-    return "" if event else f"Samuel has no event for `{client_event}`"
 
 
 def _match(client_event: str, matcher: str) -> dict[str, Any]:

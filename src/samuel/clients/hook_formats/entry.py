@@ -1,4 +1,4 @@
-"""What the readers of agents' hook files share: an entry with its command, checked, and the files that it runs."""
+"""A file with hooks that were written for an agent: its entries, their commands and the files that these run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from samuel.clients.hook_formats.client_hook import ClientHook
 from samuel.clients.hook_formats.hook_format import HookFormat
@@ -35,6 +35,27 @@ class Entry(NamedTuple):
     script: str
 
 
+class ImportedFile(NamedTuple):
+    """A file that may have hooks of an agent."""
+
+    client: str
+    file: str  # relative to `base`, or absolute
+    base: Path  # the project, or the home directory
+    plugin: str = ""  # the directory of the plugin that it belongs to
+    of_user: bool = False  # of the user's home directory, for all projects
+
+    @property
+    def path(self) -> Path:
+        return self.base / self.file
+
+
+class ReadEntries(Protocol):
+    """Reads the hooks of a file, which are there by event: lists whose items the agent knows."""
+
+    def __call__(self, file: ImportedFile, hooks: Mapping[str, list[Any]]) -> Iterator[Entry]:
+        """The entries in the order of the file; EntryProblem where one is not what the agent accepts."""
+
+
 class HookCommand(NamedTuple):
     """How a command is started."""
 
@@ -42,6 +63,24 @@ class HookCommand(NamedTuple):
     words: tuple[str, ...]
     program: str  # the file of the project that it starts, "" if it starts another one
     runs: tuple[str, ...]
+
+
+def other_kind(kind: object, file: ImportedFile, client_event: str, event: str, matcher: str) -> Entry:
+    """The entry of a hook that is not a command."""
+    hook = ClientHook(
+        name="",
+        client=file.client,
+        client_event=client_event,
+        event=event,
+        matcher=matcher,
+        left_out=f"its type is `{kind}`, and Samuel runs commands only",
+    )
+    return Entry(hook, "")
+
+
+def no_event(client_event: str, event: str) -> str:
+    """Why a hook of an event that Samuel does not have is left out."""
+    return "" if event else f"Samuel has no event for `{client_event}`"
 
 
 def hook_command(
