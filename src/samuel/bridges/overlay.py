@@ -11,7 +11,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from samuel.clients.run_bridge.bridge_plan import HomeOverlay
+from samuel.clients.entries.bridge_plan import HomeOverlay
 from samuel.confine.sandbox import Private
 from samuel.files import atomic
 

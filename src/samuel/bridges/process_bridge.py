@@ -11,9 +11,9 @@ from samuel.bridges.launcher import launcher_script
 from samuel.bridges.overlay import make_home
 from samuel.bridges.run_server import ServerAddress
 from samuel.clients.dialect.events import POST, PRE
+from samuel.clients.entries.bridge_plan import BridgeFile, BridgeRequest
 from samuel.clients.entries.hook_command import EmitCommand
 from samuel.clients.entries.settings_file import settings_in
-from samuel.clients.run_bridge.bridge_plan import BridgeFile, BridgeRequest
 from samuel.clients.table import CLIENTS, RUN_BRIDGES
 from samuel.confine.sandbox import Private
 from samuel.files import atomic

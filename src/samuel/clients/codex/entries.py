@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from samuel.clients.codex.trust import is_trusted
+from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest
 from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.hook_trust import TrustFacts
 from samuel.clients.entries.json_hooks import JsonHooks
 from samuel.clients.entries.layout import ClientLayout, CommandFacts, grouped_entry, home_directory
+from samuel.clients.entries.toml_hooks import toml_string
 
 HOOKS = JsonHooks("codex", grouped_entry)
 SKIPS = "codex skips hooks that were not reviewed, and says nothing"
@@ -26,3 +29,12 @@ LAYOUT = ClientLayout(
         is_trusted,
     ),
 )
+
+
+def bridge(request: BridgeRequest) -> BridgePlan:
+    """Hooks as settings on the command line. Without its own trust or this flag, no hook runs."""
+    words = ["--dangerously-bypass-hook-trust", "-c", "features.hooks=true"]
+    for event in request.events:
+        hook = f'{{type="command",command={toml_string(request.line(event))},timeout={TIMEOUT}}}'
+        words += ("-c", f'hooks.{event}=[{{matcher="*",hooks=[{hook}]}}]')
+    return BridgePlan(tuple(words))

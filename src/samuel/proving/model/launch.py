@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from samuel.bridges.overlay import overlay_home
 from samuel.clients.entries.settings_file import read_settings
-from samuel.clients.qwen import run_bridge as qwen
+from samuel.clients.qwen import entries as qwen
 from samuel.clients.table import LAYOUTS
 from samuel.files import atomic
 from samuel.files.json import write

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from samuel.clients.entries.hook_command import EmitCommand, hook_command, hook_script
+from samuel.clients.entries.hook_command import EmitCommand, hook_command
 
 
 class BridgeFile(NamedTuple):
@@ -63,10 +63,6 @@ class BridgeRequest:
     def line(self, event: str) -> str:
         """The command line of the hook for one of the client's events."""
         return hook_command(self.command, self.client, event)
-
-    def script(self, event: str) -> str:
-        """The same for a client whose hooks are shell scripts."""
-        return hook_script(self.command, self.client, event)
 
 
 def for_every_tool(command: str, timeout: int) -> dict[str, object]:
