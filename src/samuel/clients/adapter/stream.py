@@ -134,6 +134,7 @@ class JsonStream(PlainStream):
     def __init__(self, now: Now = SystemClock.now) -> None:
         super().__init__(now)
         self._call_ids: set[str] = set()
+        self._text = ""  # the end of a text that comes in pieces
 
     def feed(self, line: bytes) -> None:
         if not line.lstrip().startswith(_RECORD):
@@ -146,11 +147,15 @@ class JsonStream(PlainStream):
     def read(self, record: dict[str, Any]) -> None:
         raise NotImplementedError
 
-    def called(self, call_id: object, tool_name: object, subagent: object = "") -> None:
-        """The agent called a tool. A call that is reported more than once counts once."""
+    def called(self, call_id: object, tool_name: object, subagent: object = "", report: object = "") -> None:
+        """The agent called a tool. A call that is reported more than once counts once.
+
+        `report` tells the reports apart where the program has no id of the call.
+        """
         call = ObservedCall(*(value if isinstance(value, str) else "" for value in (call_id, tool_name, subagent)))
-        if len(self.tool_calls) < MOST_CALLS and not (call.call_id and call.call_id in self._call_ids):
-            self._call_ids.add(call.call_id)
+        key = call.call_id or str(report)
+        if len(self.tool_calls) < MOST_CALLS and not (key and key in self._call_ids):
+            self._call_ids.add(key)
             self.tool_calls.append(call)
 
     def say(self, text: object) -> None:
@@ -158,21 +163,15 @@ class JsonStream(PlainStream):
         if isinstance(text, str) and (words := last_line(text)):
             self.activity, self.words = words, text[-_TEXT_TAIL:]
 
-
-class SpokenText:
-    """A text that comes in pieces."""
-
-    def __init__(self) -> None:
-        self._tail = ""
-
-    def add(self, piece: object) -> str:
-        """The end of the text so far."""
+    def say_more(self, piece: object) -> None:
+        """The agent said this next piece of a text."""
         if isinstance(piece, str):
-            self._tail = (self._tail + piece)[-_TEXT_TAIL:]
-        return self._tail
+            self._text = (self._text + piece)[-_TEXT_TAIL:]
+        self.say(self._text)
 
-    def clear(self) -> None:
-        self._tail = ""
+    def end_text(self) -> None:
+        """What it says next is another text."""
+        self._text = ""
 
 
 def records(line: bytes) -> list[dict[str, Any]]:

@@ -49,6 +49,12 @@ _STATUS = re.compile(
     r"(?:^|\b(?:error|status|status code|http|code|last status)\b[\s:(=]*)([45]\d\d)\b", re.IGNORECASE
 )
 _STATUS_KINDS = {401: EndingKind.UNAUTHORISED, 403: EndingKind.UNAUTHORISED, 402: EndingKind.LIMITED}
+_LITELLM_STATUSES = {
+    **dict.fromkeys(("AuthenticationError", "PermissionDeniedError"), 401),
+    "RateLimitError": 429,
+    **dict.fromkeys(("InternalServerError", "ServiceUnavailableError", "BadGatewayError"), 503),
+}
+_LITELLM_UNREACHABLE = {"APIConnectionError": "connection error", "Timeout": "connection timed out"}
 
 _STACK = re.compile(r"^(?:at |\.\.\. |File \"|Traceback|node:|\^|[{}\[\]()]|Node\.js v)")
 _WARNING = re.compile(r"^\W*(?:warn|warning|info|debug|note|notice|deprecat)", re.IGNORECASE)
@@ -82,6 +88,12 @@ def reported(
     message = text if isinstance(text, str) else ""
     crash = AgentEnding(EndingKind.CRASHED, reason_line(message, _embedded(message)) or str(code or ""))
     return trouble(message, now, status=status, code=code, details=details) or crash
+
+
+def litellm_problem(error: str, message: object, now: float) -> AgentEnding:
+    """The ending by an error of LiteLLM, by which several agents reach their models: its name and its message."""
+    code = _LITELLM_UNREACHABLE.get(error, error)
+    return reported(message, now, status=_LITELLM_STATUSES.get(error, 0), code=code)
 
 
 class ExitFacts(NamedTuple):

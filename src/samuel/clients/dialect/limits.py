@@ -17,7 +17,7 @@ HONOURED, LIMITED, LOST = "honoured", "limited", "lost"
 
 
 class Limit(NamedTuple):
-    """`limited` or `lost`, and why."""
+    """`honoured`, `limited` or `lost`, and why; "" where there is nothing to say."""
 
     verdict: str
     why: str
