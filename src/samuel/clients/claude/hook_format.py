@@ -12,20 +12,13 @@ from typing import Any
 
 from samuel.clients.claude.dialect import EVENTS
 from samuel.clients.dialect.events import POST, PRE, PROMPT, START, STOP
-from samuel.clients.hook_formats.client_hook import ClientHook
 from samuel.clients.hook_formats.entry import (
     Entry,
-    EntryProblem,
     ImportedFile,
-    command_text,
-    first_reason,
-    hook_command,
+    RawEntry,
+    hook_entry,
     matcher_text,
-    no_event,
     objects,
-    other_kind,
-    script_name,
-    seconds,
     tool_match,
 )
 from samuel.clients.hook_formats.hook_format import (
@@ -178,55 +171,30 @@ FORMAT = HookFormat(
 
 def read_entries(file: ImportedFile, hooks: Mapping[str, list[Any]]) -> Iterator[Entry]:
     """The entries in the order of the file."""
+    hook_format = HOOK_FORMATS[file.client]
     for event, groups in hooks.items():
         for where, group in objects(groups, f"hooks.{event}"):
             matcher = matcher_text(group, where)
-            for place, entry in objects(group.get("hooks"), f"{where}.hooks"):
-                yield _entry(file, event, matcher, entry, place)
+            for place, fields in objects(group.get("hooks"), f"{where}.hooks"):
+                yield _entry(RawEntry(file, hook_format, event, matcher, fields, place))
 
 
-def _entry(file: ImportedFile, client_event: str, matcher: str, entry: Mapping[str, Any], where: str) -> Entry:
-    hook_format = HOOK_FORMATS[file.client]
-    event = hook_format.events.get(client_event, "")
-    kind = entry.get("type", "command")
-    if kind != "command":
-        return other_kind(kind, file, client_event, event, matcher)
-    line, arguments = command_text(entry, where), _arguments(entry, where)
-    variables = {"CLAUDE_PLUGIN_ROOT": file.plugin, "PLUGIN_ROOT": file.plugin} if file.plugin else {}
-    # The project's directory is known when a hook of the user is called, and not before.
-    directories = variables if file.of_user else {**variables, hook_format.project_variable: str(file.base)}
-    shell = SHELLS.get(str(entry.get("shell", "")), "")
-    command = hook_command(line, arguments, shell or "sh", directories, file.base)
-    hook = ClientHook(
-        name="",
-        client=file.client,
-        client_event=client_event,
-        event=event,
-        command=command.text,
-        words=command.words,
-        program="" if file.of_user else command.program,
-        runs=() if file.of_user else command.runs,
-        env=variables,
-        matcher=matcher,
-        match=_match(hook_format, client_event, event, matcher),
-        timeout=seconds(entry.get("timeout"), where),
-        left_out=first_reason(
-            no_event(client_event, event),
-            _beyond_us(entry, shell),
-            problem(matcher) if event in (PRE, POST) or client_event in OCCASIONS else "",
-            _other_occasion(client_event, matcher),
+def _entry(raw: RawEntry) -> Entry:
+    plugin, shell = raw.file.plugin, SHELLS.get(str(raw.fields.get("shell", "")), "")
+    has_matcher = raw.event in (PRE, POST) or raw.client_event in OCCASIONS
+    return hook_entry(
+        raw,
+        match=_match(raw.hook_format, raw.client_event, raw.event, raw.matcher),
+        left_out=(
+            raw.no_event,
+            _beyond_us(raw.fields, shell),
+            problem(raw.matcher) if has_matcher else "",
+            _other_occasion(raw.client_event, raw.matcher),
         ),
+        arguments=raw.fields.get("args", []),
+        shell=shell or "sh",
+        env={"CLAUDE_PLUGIN_ROOT": plugin, "PLUGIN_ROOT": plugin} if plugin else {},
     )
-    return Entry(hook, script_name(command, line))
-
-
-def _arguments(entry: Mapping[str, Any], where: str) -> list[str]:
-    arguments = entry.get("args", [])
-    if not isinstance(arguments, list) or not all(
-        isinstance(word, str) and "\0" not in word for word in arguments
-    ):
-        raise EntryProblem(f"`{where}.args` must be an array of text")
-    return arguments
 
 
 def _match(hook_format: HookFormat, client_event: str, event: str, matcher: str) -> dict[str, Any]:

@@ -13,19 +13,13 @@ from typing import Any
 from samuel.clients.cursor import dialect
 from samuel.clients.cursor.dialect import MCP_EVENTS, SHELL_EVENTS
 from samuel.clients.dialect.events import POST, PRE, STOP, TURN_END
-from samuel.clients.hook_formats.client_hook import ClientHook
 from samuel.clients.hook_formats.entry import (
     Entry,
     ImportedFile,
-    command_text,
-    first_reason,
-    hook_command,
+    RawEntry,
+    hook_entry,
     matcher_text,
-    no_event,
     objects,
-    other_kind,
-    script_name,
-    seconds,
     tool_match,
 )
 from samuel.clients.hook_formats.hook_format import (
@@ -180,39 +174,18 @@ FORMAT = HookFormat(
 
 def read_entries(file: ImportedFile, hooks: Mapping[str, list[Any]]) -> Iterator[Entry]:
     """The entries in the order of the file."""
-    for client_event, entries in hooks.items():
-        for where, entry in objects(entries, f"hooks.{client_event}"):
-            yield _entry(file, client_event, entry, where)
-
-
-def _entry(file: ImportedFile, client_event: str, entry: Mapping[str, Any], where: str) -> Entry:
-    event, matcher = FORMAT.events.get(client_event, ""), matcher_text(entry, where)
-    kind = entry.get("type", "command")
-    if kind != "command":
-        return other_kind(kind, file, client_event, event, matcher)
-    line = command_text(entry, where)
-    directories = {} if file.of_user else {FORMAT.project_variable: str(file.base)}
     # Cursor runs the user's hooks in ~/.cursor, those of a project in its root.
-    started = f"cd {quote(str(file.path.parent))} || exit 1\n{line}" if file.of_user else line
-    command = hook_command(started, [], "sh", directories, file.base)
-    hook = ClientHook(
-        name="",
-        client=file.client,
-        client_event=client_event,
-        event=event,
-        command=line,
-        words=command.words,
-        program="" if file.of_user else command.program,
-        runs=() if file.of_user else command.runs,
-        matcher=matcher,
-        match=_match(client_event, matcher),
-        timeout=seconds(entry.get("timeout"), where),
-        blocking=entry.get("failClosed") is True,
-        left_out=first_reason(
-            NO_CONTENT if client_event == "beforeReadFile" else "", no_event(client_event, event), problem(matcher)
-        ),
-    )
-    return Entry(hook, script_name(command, line))
+    prelude = f"cd {quote(str(file.path.parent))} || exit 1\n" if file.of_user else ""
+    for event, entries in hooks.items():
+        for where, fields in objects(entries, f"hooks.{event}"):
+            raw = RawEntry(file, FORMAT, event, matcher_text(fields, where), fields, where)
+            yield hook_entry(
+                raw,
+                match=_match(event, raw.matcher),
+                left_out=(NO_CONTENT if event == "beforeReadFile" else "", raw.no_event, problem(raw.matcher)),
+                prelude=prelude,
+                blocking=fields.get("failClosed") is True,
+            )
 
 
 def _match(client_event: str, matcher: str) -> dict[str, Any]:
