@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from samuel.bridges import files
-from samuel.bridges.trust_steps import conversing, trust_step
+from samuel.bridges.check import conversing, trust_step
 from samuel.clients.codex.trust import hook_states
 
 PROGRAM = """#!{python}

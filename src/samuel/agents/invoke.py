@@ -11,7 +11,6 @@ from typing import NamedTuple
 import msgspec
 
 from samuel.agents import process_files
-from samuel.agents.variables import assemble
 from samuel.agents.watchdog import OnActivity, OverBudget, Watchdog
 from samuel.base.clock import SystemClock
 from samuel.clients.adapter.agent import HOOKS, PROMPT, PROMPT_FILE, TOOLS, USAGE_FILE, Agent
@@ -20,6 +19,7 @@ from samuel.clients.adapter.stream import AgentStream, AgentUsage, Now, Observed
 from samuel.clients.adapter.trouble import ExitFacts, ending_of
 from samuel.confine import sandbox as sandboxes
 from samuel.files.bounded_log import BoundedLog
+from samuel.process import environment as environments
 from samuel.process import spawn
 from samuel.process.reason import NotRunnable
 
@@ -173,6 +173,46 @@ def invoke(
         notes=(*notes, *unheld, *left),
         tool_calls=tuple(stream.tool_calls),
     )
+
+
+class Variables(NamedTuple):
+    """The environment of an agent process, put together at the last moment.
+
+    Until then a secret is only its name: `"$ANTHROPIC_API_KEY"` in an event's `env`. Here, and nowhere else, the
+    reference becomes the host's value; from here it goes to the process and not into any record.
+    """
+
+    env: dict[str, str]
+    notes: list[str]
+    """What was left out, and why."""
+
+
+def assemble(
+    agent: Agent, env: Mapping[str, str], host: Mapping[str, str], run_variables: Mapping[str, str], programs: Path
+) -> Variables:
+    """The clean set, what the agent may have of the host's, the event's `env`, and `run_variables`.
+
+    `programs` comes first on PATH.
+    """
+    resolved, notes = _resolve(env, host)
+    variables = environments.clean({**resolved, **run_variables}, pass_names=agent.env, base=host)
+    variables["PATH"] = f"{programs}{os.pathsep}{variables['PATH']}"
+    return Variables(variables, notes)
+
+
+def _resolve(env: Mapping[str, str], host: Mapping[str, str]) -> Variables:
+    resolved, notes = {}, []
+    for name, value in env.items():
+        host_name = environments.referenced(value)
+        if name in environments.WITHHELD or host_name in environments.WITHHELD:
+            notes.append(f"`{name}` is left out of the agent's environment: it is not for agents")
+        elif not host_name:
+            resolved[name] = value
+        elif host_name in host:
+            resolved[name] = host[host_name]
+        else:
+            notes.append(f"`{name}` is left out of the agent's environment: `{value}` is not set")
+    return Variables(resolved, notes)
 
 
 def _facts(

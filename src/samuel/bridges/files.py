@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,13 @@ from samuel.base.errors import UsageError
 from samuel.base.paths import User
 from samuel.bridges import client_file
 from samuel.bridges.client_file import ClientText
-from samuel.bridges.made_directories import forget_directories, made_directories, remember_directories
 from samuel.clients.entries.entry_file import BrokenFile, EntryFile
 from samuel.clients.entries.hook_command import ON_PATH, EmitCommand, installed_command
 from samuel.clients.entries.hook_trust import BridgeEntry, Level
 from samuel.clients.table import LAYOUTS
+from samuel.files import atomic
 from samuel.files.lock import held
+from samuel.files.regular import read_regular
 
 LOCK_WAIT = 30.0
 
@@ -185,3 +187,36 @@ def _command(level: Level) -> EmitCommand:
 
 def _refused(file: Path, error: BrokenFile) -> Exception:
     return client_file.refusal(file, error.what, line=error.line, hint=error.hint)
+
+
+def made_directories(user: User) -> frozenset[Path]:
+    try:
+        names = json.loads(read_regular(_file(user)))
+    except (OSError, ValueError):  # without the record the directories stay, empty
+        return frozenset()
+    return (
+        frozenset(Path(name) for name in names if isinstance(name, str))
+        if isinstance(names, list)
+        else frozenset()
+    )
+
+
+def remember_directories(user: User, directories: Sequence[Path]) -> None:
+    if directories:
+        _save(user, made_directories(user) | set(directories))
+
+
+def forget_directories(user: User) -> None:
+    """Drop those that are gone."""
+    directories = made_directories(user)
+    existing = frozenset(directory for directory in directories if directory.is_dir())
+    if existing != directories:
+        _save(user, existing)
+
+
+def _save(user: User, directories: frozenset[Path]) -> None:
+    atomic.write_text(_file(user), json.dumps(sorted(map(str, directories)), indent=1) + "\n")
+
+
+def _file(user: User) -> Path:
+    return user.state / "bridge-directories.json"

@@ -12,8 +12,8 @@ from samuel.cli.command_context import CommandContext, json_option
 from samuel.cli.output import OutputTable
 
 if TYPE_CHECKING:
-    from samuel.agents.installed import InstalledAgent
-    from samuel.bridges.state import BridgeState
+    from samuel.agents.check import InstalledAgent
+    from samuel.bridges.check import BridgeState
 
 COLUMNS = ("agent", "installed", "version", "checked with", "hooks", "last proof")
 NOTHING = "-"
@@ -32,9 +32,9 @@ def agents(here: CommandContext) -> int:
         samuel agents
         samuel agents --json
     """
+    from samuel.agents.check import installed_agents  # all adapters, which `--help` does without
     from samuel.agents.find_agent import find
-    from samuel.agents.installed import installed_agents  # all adapters, which `--help` does without
-    from samuel.bridges.state import bridge_state
+    from samuel.bridges.check import bridge_state
     from samuel.clients.table import AGENTS
     from samuel.config.project_file import load
 

@@ -36,7 +36,7 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
         samuel bridge add --user kimi --dry-run
     """
     from samuel.bridges import files  # the table of clients, which `--help` does without
-    from samuel.bridges.trust_steps import trust_step
+    from samuel.bridges.check import trust_step
     from samuel.cli.bridge.lost_handlers import lost_handlers
 
     clients = known_clients(agents)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.bridges.overlay import overlay_home
+from samuel.bridges.process_bridge import overlay_home
 from samuel.clients.entries.settings_file import read_settings
 from samuel.clients.qwen import entries as qwen
 from samuel.clients.table import LAYOUTS
