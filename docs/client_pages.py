@@ -9,11 +9,11 @@ from pathlib import Path
 from page import NOTE, table
 
 from samuel.clients.dialect.events import DENIABLE
-from samuel.clients.entries.entry_file import EntryFile
 from samuel.clients.entries.hook_command import DEADLINE as DEADLINE_SECONDS
 from samuel.clients.entries.hook_command import ON_PATH, TIMEOUT, hook_command
 from samuel.clients.entries.hook_trust import Level
 from samuel.clients.entries.json_hooks import JsonHooks
+from samuel.clients.entries.layout import EntryFile
 from samuel.clients.table import CLIENTS, LAYOUTS
 from samuel.events.names import SESSION
 

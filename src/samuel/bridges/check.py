@@ -26,6 +26,7 @@ from samuel.process.reason import NotRunnable
 
 TrustState = Literal["trusted", "untrusted", "unknown", "not needed"]
 
+LEVELS: tuple[Level, ...] = ("project", "user")
 ANSWER_TIMEOUT = 20.0
 LONGEST_ANSWER = 4 * 1024 * 1024
 
@@ -72,9 +73,6 @@ def conversing(context: BridgeContext, argv: Sequence[str], pass_names: Sequence
         yield ask
     finally:
         conversation.close()
-
-
-LEVELS: tuple[Level, ...] = ("project", "user")
 
 
 class BridgeCheck(NamedTuple):

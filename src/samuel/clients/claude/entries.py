@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest, for_every_tool
-from samuel.clients.entries.entry_file import EntryFile
-from samuel.clients.entries.hook_command import TIMEOUT
+from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest
 from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion
-from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, OffSwitch, grouped_entry, home_directory
+from samuel.clients.entries.json_hooks import JsonHooks, grouped_entry
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, OffSwitch, home_directory
 from samuel.clients.entries.settings_file import read_settings, table_in
 from samuel.files.json import write
 
@@ -43,7 +41,6 @@ LAYOUT = ClientLayout(
 
 def bridge(request: BridgeRequest) -> BridgePlan:
     """`--settings` takes hooks on the command line, where nothing can change them."""
-    hooks = {event: [for_every_tool(request.line(event), TIMEOUT)] for event in request.events}
     # The settings of a project could turn all hooks off; those of the command line stand above them.
-    settings = {"hooks": hooks, "disableAllHooks": False}
+    settings = {"hooks": request.hooks(grouped_entry), "disableAllHooks": False}
     return BridgePlan(("--settings", write(settings).decode()))

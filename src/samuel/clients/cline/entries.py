@@ -6,9 +6,8 @@ import os
 
 from samuel.clients.cline.dialect import CLIENT
 from samuel.clients.entries.bridge_plan import BridgeFile, BridgePlan, BridgeRequest, HomeOverlay
-from samuel.clients.entries.entry_file import EntryFile
 from samuel.clients.entries.hook_command import EmitCommand, hook_script
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, home_directory
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, home_directory
 from samuel.clients.entries.own_file import OwnFile
 
 HOME, HOOKS = "CLINE_DIR", "hooks"

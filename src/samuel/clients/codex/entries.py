@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from samuel.clients.codex.trust import is_trusted
 from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest
-from samuel.clients.entries.entry_file import EntryFile
 from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.hook_trust import TrustFacts
-from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, grouped_entry, home_directory
+from samuel.clients.entries.json_hooks import JsonHooks, grouped_entry
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, home_directory
 from samuel.clients.entries.toml_hooks import toml_string
 
 HOOKS = JsonHooks("codex", grouped_entry)

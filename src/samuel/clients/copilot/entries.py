@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from samuel.clients.entries.bridge_plan import BridgeFile, BridgePlan, BridgeRequest
-from samuel.clients.entries.entry_file import EntryFile
 from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion
 from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, home_directory
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, home_directory
 from samuel.clients.entries.settings_file import list_in, read_settings
 from samuel.files.json import write
 from samuel.version import __version__

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from samuel.clients.entries import json_edit
-from samuel.clients.entries.entry_file import BrokenFile
-from samuel.clients.entries.hook_command import EmitCommand, event_of, hook_command
+from samuel.clients.entries.hook_command import TIMEOUT, EmitCommand, event_of, hook_command
+from samuel.clients.entries.layout import BrokenFile
 from samuel.clients.table import CLIENTS
 from samuel.files.json_text import JsonNode, JsonSyntaxError, JsonText, parse
 
@@ -138,3 +138,13 @@ def _require(parsed: JsonText, node: JsonNode, kind: str, name: str) -> None:
     if node.kind != kind:
         line = parsed.text.count("\n", 0, node.start) + 1
         raise BrokenFile(f"{name} must be an {kind}", line, "the client does not read it as it is")
+
+
+def grouped_entry(event: str, command: str) -> dict[str, object]:
+    """An entry of a client of Claude's family that counts a timeout in seconds."""
+    return {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT}]}
+
+
+def grouped_entry_ms(event: str, command: str) -> dict[str, object]:
+    """The same where a timeout is in milliseconds."""
+    return {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT * 1000}]}

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from samuel.base.errors import SamuelError
-from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest, HomeOverlay, for_every_tool
-from samuel.clients.entries.entry_file import EntryFile
-from samuel.clients.entries.hook_command import TIMEOUT
+from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest, HomeOverlay
 from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion, folder_is_trusted
-from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, OffSwitch, grouped_entry_ms, home_directory
+from samuel.clients.entries.json_hooks import JsonHooks, grouped_entry_ms
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, OffSwitch, home_directory
 from samuel.clients.entries.settings_file import list_in, read_settings, table_in
 
 HOOKS = JsonHooks("gemini", grouped_entry_ms, comments=True)
@@ -68,12 +66,9 @@ def _refuse_switches(root: Path) -> None:
         )
 
 
-def _settings(request: BridgeRequest, own: Path) -> dict[str, Any]:
-    settings = read_settings(own)
+def _settings(request: BridgeRequest, file: Path) -> dict[str, Any]:
+    settings = read_settings(file)
     others = table_in(settings, "hooks")
-    hooks = {
-        event: [*list_in(others, event), for_every_tool(request.line(event), TIMEOUT * 1000)]
-        for event in request.events
-    }
+    hooks = {event: [*list_in(others, event), *own] for event, own in request.hooks(grouped_entry_ms).items()}
     switches = {**table_in(settings, "hooksConfig"), "enabled": True, "disabled": []}
     return {**settings, "hooks": {**others, **hooks}, "hooksConfig": switches}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from samuel.base.errors import SamuelError
 from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest, HomeOverlay
-from samuel.clients.entries.entry_file import EntryFile
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, home_directory
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, home_directory
 from samuel.clients.entries.toml_hooks import TomlHooks, hook_block
 from samuel.files.toml.values import toml_values
 

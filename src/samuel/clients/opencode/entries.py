@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from samuel.clients.entries.bridge_plan import BridgeFile, BridgePlan, BridgeRequest
-from samuel.clients.entries.entry_file import EntryFile
-from samuel.clients.entries.layout import ClientLayout, home_directory
+from samuel.clients.entries.layout import ClientLayout, EntryFile, home_directory
 from samuel.clients.entries.own_file import OwnFile
 from samuel.clients.entries.settings_file import list_in, settings_in
 from samuel.clients.opencode.dialect import CLIENT

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from samuel.clients.entries.bridge_plan import BridgeFile, BridgePlan, BridgeRequest, for_every_tool
-from samuel.clients.entries.entry_file import EntryFile
-from samuel.clients.entries.hook_command import TIMEOUT
+from samuel.clients.entries.bridge_plan import BridgeFile, BridgePlan, BridgeRequest
 from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion, folder_is_trusted
-from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, OffSwitch, grouped_entry_ms, home_directory
+from samuel.clients.entries.json_hooks import JsonHooks, grouped_entry_ms
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, OffSwitch, home_directory
 from samuel.clients.entries.settings_file import read_settings, table_in
 from samuel.files.json import write
 
@@ -45,8 +43,7 @@ def system_settings(host: Mapping[str, str]) -> dict[str, Any]:
 
 def bridge(request: BridgeRequest) -> BridgePlan:
     """Hooks from the file of system settings, which a variable names."""
-    hooks = {event: [for_every_tool(request.line(event), TIMEOUT * 1000)] for event in request.events}
     settings = {**system_settings(request.host), "disableAllHooks": False}
-    merged = {**table_in(settings, "hooks"), **hooks}
+    merged = {**table_in(settings, "hooks"), **request.hooks(grouped_entry_ms)}
     file = BridgeFile(request.directory / "qwen.json", write({**settings, "hooks": merged}))
     return BridgePlan(env={VARIABLE: str(file.path)}, files=(file,))
