@@ -10,7 +10,7 @@ import pytest
 
 from samuel.bridges import files
 from samuel.bridges.check import conversing, trust_step
-from samuel.clients.codex.trust import hook_states
+from samuel.clients.codex.entries import hook_states
 
 PROGRAM = """#!{python}
 import json, sys

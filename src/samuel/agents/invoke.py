@@ -15,7 +15,7 @@ from samuel.agents.watchdog import OnActivity, OverBudget, Watchdog
 from samuel.base.clock import SystemClock
 from samuel.clients.adapter.agent import HOOKS, PROMPT, PROMPT_FILE, TOOLS, USAGE_FILE, Agent
 from samuel.clients.adapter.ending import AgentEnding
-from samuel.clients.adapter.stream import AgentStream, AgentUsage, Now, ObservedCall
+from samuel.clients.adapter.stream import AgentUsage, Now, ObservedCall, PlainStream
 from samuel.clients.adapter.trouble import ExitFacts, ending_of
 from samuel.confine import sandbox as sandboxes
 from samuel.files.bounded_log import BoundedLog
@@ -253,7 +253,7 @@ def _with_usage_file(command: tuple[str, ...], state: Path, label: str) -> tuple
     return tuple(word.replace(USAGE_FILE, path) for word in command)
 
 
-def _read_usage_file(stream: AgentStream, state: Path, label: str) -> None:
+def _read_usage_file(stream: PlainStream, state: Path, label: str) -> None:
     """Give the stream what its program wrote, as one line."""
     if document := process_files.read_usage(state, label):
         stream.feed(b" ".join(document.splitlines()))

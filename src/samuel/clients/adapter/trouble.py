@@ -9,7 +9,7 @@ from samuel.base.printable import shorten
 from samuel.clients.adapter.counts import table
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.clients.adapter.reset_time import reset_time
-from samuel.clients.adapter.stream import AgentStream, records
+from samuel.clients.adapter.stream import PlainStream, records
 
 LONGEST_REASON = 300
 _LONGEST_TEXT = 4000  # of an error message; what follows is a stack trace or a whole page
@@ -113,7 +113,7 @@ class ExitFacts(NamedTuple):
     """Why a budget ended it."""
 
 
-def ending_of(stream: AgentStream, facts: ExitFacts) -> AgentEnding:
+def ending_of(stream: PlainStream, facts: ExitFacts) -> AgentEnding:
     """How the agent ended, by what it reported in a typed form and how its process ended.
 
     Trouble that it never got over explains a timeout: some clients retry a wrong key until they are ended.

@@ -101,13 +101,11 @@ class ClientLayout:
         return self.home(environment, Path(environment.get("HOME") or "/"))
 
 
-def home_directory(default: str, *variables: str, below: str = "") -> Callable[[Environment, Path], Path]:
-    """The directory `default` of the user's home, or what the first of these variables names."""
+def home_directory(default: str, variable: str = "", below: str = "") -> Callable[[Environment, Path], Path]:
+    """The directory `default` of the user's home, or what this variable names."""
 
     def home(environment: Environment, user_home: Path) -> Path:
-        for variable in variables:
-            if value := environment.get(variable):
-                return Path(value) / below
-        return user_home / default
+        value = environment.get(variable)
+        return Path(value) / below if value else user_home / default
 
     return home
