@@ -22,16 +22,15 @@ from samuel.clients.hook_formats.entry import (
     tool_match,
 )
 from samuel.clients.hook_formats.hook_format import (
-    BLOCKED,
-    HookFailed,
     HookFormat,
     HookOutput,
-    InvalidAnswer,
     Payload,
     Result,
+    blocks,
     common_input,
     denied,
     extra,
+    meaning,
     parsed_answer,
     text,
     tool_call,
@@ -106,10 +105,8 @@ def _response(payload: Payload) -> Any:
 def translate_output(client_event: str, payload: Payload, output: HookOutput) -> Result:
     """What the output of a hook means."""
     event = EVENTS[client_event]
-    if output.exit_code == BLOCKED:
+    if blocks(output):
         return _blocked(event, output.stderr.strip() or UNNAMED)
-    if output.exit_code != 0:
-        raise HookFailed
     printed = output.stdout.strip()
     if not printed.startswith("{"):
         # For these two events the format adds plain text to the agent's context.
@@ -127,9 +124,11 @@ def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
     if answer.get("continue") is False and event != STOP:  # at a stop it says: do stop
         result = _blocked(event, text(answer.get("stopReason")) or reason or UNNAMED)
     elif permission := specific.get("permissionDecision") if event == PRE else None:
-        result = verdict(_word(PERMISSIONS, permission), text(specific.get("permissionDecisionReason")))
+        result = verdict(
+            meaning(PERMISSIONS, permission, "decision"), text(specific.get("permissionDecisionReason"))
+        )
     elif decision := answer.get("decision"):
-        if _word(DECISIONS, decision) == "deny":
+        if meaning(DECISIONS, decision, "decision") == "deny":
             result = _blocked(event, reason or UNNAMED)
         elif event == PRE:
             result = verdict("allow", reason)
@@ -147,13 +146,6 @@ def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
 def _blocked(event: str, reason: str) -> Result:
     """A block: a denial where there is something to deny, a message that keeps the session going at its stop."""
     return {"follow_up_messages": [reason]} if event == STOP else denied(event, reason)
-
-
-def _word(words: Mapping[str, str], value: object) -> str:
-    """What a word of the format means. A word that it does not have may have been meant to deny."""
-    if not isinstance(value, str) or value not in words:
-        raise InvalidAnswer(f"its decision must be one of {', '.join(words)}")
-    return words[value]
 
 
 FORMAT = HookFormat(

@@ -23,16 +23,15 @@ from samuel.clients.hook_formats.entry import (
     tool_match,
 )
 from samuel.clients.hook_formats.hook_format import (
-    BLOCKED,
-    HookFailed,
     HookFormat,
     HookOutput,
-    InvalidAnswer,
     Payload,
     Result,
+    blocks,
     common_input,
     denied,
     extra,
+    meaning,
     parsed_answer,
     text,
     tool_call,
@@ -53,6 +52,7 @@ TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
     "task": ("Task",),
 }
 UNNAMED = "denied without a reason"
+PERMISSIONS = {"allow": "allow", "deny": "deny", "ask": "ask"}
 STATUS = {"postToolUse": ["success"], "postToolUseFailure": ["failure"], "afterFileEdit": ["success"]}
 TOOL_EVENTS = ("preToolUse", "postToolUse", "postToolUseFailure")
 NO_CONTENT = "Cursor gives it the content of the file, which the calls of other agents do not have"
@@ -126,10 +126,8 @@ def _as_text(value: Any) -> str:
 def translate_output(client_event: str, payload: Payload, output: HookOutput) -> Result:
     """What the output of a hook means."""
     event = EVENTS[client_event]
-    if output.exit_code == BLOCKED:
+    if blocks(output):
         return denied(event, output.stderr.strip() or output.stdout.strip() or UNNAMED)
-    if output.exit_code != 0:
-        raise HookFailed
     printed = output.stdout.strip()
     return _answer(event, payload, parsed_answer(printed)) if printed else {}
 
@@ -142,8 +140,7 @@ def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
     if answer.get("continue") is False:
         result = denied(event, for_user or for_agent or UNNAMED)
     elif permission is not None and event == PRE:
-        if permission not in ("allow", "deny", "ask"):
-            raise InvalidAnswer("its permission must be one of allow, deny, ask")
+        permission = meaning(PERMISSIONS, permission, "permission")
         result = verdict(permission, for_agent or for_user or (UNNAMED if permission == "deny" else ""))
     rewritten = answer.get("updated_input")
     if event == PRE and rewritten is not None and result.get("decision") != "deny":

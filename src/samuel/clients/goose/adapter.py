@@ -56,14 +56,8 @@ AGENT = Agent(
     env=(
         *PROVIDER_KEYS,
         *("GOOSE_PROVIDER", "GOOSE_MODEL", "GOOSE_MAX_TURNS", "GOOSE_DISABLE_KEYRING", "GOOSE_PATH_ROOT"),
-        *(
-            "OPENAI_HOST",
-            "OPENAI_BASE_PATH",
-            "ANTHROPIC_HOST",
-            "OLLAMA_HOST",
-            "DATABRICKS_HOST",
-            "DATABRICKS_TOKEN",
-        ),
+        *("OPENAI_HOST", "OPENAI_BASE_PATH", "ANTHROPIC_HOST", "OLLAMA_HOST"),
+        *("DATABRICKS_HOST", "DATABRICKS_TOKEN"),
     ),
     variables={"GOOSE_MODE": "auto"},  # a person's own setting may be to ask
     homes=(

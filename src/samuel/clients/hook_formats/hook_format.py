@@ -99,6 +99,20 @@ def native_tool_name(hook_format: HookFormat, ability_id: str) -> str:
     return hook_format.mcp_name.format(server=server, tool=tool) if ability_id.startswith("mcp:") else ability_id
 
 
+def blocks(output: HookOutput) -> bool:
+    """Whether a hook blocks by its exit code; HookFailed if that is a fault of the hook."""
+    if output.exit_code not in (0, BLOCKED):
+        raise HookFailed
+    return output.exit_code == BLOCKED
+
+
+def meaning(words: Mapping[str, str], word: object, what: str) -> str:
+    """What a word of a format means. A word that it does not have may have been meant to deny: InvalidAnswer."""
+    if not isinstance(word, str) or word not in words:
+        raise InvalidAnswer(f"its {what} must be one of {', '.join(words)}")
+    return words[word]
+
+
 def parsed_answer(printed: str) -> Mapping[str, Any]:
     """The JSON object that a hook printed; InvalidAnswer if it is none."""
     try:
