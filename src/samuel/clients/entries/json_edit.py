@@ -77,15 +77,14 @@ def rendered(value: object, style: JsonStyle, margin: str | None) -> str:
 
     On one line there is space inside the brackets: see the top of this file.
     """
-    if isinstance(value, dict):
-        inner = margin if margin is None else margin + style.indent
-        parts = [
-            f"{json.dumps(key, ensure_ascii=False)}: {rendered(item, style, inner)}" for key, item in value.items()
-        ]
-        return _bracketed("{", parts, "}", style, margin)
-    if isinstance(value, list):
-        inner = margin if margin is None else margin + style.indent
-        return _bracketed("[", [rendered(item, style, inner) for item in value], "]", style, margin)
+    if margin is not None:
+        text = json.dumps(value, ensure_ascii=False, indent=style.indent)
+        return text.replace("\n", style.newline + margin)  # there is no other line break: strings have `\n`
+    if value and isinstance(value, dict):
+        pairs = ((json.dumps(key, ensure_ascii=False), rendered(item, style, None)) for key, item in value.items())
+        return f"{{ {', '.join(f'{key}: {item}' for key, item in pairs)} }}"
+    if value and isinstance(value, list):
+        return f"[ {', '.join(rendered(item, style, None) for item in value)} ]"
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -94,15 +93,6 @@ def _existing(node: JsonNode, path: Path) -> JsonNode:
     existing = node.at(path)
     assert existing is not None
     return existing
-
-
-def _bracketed(opening: str, parts: Sequence[str], closing: str, style: JsonStyle, margin: str | None) -> str:
-    if not parts:
-        return opening + closing
-    if margin is None:
-        return f"{opening} {', '.join(parts)} {closing}"
-    line = style.newline + margin
-    return opening + ",".join(f"{line}{style.indent}{part}" for part in parts) + line + closing
 
 
 def _index(node: JsonNode, step: str | int) -> int:
