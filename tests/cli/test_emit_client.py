@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from tests.clients.client_reading import Reading, capture, captured, client_events, read
 
-from samuel.clients.dialect.client import DENIABLE, PRE, PROMPT, ClientAnswer
+from samuel.clients.dialect.events import DENIABLE, PRE, PROMPT
+from samuel.clients.dialect.protocol import ClientAnswer
 from samuel.clients.table import CLIENTS
 
 REAL = (sys.executable, "-m", "samuel")

@@ -14,7 +14,7 @@ from samuel.trust.repository import index_name
 # What follows is imported where it is used: an event with known hooks does not need the sources.
 if TYPE_CHECKING:
     from samuel.app.project import App
-    from samuel.clients.hook_formats.imported_file import ImportedFile
+    from samuel.clients.hook_formats.entry import ImportedFile
     from samuel.runtimes.table import Runtimes
     from samuel.sources.discover import DiscoveryContext
     from samuel.sources.environment import Environment

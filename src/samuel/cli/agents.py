@@ -3,11 +3,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from samuel.agents.check import version_number
+from samuel.agents.check import InstalledAgent, installed_agents, version_number
 from samuel.agents.find_agent import find
-from samuel.agents.installed import InstalledAgent, installed_agents
 from samuel.base import paths
-from samuel.bridges.state import BridgeState, bridge_state
+from samuel.bridges.check import BridgeState, bridge_state
 from samuel.cli.bridge import bridge_context
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable, fields_of

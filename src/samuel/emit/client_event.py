@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.base.paths import Project
-from samuel.clients.dialect.client import DENIABLE, POST, PRE, STOP, ClientAnswer, ClientReply, PayloadError
+from samuel.clients.dialect.events import DENIABLE, POST, PRE, STOP
+from samuel.clients.dialect.protocol import ClientAnswer, ClientReply, PayloadError
 from samuel.clients.dialect.tools import native_result
 from samuel.clients.hook_formats.yaml_context import event_from_context
 from samuel.clients.table import client as client_named

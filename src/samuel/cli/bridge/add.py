@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from samuel.bridges import files
-from samuel.bridges.trust_steps import trust_step
+from samuel.bridges.check import trust_step
 from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change, refuse_inside_a_run
 from samuel.cli.command_context import CommandContext, command
 from samuel.clients.dialect.limits import LOST

@@ -8,8 +8,8 @@ from samuel.app.tool_names import tool_name_warnings
 from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.clients.dialect.client import Client
-from samuel.clients.dialect.limits import LOST
-from samuel.clients.dialect.support import Support, support
+from samuel.clients.dialect.limits import LOST, Limit
+from samuel.clients.dialect.support import support
 from samuel.clients.table import AGENTS, CLIENTS
 from samuel.clients.table import client as client_named
 from samuel.events import EVENTS
@@ -55,7 +55,7 @@ def _client(app: App, agent: str) -> Client | None:
 def _rows(app: App, agent: str, client: Client | None) -> list[dict[str, str]]:
     """Event by event, in the order they run."""
     rows = []
-    no_hooks = Support(LOST, f"Samuel knows no hooks of `{agent}`")
+    no_hooks = Limit(LOST, f"Samuel knows no hooks of `{agent}`")
     for event in (kind.name for kind in EVENTS if kind.family == "session"):
         for step in app.chains[event].steps:
             verdict, why = support(client, step.handler, event) if client else no_hooks

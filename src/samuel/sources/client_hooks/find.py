@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
-from samuel.clients.hook_formats.imported_file import ImportedFile
+from samuel.clients.hook_formats.entry import ImportedFile
 from samuel.hooks.handler import Handler, HandlerStatus, Origin
 from samuel.sources.client_hooks.imported_files import project_files
 from samuel.sources.client_hooks.last_trusted import LastTrusted

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from samuel.base.errors import Problem
 from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
-from samuel.clients.hook_formats.entry import Entry, EntryProblem
-from samuel.clients.hook_formats.imported_file import ImportedFile
+from samuel.clients.hook_formats.entry import Entry, EntryProblem, ImportedFile
 from samuel.clients.table import HOOK_ENTRIES
 from samuel.trust import digests
 

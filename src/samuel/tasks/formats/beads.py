@@ -20,7 +20,6 @@ from samuel.tasks.formats.base import (
     line_numbers,
     valid_tasks,
 )
-from samuel.tasks.formats.json_places import members, place_of
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.task import PRIORITIES, Task, TaskStatus
@@ -84,7 +83,7 @@ class Beads:
         id = imported.tasks[index].id
         issues = (issue for issue in _issues(source) if isinstance(issue.values, dict))
         issue = next((issue for issue in issues if str(issue.values.get("id", "")).strip() == id), None)
-        place = place_of(source.exact_text, ("status",), issue.start) if issue else None
+        place = source.json_at(issue.start).at(("status",)) if issue else None
         if place is None or source.path is None:
             return None
         return Mark(source.path, place.start, place.end, '"closed"')
@@ -94,10 +93,8 @@ def _issues(source: TaskSource, limit: int | None = None) -> Iterator[_Issue]:
     """The objects of the source: one a line, or the elements of a list."""
     text, start = source.exact_text, source.line_starts[0]
     if text[start:].lstrip()[:1] == "[":
-        values = source.json
-        places = members(text, start) if isinstance(values, list) else ()
-        for place, value in zip(places, values, strict=False):
-            yield _Issue(value, place.start, source.line_of(place.start))
+        for element, value in zip(source.json_root.members, source.json, strict=True):
+            yield _Issue(value, element.start, source.line_of(element.start))
         return
     ends = [*source.line_starts[1:], len(text)]
     lines = enumerate(zip(source.line_starts, ends, strict=True), start=1)

@@ -9,7 +9,6 @@ from typing import Any
 from samuel.base.errors import Problem
 from samuel.tasks.annotations import heading_priority
 from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition, valid_tasks
-from samuel.tasks.formats.json_places import members
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.task import Task, TaskStatus
@@ -43,10 +42,8 @@ class GitHubIssues:
     def read(self, source: TaskSource, tag: str = "") -> ImportedTasks:
         values = source.json
         issues = values if isinstance(values, list) else [values]
-        text, start = source.exact_text, source.line_starts[0]
-        lines = (
-            [source.line_of(place.start) for place in members(text, start)] if isinstance(values, list) else [1]
-        )
+        is_list = isinstance(values, list)
+        lines = [source.line_of(element.start) for element in source.json_root.members] if is_list else [1]
         problems: list[Problem] = []
         records = [
             JsonRecord(issue, source.name, line, "issue", problems)

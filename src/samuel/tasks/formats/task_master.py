@@ -18,7 +18,6 @@ from samuel.tasks.formats.base import (
     Recognition,
     valid_tasks,
 )
-from samuel.tasks.formats.json_places import members, place_of
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.task import PRIORITIES, Task, TaskStatus
@@ -91,7 +90,7 @@ class TaskMaster:
     def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
         problems: list[Problem] = []
         items = list(_items(source, _tags(source.json), imported.tag, problems))
-        place = place_of(source.exact_text, (*items[index].path, "status"), source.line_starts[0])
+        place = source.json_root.at((*items[index].path, "status"))
         if place is None or source.path is None:
             return None
         now = json.loads(source.exact_text[place.start : place.end])
@@ -131,17 +130,17 @@ def _chosen(source: TaskSource, tags: Mapping[str, Sequence[Any]], tag: str) -> 
 def _items(
     source: TaskSource, tags: Mapping[str, Sequence[Any]], tag: str, problems: list[Problem]
 ) -> Iterator[_Item]:
-    text, path = source.exact_text, (tag, TASKS) if tag else (TASKS,)
-    start = place_of(text, path, source.line_starts[0])
-    for index, place in enumerate(members(text, start.start) if start else ()):
+    path = (tag, TASKS) if tag else (TASKS,)
+    places = source.json_root.at(path)
+    for index, element in enumerate(places.members if places else ()):
         values = tags[tag][index]
-        record = JsonRecord(values, source.name, source.line_of(place.start), "task", problems)
+        record = JsonRecord(values, source.name, source.line_of(element.start), "task", problems)
         id = record.text("id", needed=True).strip()
         yield _Item(id, "", record, (*path, index))
         subtasks = record.items("subtasks")
-        below = place_of(text, ("subtasks",), place.start) if subtasks else None
+        below = element.node.at(("subtasks",)) if subtasks else None
         ids = set[str]()
-        for number, child in enumerate(members(text, below.start) if below else ()):
+        for number, child in enumerate(below.members if below else ()):
             line = source.line_of(child.start)
             part = JsonRecord(subtasks[number], source.name, line, "subtask", problems)
             own = part.text("id", needed=True).strip().removeprefix(f"{id}.")

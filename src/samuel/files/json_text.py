@@ -1,15 +1,15 @@
 """Reads JSON with comments and trailing commas into nodes that know their place in the text.
 
-The standard parser gives values only. To change a file and leave every other byte as it is, one has to know where
-each value stands.
+The standard parser gives values only. To name the line of a value, or to change a file and leave every other byte
+as it is, one has to know where each value stands.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 DEEPEST = 100
 
@@ -36,11 +36,29 @@ class JsonNode:
     end: int
     value: object
     """The value as Python has it."""
-    kind: Literal["object", "array", "scalar"] = "scalar"
     members: tuple[JsonMember, ...] = ()
 
+    @property
+    def kind(self) -> str:
+        return "object" if isinstance(self.value, dict) else "array" if isinstance(self.value, list) else "scalar"
+
     def member(self, key: str) -> JsonMember | None:
-        return next((member for member in self.members if member.key == key), None)
+        """The member with this key; of a key that is there twice, every parser takes the last."""
+        return next((member for member in reversed(self.members) if member.key == key), None)
+
+    def at(self, path: Sequence[str | int]) -> JsonNode | None:
+        """The value at a path of keys and indexes; None if there is none."""
+        node: JsonNode | None = self
+        for step in path:
+            if node is None:
+                return None
+            if isinstance(step, int):
+                is_there = node.kind == "array" and step < len(node.members)
+                node = node.members[step].node if is_there else None
+            else:
+                member = node.member(step)
+                node = member.node if member else None
+        return node
 
 
 @dataclass(frozen=True)
@@ -69,21 +87,25 @@ class JsonText:
 
 
 def parse(text: str) -> JsonText:
-    """The nodes of the text; JsonSyntaxError with the line if it is not JSON."""
-    scanner = _Scanner(text)
-    start = scanner.skip(0)
-    if start == len(text):
-        raise JsonSyntaxError("the file is empty", 1)
-    root = scanner.node(start, 1)
+    """The nodes of the text; JsonSyntaxError with the line if it is not JSON, or if a key is there twice."""
+    scanner = _Scanner(text, repeated_keys=False)
+    root = scanner.node(scanner.skip(0), 1)
     end = scanner.skip(root.end)
     if end != len(text):
         raise scanner.error("there is more text after the end", end)
     return JsonText(text, root, scanner.first_line(scanner.comments), scanner.first_line(scanner.commas))
 
 
+def value_at(text: str, start: int) -> JsonNode:
+    """The value that begins at `start`, whatever follows it; JsonSyntaxError if there is none."""
+    scanner = _Scanner(text, repeated_keys=True)
+    return scanner.node(scanner.skip(start), 1)
+
+
 class _Scanner:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, repeated_keys: bool) -> None:
         self.text = text
+        self.repeated_keys = repeated_keys
         self.comments: list[int] = []
         self.commas: list[int] = []
 
@@ -112,10 +134,10 @@ class _Scanner:
         if depth > DEEPEST:
             raise self.error(f"nests deeper than {DEEPEST} levels", position)
         first = self.text[position : position + 1]
-        if first == "{":
-            return self.object(position, depth)
-        if first == "[":
-            return self.array(position, depth)
+        if not first and depth == 1:
+            raise self.error("the file is empty", 0)
+        if first in ("{", "["):
+            return self.container(position, "}" if first == "{" else "]", depth)
         end = _end(_STRING if first == '"' else _SCALAR, self.text, position)
         return JsonNode(position, end, self.value(position, end))
 
@@ -127,37 +149,32 @@ class _Scanner:
         except (ValueError, RecursionError):  # an escape that JSON does not have, a number of thousands of digits
             raise self.error("this value cannot be read", start) from None
 
-    def object(self, start: int, depth: int) -> JsonNode:
+    def container(self, start: int, closing: str, depth: int) -> JsonNode:
         members: list[JsonMember] = []
         values: dict[str, object] = {}
         position = self.skip(start + 1)
-        while self.text[position : position + 1] != "}":
-            key_end = _end(_STRING, self.text, position)
-            if key_end == position:
-                raise self.error(f"expected a key in double quotes, not {self.character(position)}", position)
-            key = str(self.value(position, key_end))
-            if key in values:
+        while self.text[position : position + 1] != closing:
+            key, value_start = self.key(position) if closing == "}" else (None, position)
+            if key in values and not self.repeated_keys:
                 raise self.error(f"the key `{key}` is there twice", position)
-            colon = self.skip(key_end)
-            if self.text[colon : colon + 1] != ":":
-                raise self.error(f"expected `:`, not {self.character(colon)}", colon)
-            node = self.node(self.skip(colon + 1), depth + 1)
-            values[key] = node.value
-            comma, after = self.comma(node.end, "}")
+            node = self.node(value_start, depth + 1)
+            if key is not None:
+                values[key] = node.value
+            comma, after = self.comma(node.end, closing)
             members.append(JsonMember(position, node, key, comma))
             position = after
-        return JsonNode(start, position + 1, values, "object", tuple(members))
+        value = values if closing == "}" else [member.node.value for member in members]
+        return JsonNode(start, position + 1, value, tuple(members))
 
-    def array(self, start: int, depth: int) -> JsonNode:
-        members: list[JsonMember] = []
-        position = self.skip(start + 1)
-        while self.text[position : position + 1] != "]":
-            node = self.node(position, depth + 1)
-            comma, after = self.comma(node.end, "]")
-            members.append(JsonMember(position, node, None, comma))
-            position = after
-        values = [member.node.value for member in members]
-        return JsonNode(start, position + 1, values, "array", tuple(members))
+    def key(self, position: int) -> tuple[str, int]:
+        """The key of a member, and where its value is."""
+        end = _end(_STRING, self.text, position)
+        if end == position:
+            raise self.error(f"expected a key in double quotes, not {self.character(position)}", position)
+        colon = self.skip(end)
+        if self.text[colon : colon + 1] != ":":
+            raise self.error(f"expected `:`, not {self.character(colon)}", colon)
+        return str(self.value(position, end)), self.skip(colon + 1)
 
     def comma(self, end: int, closing: str) -> tuple[int | None, int]:
         """Where the comma after a member is, and where the next member or the closing bracket is."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from samuel.clients.entries.hook_command import EmitCommand, hook_command, hook_script
+from samuel.clients.entries.hook_command import EmitCommand, hook_command
 
 
 class BridgeFile(NamedTuple):
@@ -64,11 +64,6 @@ class BridgeRequest:
         """The command line of the hook for one of the client's events."""
         return hook_command(self.command, self.client, event)
 
-    def script(self, event: str) -> str:
-        """The same for a client whose hooks are shell scripts."""
-        return hook_script(self.command, self.client, event)
-
-
-def for_every_tool(command: str, timeout: int) -> dict[str, object]:
-    """An entry of a client of Claude's family: this command for the calls of all tools."""
-    return {"matcher": "*", "hooks": [{"type": "command", "command": command, "timeout": timeout}]}
+    def hooks(self, entry: Callable[[str, str], dict[str, object]]) -> dict[str, list[object]]:
+        """An entry for the calls of all tools, by event, for a client of Claude's family."""
+        return {event: [{"matcher": "*", **entry(event, self.line(event))}] for event in self.events}
