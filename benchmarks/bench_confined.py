@@ -17,8 +17,7 @@ from samuel.base.clock import SystemClock
 from samuel.confine.walls import walls
 from samuel.events import ContextExtra
 from samuel.hooks.capability import Capabilities
-from samuel.hooks.handler import Handler, Origin
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Package
 from samuel.process.environment import clean
 from samuel.runtimes.base import Runtime
 from samuel.runtimes.exec import ExecRuntime

@@ -13,8 +13,7 @@ from wasmtime import Engine, Func, Linker, Memory, Module, Store
 
 from samuel.events import ContextExtra, QualityCheck
 from samuel.events.event import Plugin
-from samuel.hooks.handler import Handler, Origin
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Package
 from samuel.runtimes.wasm import WasmRuntime
 
 EXAMPLES = Path(__file__).parents[1] / "examples/plugins"

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.files.toml.keys import KeyPath, dotted
-from samuel.files.toml.lines import DEEPEST, TomlLines, too_deep
+from samuel.files.toml.lines import DEEPEST, KeyPath, TomlLines, dotted, too_deep
 
 TEXT = """\
 # a comment with "quotes' and = and [

@@ -20,8 +20,7 @@ from samuel.base.clock import SystemClock
 from samuel.confine.containers import engine, leftovers
 from samuel.events import AfterIteration, Plugin, QualityCheck
 from samuel.hooks.capability import Capabilities
-from samuel.hooks.handler import Handler, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Outcome, Package
 from samuel.runtimes.oci import OciRuntime
 
 from .contract import LIMIT, RuntimeContract, event

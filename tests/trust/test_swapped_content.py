@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.length import at_length
 
-from samuel.dispatch.permit_check import CHANGED
 from samuel.hooks.handler import Outcome
 from samuel.testing import SamuelProject
+from samuel.trust.permit import CHANGED
 
 DENIES, ALLOWS = '{"decision": "deny", "reason": "the trusted guard says no"}', "{}"
 PYTHON = "import samuel\n\n@samuel.hook('PreAbilityCall', role='guard')\ndef guard(event):\n    return {}\n"

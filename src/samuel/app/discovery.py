@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from samuel.clients.hook_formats.imported_file import ImportedFile
     from samuel.runtimes.table import Runtimes
     from samuel.sources.discover import DiscoveryContext
-    from samuel.sources.environment import Environment
     from samuel.sources.yaml_cache import YamlHookCache
+    from samuel.sources.yaml_hook import Environment
 
 
 class HandlerDiscovery:
@@ -81,7 +81,7 @@ class HandlerDiscovery:
     @cached_property
     def environment_here(self) -> Environment:
         """Where this is, and what here has a name for it."""
-        from samuel.sources.environment import Environment
+        from samuel.sources.yaml_hook import Environment
 
         root = self._app.paths.root
 
@@ -99,8 +99,7 @@ class HandlerDiscovery:
 
     def context(self) -> DiscoveryContext:
         """What discovery looks at, for this project and this user."""
-        from samuel.sources.client_hooks.find import ClientHooks
-        from samuel.sources.client_hooks.last_trusted import LastTrusted
+        from samuel.sources.client_hooks.find import ClientHooks, LastTrusted
         from samuel.sources.declarations import DeclarationCache
         from samuel.sources.discover import DiscoveryContext
         from samuel.sources.yaml_hooks import YamlHooks

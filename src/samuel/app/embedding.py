@@ -13,10 +13,8 @@ from samuel.config.duration import parse_duration
 from samuel.config.model import RESERVED_NAMES
 from samuel.events import Event, EventType, event_type
 from samuel.events.explain import explained
-from samuel.hooks.background import background_refusal
 from samuel.hooks.decorator import Declaration, declarations
-from samuel.hooks.handler import Handler, Origin, Role
-from samuel.hooks.mode import HandlerMode, declared_mode
+from samuel.hooks.handler import Handler, HandlerMode, Origin, Role, background_refusal, declared_mode
 
 
 def payload(name: str, fields: Mapping[str, Any]) -> Event:

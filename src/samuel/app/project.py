@@ -28,7 +28,6 @@ from samuel.config import load_personal
 from samuel.dispatch.background import Background, HandlerHost
 from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
 from samuel.dispatch.handler_state import HandlerState
-from samuel.dispatch.permit_check import PermitCheck
 from samuel.dispatch.record import AskUser, Fired, Sink
 from samuel.events import Event, LoopEvent, PostAbilityCall, PreAbilityCall
 from samuel.events.catalogue import BY_PAYLOAD
@@ -39,9 +38,9 @@ from samuel.journal.hooks_log import HooksLog
 from samuel.process.environment import clean
 from samuel.process.live import enclosing
 from samuel.runtimes.table import Runtimes, Setting
-from samuel.trust.enclosing import trusted_around
-from samuel.trust.of_project import trust_of_project
-from samuel.trust.permit import Permit
+from samuel.trust.permit import Permit, PermitCheck
+from samuel.trust.repository import trusted_around
+from samuel.trust.store import trust_of_project
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import Event
 from samuel.events.catalogue import EVENTS
-from samuel.journal.replay.comparison import EventComparison, compare
-from samuel.journal.replay.payload import NotReplayable, replayed_chain, replayed_event
-from samuel.journal.replay.recorded import JournalledEvent
+from samuel.journal.replay import (
+    EventComparison,
+    JournalledEvent,
+    NotReplayable,
+    compare,
+    replayed_chain,
+    replayed_event,
+)
 
 if TYPE_CHECKING:
     from samuel.app.project import App

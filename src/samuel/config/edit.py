@@ -18,7 +18,7 @@ from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.config.source import TomlSource, read_source
 from samuel.events.names import canonical
 from samuel.files import atomic
-from samuel.files.toml.keys import dotted, quoted, toml_key
+from samuel.files.toml.lines import dotted, quoted, toml_key
 
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
 

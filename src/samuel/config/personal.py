@@ -11,10 +11,20 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.config.absent import is_absent
 from samuel.config.model import Config
 
 PROJECT_ONLY = ("hooks", "methodology")
+
+
+def is_absent(file: Path) -> bool:
+    """Whether there is no such file. One that cannot be looked at is there: its reader says what is wrong."""
+    try:
+        os.lstat(file)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 class Personal(msgspec.Struct, frozen=True):

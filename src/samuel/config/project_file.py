@@ -25,8 +25,7 @@ from samuel.config.model import (
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.config.source import read_source
 from samuel.events.names import ALL, canonical
-from samuel.files.toml.keys import dotted
-from samuel.files.toml.lines import TomlLines
+from samuel.files.toml.lines import TomlLines, dotted
 
 
 def load(file: Path) -> Config:

@@ -14,7 +14,7 @@ from samuel.base.errors import ConfigError, Problem
 from samuel.base.nearest import SpellingHints
 from samuel.base.printable import shorten
 from samuel.config.kinds import type_name
-from samuel.files.toml.keys import KeyPath, dotted
+from samuel.files.toml.lines import KeyPath, dotted
 
 MAX_UNKNOWN_LISTED = 100
 """How many unknown keys of a table are reported one by one."""

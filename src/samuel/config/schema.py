@@ -17,7 +17,7 @@ from samuel.config.duration import format_duration
 from samuel.config.project_file import read_config
 from samuel.config.reader import ConfigTable, DefaultT, ProblemReport, Value, table_values
 from samuel.events import names
-from samuel.files.toml.keys import KeyPath
+from samuel.files.toml.lines import KeyPath
 
 Schema = dict[str, Any]
 Kind = Callable[[object], object]

@@ -21,7 +21,7 @@ from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, warnings_
 from samuel.emit.in_run import bridge_field, check_project, is_fired_by_run
 from samuel.events import event_type
 from samuel.files.explained import explained
-from samuel.files.parsed_json import parse_json, within_limit
+from samuel.files.json import parse_json, within_limit
 from samuel.process.emit_client import DeadlinePassed
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from samuel.emit.fnv import fnv1a
 from samuel.files import file_cache
 from samuel.files.survey import ITSELF, TooManyFiles, is_as_before, signature_if_exists
-from samuel.trust.enclosing import trusted_around
-from samuel.trust.repository_identity import repository_identity
+from samuel.trust.repository import repository_identity, trusted_around
 from samuel.version import __version__
 
 # What follows is imported where it is used: a call that the cache answers needs none of it.

@@ -18,16 +18,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
 from samuel.files.survey import Signature, signature, signature_if_exists
 from samuel.git import hardening
 from samuel.git import settings as git_settings
+from samuel.git.hardening import git_program, path_outside
 from samuel.git.location import RepositoryLocation, configuration_files, shared_directory
 from samuel.git.output import GitCommit, GitStatus, GitStatusEntry, parse_log, parse_status
-from samuel.git.program import git_program, path_outside
 from samuel.git.settings import GitSetting
 from samuel.process import spawn
 from samuel.process.spawn import Finished
@@ -60,6 +60,17 @@ class WorkTreeState(NamedTuple):
     """Every path that git reports as changed or untracked, with what tells whether it changes again."""
 
 
+class GitOptions(TypedDict, total=False):
+    """What few calls of git need."""
+
+    stdin: bytes
+    env: Mapping[str, str]
+    """All variables, in place of those with which git reads."""
+    cwd: str
+    own: Path
+    """A git directory of Samuel's: its index and settings count, with the repository's objects."""
+
+
 class Git:
     """One repository, seen from `root`, which may be a directory inside its work tree."""
 
@@ -69,7 +80,7 @@ class Git:
         passed = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
         self._program = git_program(passed, root)
         self.owner_environment = {**passed, "PATH": path_outside(passed, root)}
-        self._env = {**self.owner_environment, **hardening.ENVIRONMENT}
+        self.reading_environment = {**self.owner_environment, **hardening.ENVIRONMENT}
         self._location: RepositoryLocation | None = None
         self._filters: tuple[dict[str, Signature], list[str]] | None = None
         self._holding = False
@@ -78,10 +89,17 @@ class Git:
     @cached_property
     def available(self) -> bool:
         try:
-            version = re.search(rb"(\d+)\.(\d+)", self.call(["version"]))
+            return self.version() >= OLDEST
         except GitFailed:
             return False
-        return version is not None and (int(version[1]), int(version[2])) >= OLDEST
+
+    def version(self) -> tuple[int, int]:
+        """The version of git. Raises GitFailed."""
+        output = self.call(["version"])
+        if match := re.search(rb"(\d+)\.(\d+)", output):
+            return int(match[1]), int(match[2])
+        printed = output.decode(errors="replace").strip()
+        raise GitFailed(f"`git version` printed `{printed}`", "install git 2.38 or newer")
 
     @property
     def is_repository(self) -> bool:
@@ -130,7 +148,7 @@ class Git:
     @property
     def home(self) -> str:
         """What `~` means in a configuration."""
-        return self._env.get("HOME") or "/"
+        return self.reading_environment.get("HOME") or "/"
 
     def head(self) -> str:
         """The commit that is checked out; "" before the first one."""
@@ -257,7 +275,8 @@ class Git:
 
     def _find_filters(self, directory: Path) -> tuple[dict[str, Signature], list[str]]:
         """The drivers' names, and the files they stand in: while these stay the same, so do the names."""
-        signatures = {str(file): signature_if_exists(file) for file in configuration_files(directory, self._env)}
+        files = configuration_files(directory, self.reading_environment)
+        signatures = {str(file): signature_if_exists(file) for file in files}
         settings = self.settings()
         if any(setting.key.startswith(("include.", "includeif.")) for setting in settings):
             # What is included may appear, or come to apply, with none of these files touched: look each time.
@@ -271,17 +290,10 @@ class Git:
         args: list[str],
         off: Mapping[str, str] = hardening.SETTINGS,
         timeout: float = TIMEOUT,
-        *,
-        stdin: bytes = b"",
-        env: Mapping[str, str] | None = None,
-        cwd: str = "",
-        own: Path | None = None,
+        **options: Unpack[GitOptions],
     ) -> bytes:
-        """What git printed. Raises GitFailed for any exit code but 0.
-
-        `own` is a git directory of Samuel's: its index and settings count, with the repository's objects.
-        """
-        done = self.finished(args, off, timeout, stdin=stdin, env=env, cwd=cwd, own=own)
+        """What git printed. Raises GitFailed for any exit code but 0. `off` are the settings that it gets."""
+        done = self.finished(args, off, timeout, **options)
         if done.ended == "exited" and done.returncode == 0:
             return done.stdout
         stderr = re.sub("^fatal: ", "", done.stderr.decode(errors="replace").strip(), flags=re.MULTILINE)
@@ -292,20 +304,10 @@ class Git:
         raise GitFailed(f"{where} failed: {problem}", "run the same command by hand to see more")
 
     def finished(
-        self,
-        args: list[str],
-        off: Mapping[str, str] = hardening.SETTINGS,
-        timeout: float = TIMEOUT,
-        *,
-        stdin: bytes = b"",
-        env: Mapping[str, str] | None = None,
-        cwd: str = "",
-        own: Path | None = None,
+        self, args: list[str], off: Mapping[str, str], timeout: float, **options: Unpack[GitOptions]
     ) -> Finished:
         """How git ended. Every git in a project is started here: by its path, in the repository found first."""
-        variables = {**(self._env if env is None else env), "GIT_CONFIG_COUNT": str(len(off))}
-        for number, (key, value) in enumerate(off.items()):
-            variables[f"GIT_CONFIG_KEY_{number}"], variables[f"GIT_CONFIG_VALUE_{number}"] = key, value
+        variables = {**options.get("env", self.reading_environment), **hardening.configured(off)}
         if self._location is not None:
             directory, shared, top, _ = self._location
             if shared_directory(directory) != shared:  # for refs, git believes this file more than the variable
@@ -314,17 +316,17 @@ class Git:
                     "look at that file: nothing but `git worktree add` should write it",
                 )
             variables |= {"GIT_DIR": str(directory), "GIT_COMMON_DIR": str(shared), "GIT_WORK_TREE": str(top)}
-            if own is not None:
+            if own := options.get("own"):
                 variables |= {"GIT_DIR": str(own), "GIT_COMMON_DIR": str(own), "HOME": str(own)}
                 variables |= {"XDG_CONFIG_HOME": str(own), "GIT_CONFIG_NOSYSTEM": "1"}
                 variables |= {"GIT_OBJECT_DIRECTORY": str(shared / "objects"), "GIT_NO_REPLACE_OBJECTS": "1"}
         if not self._program:
-            raise GitFailed("`git` was not found on PATH outside of the project", "install it, or put it on PATH")
+            raise GitFailed(hardening.NOT_FOUND, "install it, or put it on PATH")
         return spawn.run(
             [self._program, "--no-pager", *args],
-            cwd=cwd or str(self._root),
+            cwd=options.get("cwd") or str(self._root),
             env=variables,
-            stdin=stdin,
+            stdin=options.get("stdin", b""),
             timeout=timeout,
             output_limit=OUTPUT_LIMIT,
         )

@@ -21,8 +21,8 @@ from samuel.files import atomic
 from samuel.git import hardening
 from samuel.git import settings as git_settings
 from samuel.git.git import Git
+from samuel.git.output import GITLINK, TreeEntry
 from samuel.git.settings import GitSetting
-from samuel.git.tree_output import GITLINK, TreeEntry
 from samuel.git.work_file import WorkFiles
 from samuel.process.spawn import Finished
 
@@ -59,7 +59,7 @@ class OwnIndex:
 
     def _environment(self, index: Path | None) -> tuple[dict[str, str], dict[str, str]]:
         self._git.location()
-        env = {**self._git.owner_environment, **hardening.ENVIRONMENT, "GIT_LITERAL_PATHSPECS": "1"}
+        env = {**self._git.reading_environment, "GIT_LITERAL_PATHSPECS": "1"}
         env["GIT_INDEX_FILE"] = str(index or self.index)
         return env, {**hardening.SETTINGS, **self._settings}
 

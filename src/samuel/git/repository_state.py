@@ -27,13 +27,11 @@ from samuel.files import atomic
 from samuel.files.survey import Signature, TooManyFiles, signature_if_exists, survey
 from samuel.git import worktrees
 from samuel.git.git import HEADS, Git, GitFailed
-from samuel.git.hook_state import hook_names, is_hook, put_back_hooks
-from samuel.git.index_state import index_tree
+from samuel.git.hook_state import hook_names, is_hook, put_back_hooks, put_back_settings, setting_changes
+from samuel.git.index_state import INDEX, SPLIT, IndexChanges, SavedIndex, index_tree, named_paths
 from samuel.git.kept_refs import KeptRefs, agent_ref, before_ref
 from samuel.git.ref_state import HeadState, RefState, named_ref, read_head, read_refs
 from samuel.git.saved_files import SHARED, SavedFiles
-from samuel.git.saved_index import INDEX, SPLIT, IndexChanges, SavedIndex, named_paths
-from samuel.git.settings_state import put_back_settings, setting_changes
 
 FILE = "state.json"
 SCRATCH = "held-index"  # a copy of the index that git may write to

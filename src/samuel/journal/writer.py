@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -31,7 +31,6 @@ from samuel.files.inside import make_dirs_inside
 from samuel.hooks.handler import Origin
 from samuel.journal import redact
 from samuel.journal.records import CallRecord, EndRecord, EventRecord, would_record
-from samuel.journal.segments import next_name, oldest_first
 
 SEGMENT_BYTES = 8 * 1024 * 1024
 TOTAL_BYTES = 64 * 1024 * 1024
@@ -49,6 +48,8 @@ APPEND = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 # By the value of an origin: the hash of a member, which a dict needs, costs more than the rest of a record.
 LABELS = tuple(origin.label for origin in sorted(Origin))
 assert [*Origin] == [*range(len(Origin))]
+
+_LAST_NUMBER = 99_999_999
 
 
 class Journal:
@@ -298,3 +299,25 @@ def _write_all(fd: int, data: bytes) -> None:
     """Write all of `data`. A disk that is full takes a part of it; the next write raises the error."""
     while data:
         data = data[os.write(fd, data) :]
+
+
+def oldest_first(directory: int | str) -> list[str]:
+    """The names of all segments, in the order in which they were begun.
+
+    They are numbered, not sorted by time: a clock that was set back must not put new records before old ones. A
+    name without a number, which Samuel did not write, counts as old.
+    """
+    return sorted(
+        (name for name in os.listdir(directory) if name.endswith(".jsonl")), key=lambda name: (_number(name), name)
+    )
+
+
+def next_name(existing: Iterable[str], time: str) -> str:
+    """A name for a new segment, which sorts after all others. The time in it is only for people."""
+    number = min(max((_number(name) for name in existing), default=0) + 1, _LAST_NUMBER)
+    return f"{number:08d}-{time.replace(':', '')}-{os.getpid()}-{os.urandom(3).hex()}.jsonl"
+
+
+def _number(name: str) -> int:
+    number, dash = name[:8], name[8:9]
+    return int(number) if dash == "-" and number.isdecimal() else 0

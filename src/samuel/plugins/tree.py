@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from samuel.base.errors import ConfigError, Problem, SamuelError
 from samuel.base.printable import file_name
+from samuel.files.atomic import errors_naming
 from samuel.files.inside import make_dirs_inside, open_inside
-from samuel.files.named_errors import errors_naming
 from samuel.files.survey import MOST_FILES
 from samuel.plugins.contents import MOST_BYTES
 

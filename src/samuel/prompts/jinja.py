@@ -1,20 +1,27 @@
 """Jinja2 as templates of prompts see it: sandboxed, strict about names that do not exist, without limits.
 
 A template can still take forever or fill the memory, and nothing in this process could stop it. So only the
-shipped templates are filled in by this module directly; all others by `child`, a process that can be ended.
+shipped templates are filled in directly; all others by `main`, in a process that is held to an amount of memory
+and of computing, and that can be ended.
 """
 
 from __future__ import annotations
 
 import re
+import resource
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
+import msgspec
 from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from samuel.base.decoding import decode_json
 from samuel.base.errors import ConfigError, Problem
+from samuel.prompts.exchange import Rendered, RenderRequest
 
 GO_NAME = re.compile(r"\{\{(-?)\s*\.(?=[A-Za-z_])")
 
@@ -70,3 +77,30 @@ def _line(error: BaseException) -> int:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
+
+
+def main() -> None:
+    """Read a RenderRequest as JSON from stdin, and write a Rendered to stdout."""
+    request = decode_json(sys.stdin.buffer.read(), RenderRequest)
+    _limit(request)
+    sys.stdout.buffer.write(msgspec.json.encode(_answer(request)))
+
+
+def _answer(request: RenderRequest) -> Rendered:
+    try:
+        if request.context is None:
+            return Rendered(names=sorted(undeclared(request.text, request.name)))
+        return Rendered(text=fill(request.text, request.context, request.name))
+    except ConfigError as error:
+        return Rendered(problems=list(error.problems))
+
+
+def _limit(request: RenderRequest) -> None:
+    limits = (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, request.seconds),
+        (resource.RLIMIT_AS, request.memory),
+    )
+    for kind, most in limits:
+        with suppress(OSError, ValueError):  # a tighter one is in force, or this system has none
+            resource.setrlimit(kind, (most, most))

@@ -29,8 +29,8 @@ from pathlib import Path
 
 from samuel.base.printable import safe
 from samuel.files import atomic
+from samuel.files.atomic import errors_naming
 from samuel.files.inside import open_inside
-from samuel.files.named_errors import errors_naming
 from samuel.files.regular import read_regular
 from samuel.prompts.toon_tables import one_line
 

@@ -22,7 +22,7 @@ from samuel.confine.walls import installation, walls
 from samuel.confine.walls.limits import DEFAULT, ProcessLimits
 from samuel.confine.walls.places import PROTECTED, below, machine, opened
 from samuel.confine.walls.walls import GrantedPaths, WalledCommand, WallPlaces
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Package
 from samuel.process import environment, shim
 from samuel.process.reason import NotRunnable
 

@@ -23,8 +23,7 @@ from samuel.clients.hook_formats.dialects import event_and_dialect
 from samuel.events.explain import explained
 from samuel.files import file_cache
 from samuel.files.survey import Signature
-from samuel.hooks.handler import Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Outcome, Package
 from samuel.process import spawn
 from samuel.process.output import last_line
 from samuel.process.reason import NotRunnable

@@ -8,6 +8,7 @@ that is not executable by mistake: a script or a program, or a file that was a h
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -22,14 +23,23 @@ from samuel.config.duration import parse_duration
 from samuel.config.model import RESERVED_NAMES
 from samuel.events import event_type
 from samuel.files.survey import Signature, signature
-from samuel.hooks.background import background_refusal
-from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
-from samuel.hooks.mode import HandlerMode, declared_mode
-from samuel.hooks.package import Package
+from samuel.hooks.handler import (
+    Handler,
+    HandlerMode,
+    HandlerStatus,
+    Origin,
+    Package,
+    Role,
+    background_refusal,
+    declared_mode,
+)
 from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration, is_module
 from samuel.trust.content import TrustedContent
 from samuel.trust.digests import Digests
 from samuel.trust.permit import refusal
+
+MODULE, PROGRAM, HELPER, UNREADABLE = "module", "program", "helper", "unreadable"
+UNMARKED_HINT = "begin its name with `_` if other hooks use it"
 
 
 class DirectoryCheck(NamedTuple):
@@ -222,9 +232,6 @@ def _was_executable(answer: FileDeclarations) -> bool:
     return bool(answer.signature) and bool(answer.signature[4] & 0o111)
 
 
-MODULE, PROGRAM, HELPER, UNREADABLE = "module", "program", "helper", "unreadable"
-
-
 def _probable_kind(path: str) -> str:
     """What a file that is not executable is probably meant to be. It is read, never run."""
     text = _beginning(path)
@@ -335,3 +342,25 @@ def _unavailable(file: HookFile, origin: Origin, status: HandlerStatus, reason: 
         status=status,
         reason=reason,
     )
+
+
+def unmarked_files(root: Path, home: Path) -> list[str]:
+    """What to say about each of these files in the hook directories of a project and its user."""
+    places = [(root / place, place) for place in paths.HOOK_DIRS]
+    places += [(home / place, f"~/{place}") for place in paths.HOOK_DIRS]
+    return [
+        f"`{place_name}/{name}` is not a hook: it has no function marked with `@samuel.hook` ({UNMARKED_HINT})"
+        for directory, place_name in places
+        for name in _unmarked(str(directory))
+    ]
+
+
+def _unmarked(directory: str) -> Iterator[str]:
+    helpers, texts = helper_texts(directory)
+    for name in helpers:
+        stem = os.fsencode(name.removesuffix(".py"))
+        used = re.compile(
+            rb"(?:import|from)\b[^\n]*\b" + re.escape(stem) + rb"\b|\b" + re.escape(stem) + rb"\.py\b"
+        )
+        if not name.startswith("_") and not any(used.search(text) for file, text in texts.items() if file != name):
+            yield name

@@ -16,9 +16,7 @@ from msgspec.structs import replace
 from samuel.base.printable import shell_word
 from samuel.config.model import PluginSettings
 from samuel.hooks.guards import with_new_guards
-from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
-from samuel.hooks.mode import HandlerMode
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, HandlerMode, HandlerStatus, Origin, Package, Role
 from samuel.plugins.environment import interpreter
 from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.lock import LockedHook, LockedPlugin

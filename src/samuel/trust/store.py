@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,9 +19,13 @@ from samuel.files import atomic
 from samuel.files.lock import held
 from samuel.files.regular import read_regular
 from samuel.process.live import enclosing
+from samuel.trust.repository import key_without_repository, trust_key
 
 MAX_EARLIER = 20
 MAX_TEXT_BYTES = 256 * 1024  # longer texts are not stored; stored ones serve to show what changed
+_AGREEMENTS = "trust/{}.json"
+# What was trusted last keeps the places of guards that changed since; it belongs to the agreements.
+_LAST_TRUSTED = ("client-hooks/{}", "declarations/{}", "yaml/{}", "requested-checks/{}.json")
 
 
 class Agreement(msgspec.Struct, frozen=True):
@@ -200,3 +205,24 @@ class _LockedChange:
                 atomic.write_bytes(self._store._file, text, 0o600)
         finally:
             self._held.__exit__(None, None, None)
+
+
+def trust_of_project(state: Path, root: Path) -> TrustStore:
+    """The agreements about the project at `root`; `state` is the user's state directory.
+
+    A project that was trusted before it had a repository is trusted in it: agreements are to contents, so nothing
+    new is trusted. A store that exists is not touched, or agreements that were revoked would come back.
+    """
+    key = trust_key(root)
+    if not (state / _AGREEMENTS.format(key)).exists():
+        _take_over(state, key_without_repository(root), key)
+    return TrustStore(state / "trust", key)
+
+
+def _take_over(state: Path, before: str, key: str) -> None:
+    if not before or not (state / _AGREEMENTS.format(before)).exists():
+        return
+    # The agreements last: once they are there, so is the rest. Where nothing can be written, nothing is trusted.
+    for place in (*_LAST_TRUSTED, _AGREEMENTS):
+        with suppress(OSError):
+            os.rename(state / place.format(before), state / place.format(key))

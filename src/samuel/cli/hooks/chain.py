@@ -6,9 +6,8 @@ from typing import Any
 
 from samuel.cli.output import OutputTable
 from samuel.config.duration import format_duration
-from samuel.hooks.handler import Handler
+from samuel.hooks.handler import Handler, HandlerMode
 from samuel.hooks.match import words
-from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
 
 COLUMNS = ("", "handler", "order", "origin", "runtime", "strict", "timeout", "status", "why")

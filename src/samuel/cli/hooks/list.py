@@ -8,9 +8,8 @@ from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.hooks.shipped import listed
 from samuel.cli.output import OutputTable
 from samuel.events import canonical
-from samuel.hooks.handler import Handler, HandlerStatus
-from samuel.hooks.mode import HandlerMode
-from samuel.sources.unmarked_files import unmarked_files
+from samuel.hooks.handler import Handler, HandlerMode, HandlerStatus
+from samuel.sources.hook_files import unmarked_files
 
 EXCLUDED = "excluded"
 OBSERVED = "observed"

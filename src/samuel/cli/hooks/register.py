@@ -4,7 +4,7 @@ import click
 
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.hooks.handler import HandlerStatus
-from samuel.sources.registration import registration
+from samuel.sources.yaml_hooks import registration
 
 IDLE = (HandlerStatus.BROKEN, HandlerStatus.UNTRUSTED)
 

@@ -13,8 +13,7 @@ from samuel.base import paths
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
 from samuel.setup.consent import Consent
-from samuel.shipped.definition import definition
-from samuel.shipped.table import SHIPPED_HOOKS
+from samuel.shipped.table import SHIPPED_HOOKS, definition
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_file import read_hook
 from samuel.sources.yaml_hook import BUILTIN

@@ -12,7 +12,7 @@ from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.output import OutputTable
 from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.sources.yaml_cache import YamlHookFile, overlooked
-from samuel.sources.yaml_command import command, missing_program
+from samuel.sources.yaml_hooks import command, missing_program
 
 NONE = "there is no YAML hook: .system/hooks/*.yaml; `samuel hooks list --shipped` shows those you can enable"
 COLUMNS = ("file", "id", "events", "status", "reason")

@@ -15,7 +15,7 @@ from typing import Any
 from samuel.clients.entries.hook_trust import Ask, TrustQuestion
 from samuel.clients.entries.settings_file import table_in
 from samuel.files.regular import read_regular
-from samuel.files.toml.values import toml_values
+from samuel.files.toml.lines import toml_values
 
 PROGRAM = "codex"
 _ATTEMPTS = 5  # codex may send other messages before it answers

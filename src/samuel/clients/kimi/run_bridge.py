@@ -6,7 +6,7 @@ from samuel.base.errors import SamuelError
 from samuel.clients.entries.toml_hooks import hook_block
 from samuel.clients.run_bridge.bridge_plan import BridgePlan, BridgeRequest, HomeOverlay
 from samuel.clients.table import LAYOUTS
-from samuel.files.toml.values import toml_values
+from samuel.files.toml.lines import toml_values
 
 CONFIG = "config.toml"
 HOME = "KIMI_CODE_HOME"

@@ -37,7 +37,7 @@ from samuel.emit.serve.proof import offer
 from samuel.emit.serve.status import ServerStatus
 from samuel.emit.serve.warm_project import WarmProject
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.files.parsed_json import MAX_BYTES
+from samuel.files.json import MAX_BYTES
 from samuel.process.passed import PINNED
 from samuel.process.tree import CallsEnded, check_calls, end_calls
 from samuel.version import __version__

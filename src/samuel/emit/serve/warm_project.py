@@ -23,7 +23,7 @@ from samuel.emit.proof_guard import proof_guards
 from samuel.emit.serve.deciding_places import DecidingPlaces
 from samuel.emit.serve.variables import OwnVariables
 from samuel.process.tree import own_all_children
-from samuel.trust.repository_identity import repository_identity
+from samuel.trust.repository import repository_identity
 
 # One for each `--env`, for whether a client asks, and for the projects around; the least recently used is closed.
 MOST_OPEN = 4

@@ -32,8 +32,7 @@ from samuel.confine.walls.limits import ProcessLimits
 from samuel.events import Event
 from samuel.events.event import PROTOCOL
 from samuel.files.json import InvalidJson
-from samuel.hooks.handler import Handler, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Outcome, Package
 from samuel.process.output import last_line
 from samuel.runtimes.base import Reply
 from samuel.runtimes.confined import Confinement
