@@ -2,10 +2,12 @@
 
 # Annotations are not postponed here: msgspec would evaluate the text of each when a type is first used.
 
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from samuel.events import EventType
 from samuel.events.compose import Arrange
@@ -173,3 +175,17 @@ def background_refusal(
     if strict:
         return "a strict handler is waited for, so it cannot run in the background"
     return ""
+
+
+def unavailable(name: str, origin: Origin, status: HandlerStatus, reason: str, **fields: Any) -> Handler:
+    """A handler that cannot run, in the place of what could not be asked. Without an `event`, that may be any."""
+    return Handler(
+        **{"name": name, "event": "", "runtime": "exec", "owner": name, **fields},
+        origin=origin,
+        status=status,
+        reason=reason,
+    )
+
+
+def with_status(handlers: Iterable[Handler], status: HandlerStatus, reason: str) -> list[Handler]:
+    return [replace(handler, status=status, reason=reason) for handler in handlers]

@@ -36,6 +36,7 @@ from samuel.trust.content import NO_CONTENT, ContentChanged, TrustedContent
 ASK_SECONDS = 10.0
 LOAD_SECONDS = 30.0  # a Python file imports what it needs before it can say anything
 ASK_BYTES = 64 * 1024
+GONE = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"
 
 
 class HandlerDeclaration(msgspec.Struct, frozen=True, omit_defaults=True):

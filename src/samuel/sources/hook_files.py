@@ -32,8 +32,10 @@ from samuel.hooks.handler import (
     Role,
     background_refusal,
     declared_mode,
+    unavailable,
+    with_status,
 )
-from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration, is_module
+from samuel.sources.declarations import GONE, DeclarationCache, FileDeclarations, HandlerDeclaration, is_module
 from samuel.trust.content import TrustedContent
 from samuel.trust.digests import Digests
 from samuel.trust.permit import refusal
@@ -143,8 +145,7 @@ def gone(
             file = HookFile(
                 name.removesuffix(".py") if is_module(path, last.signature) else name, path, last.signature
             )
-            why = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"
-            handlers += _refused(file, origin, last, HandlerStatus.BROKEN, why)
+            handlers += _refused(file, origin, last, HandlerStatus.BROKEN, GONE)
     return handlers
 
 
@@ -327,21 +328,12 @@ def _refused(
     places = _declared(file, origin, last) if last is not None else []
     if not places:
         return [_unavailable(file, origin, status, why)]
-    return [replace(handler, status=status, reason=why) for handler in places]
+    return with_status(places, status, why)
 
 
 def _unavailable(file: HookFile, origin: Origin, status: HandlerStatus, reason: str) -> Handler:
-    module = is_module(file.path, file.signature)
-    return Handler(
-        name=file.name,
-        event="",
-        origin=origin,
-        runtime="python" if module else "exec",
-        owner=file.name,
-        path=file.path,
-        status=status,
-        reason=reason,
-    )
+    runtime = "python" if is_module(file.path, file.signature) else "exec"
+    return unavailable(file.name, origin, status, reason, runtime=runtime, path=file.path)
 
 
 def unmarked_files(root: Path, home: Path) -> list[str]:

@@ -23,13 +23,21 @@ from samuel.clients.table import HOOK_FORMATS
 from samuel.events.names import ALL
 from samuel.files.command_files import expanded, module_file, named_files
 from samuel.hooks.guards import with_new_guards
-from samuel.hooks.handler import DEFAULT_ORDER, Handler, HandlerMode, HandlerStatus, Origin
+from samuel.hooks.handler import (
+    DEFAULT_ORDER,
+    Handler,
+    HandlerMode,
+    HandlerStatus,
+    Origin,
+    unavailable,
+    with_status,
+)
+from samuel.sources.declarations import GONE
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, Environment, ShippedHooks, YamlHook
 from samuel.trust.neighbours import with_neighbours
 from samuel.trust.permit import Permit
 
-GONE = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"
 Registration = dict[str, list[dict[str, Any]]]
 PROJECT_VARIABLES = tuple({hook_format.project_variable: None for hook_format in HOOK_FORMATS.values()})
 
@@ -94,11 +102,11 @@ class YamlHooks:
             active_here = [] if self._inactive(hook, read) else self._here(hook, handlers)
             return with_new_guards(last, _unagreed(active_here, reason))
         if inactive := self._inactive(hook, read):
-            return _with(handlers, HandlerStatus.DISABLED, inactive)
+            return with_status(handlers, HandlerStatus.DISABLED, inactive)
         here = self._here(hook, handlers)
         if untrusted:
             return _unagreed(here, reason)
-        return _with(here, HandlerStatus.BROKEN, missing) if missing else here
+        return with_status(here, HandlerStatus.BROKEN, missing) if missing else here
 
     def _last_trusted(self, read: YamlHookFile) -> YamlHook | None:
         """The hook as it was last trusted, if it was active in this environment."""
@@ -148,7 +156,7 @@ class YamlHooks:
         handlers = self._here(hook, self._handlers(hook, read))
         if read.problems:  # what it declares now cannot be read
             handlers = [replace(handler, can_declare_role=False) for handler in handlers]
-        return _with(handlers, status, why)
+        return with_status(handlers, status, why)
 
     def _one_per_id(self, by_file: Iterable[tuple[YamlHookFile, list[Handler]]]) -> list[Handler]:
         """Of several hooks with the same id only the first that works is active; a broken one hides none."""
@@ -181,27 +189,13 @@ def files(root: Path, shipped_hooks: ShippedHooks) -> list[tuple[str, Path]]:
 
 def _listed(read: YamlHookFile, status: HandlerStatus, why: str) -> Handler:
     name = read.hook.id if read.hook else file_name(os.path.basename(read.file).rpartition(".")[0])
-    return Handler(
-        name=name,
-        event="",
-        origin=Origin.PROJECT,
-        runtime="exec",
-        owner=name,
-        path=read.path,
-        file=read.file,
-        status=status,
-        reason=why,
-    )
+    return unavailable(name, Origin.PROJECT, status, why, path=read.path, file=read.file)
 
 
 def _unagreed(handlers: Iterable[Handler], reason: str) -> list[Handler]:
     """The handlers of a file without consent. Its `mode` does not count: its guards deny."""
     enforced = [replace(handler, mode=HandlerMode.ENFORCE) for handler in handlers]
-    return _with(enforced, HandlerStatus.UNTRUSTED, reason)
-
-
-def _with(handlers: Iterable[Handler], status: HandlerStatus, reason: str) -> list[Handler]:
-    return [replace(handler, status=status, reason=reason) for handler in handlers]
+    return with_status(enforced, HandlerStatus.UNTRUSTED, reason)
 
 
 def registration(reads: Iterable[YamlHookFile], environment: Environment, root: Path) -> Registration:

@@ -25,14 +25,14 @@ from samuel.clients.hook_formats.entry import Entry, EntryProblem
 from samuel.clients.hook_formats.imported_file import ImportedFile
 from samuel.clients.table import HOOK_ENTRIES
 from samuel.files import file_cache
-from samuel.hooks.handler import Handler, HandlerStatus, Origin
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, unavailable, with_status
 from samuel.sources.client_hooks.imported_files import project_files
+from samuel.sources.declarations import GONE
 from samuel.sources.yaml_hooks import missing_program
 from samuel.trust import digests
 from samuel.trust.neighbours import with_neighbours
 from samuel.trust.permit import CheckDirectory, Permit
 
-GONE = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"
 MAX_BYTES = 1024 * 1024
 DISABLE_ALL = "disableAllHooks"
 _BRIDGE = re.compile(r"\bemit\s+--as\b")
@@ -133,7 +133,7 @@ class ClientHooks:
         active = [handler for handler in handlers if handler.status is HandlerStatus.ACTIVE]
         if not active:
             return [_listed(read, Origin.PROJECT, status, why)]
-        return [replace(handler, status=status, reason=why) for handler in active]
+        return with_status(active, status, why)
 
 
 def read_files(imported: Iterable[ImportedFile]) -> list[ClientHookFile]:
@@ -191,17 +191,8 @@ def _handler(hook: ClientHook, origin: Origin, agreement: str, digest: str, posi
 
 def _listed(read: ClientHookFile, origin: Origin, status: HandlerStatus, why: str) -> Handler:
     name = f"{read.client}/{read.file}"
-    return Handler(
-        name=name,
-        event="",
-        origin=origin,
-        runtime="exec",
-        owner=name,
-        path=read.path,
-        file=read.agreement if origin is Origin.PROJECT else "",
-        status=status,
-        reason=why,
-    )
+    file = read.agreement if origin is Origin.PROJECT else ""
+    return unavailable(name, origin, status, why, path=read.path, file=file)
 
 
 def read_file(imported: ImportedFile, names: Counter[str]) -> ClientHookFile:
