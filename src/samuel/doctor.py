@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.app import App
-from samuel.app.tool_names import tool_name_warnings
+from samuel.app.discovery import tool_name_warnings
 from samuel.base import paths
 from samuel.base.clock import iso
 from samuel.base.errors import ConfigError, SamuelError

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from samuel.app import App
-from samuel.app.tool_names import tool_name_warnings
+from samuel.app.discovery import tool_name_warnings
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.hooks.shipped import listed
 from samuel.cli.output import OutputTable

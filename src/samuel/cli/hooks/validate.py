@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from samuel.app.tool_names import tool_name_warnings
+from samuel.app.discovery import tool_name_warnings
 from samuel.base.errors import Problem
 from samuel.cli.command_context import CommandContext, env_option, json_option
 from samuel.cli.output import OutputTable
