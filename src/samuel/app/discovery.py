@@ -1,4 +1,4 @@
-"""Which handlers an opened project has, and their chains: what is known of its hooks, and where to look for more."""
+"""Which handlers an opened project has, and their chains: what is known of its hooks, and where to find more."""
 
 from __future__ import annotations
 

@@ -66,12 +66,10 @@ def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
 def _checked(declared: Declaration, kind: EventType) -> dict[str, Any]:
     if declared.order is not None and type(declared.order) is not int:
         raise ValueError(f"`order` is a whole number, not {declared.order!r}")
-    if declared.strict is not None and type(declared.strict) is not bool:
-        raise ValueError(f"`strict` is True or False, not {declared.strict!r}")
-    if type(declared.serial) is not bool:
-        raise ValueError(f"`serial` is True or False, not {declared.serial!r}")
-    if type(declared.background) is not bool:
-        raise ValueError(f"`background` is True or False, not {declared.background!r}")
+    strict = False if declared.strict is None else declared.strict
+    for name, flag in (("strict", strict), ("serial", declared.serial), ("background", declared.background)):
+        if type(flag) is not bool:
+            raise ValueError(f"`{name}` is True or False, not {flag!r}")
     role = None if declared.role is None else Role(declared.role)
     if declared.background and (why := background_refusal(kind, role, strict=declared.strict)):
         raise ValueError(why)

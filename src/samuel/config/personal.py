@@ -64,12 +64,12 @@ def load_personal(file: Path) -> Personal:
     from samuel.config import kinds  # the parser of TOML files, and what checks their values
     from samuel.config.reader import ProblemReport
     from samuel.config.source import read_source
-    from samuel.files.toml.lines import TomlLines
+    from samuel.files.toml.lines import toml_lines
 
     source = read_source(file)
     if source is None:
         return Personal()
-    report = ProblemReport(file, TomlLines(source.text))
+    report = ProblemReport(file, toml_lines(source.text))
     top = report.read(source.values)
     for key in PROJECT_ONLY:
         if top.take(key, lambda value: value, None) is not None:

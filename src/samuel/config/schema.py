@@ -17,7 +17,7 @@ from samuel.config.duration import format_duration
 from samuel.config.project_file import read_config
 from samuel.config.reader import ConfigTable, DefaultT, ProblemReport, Value, table_values
 from samuel.events import names
-from samuel.files.toml.lines import KeyPath
+from samuel.files.toml.lines import KeyLines, KeyPath
 
 Schema = dict[str, Any]
 Kind = Callable[[object], object]
@@ -206,11 +206,6 @@ def config_schema() -> Schema:
     }
 
 
-class _NoLines:
-    def of(self, path: KeyPath) -> int:
-        return 0
-
-
 class _Recorded:
     """What the loader took from one table."""
 
@@ -221,7 +216,7 @@ class _Recorded:
 
 class _RecordingReport(ProblemReport):
     def __init__(self) -> None:
-        super().__init__(Path("samuel.toml"), _NoLines())
+        super().__init__(Path("samuel.toml"), KeyLines({}))
         self.tables: dict[TablePath, _Recorded] = {}
 
     def read(self, values: dict[str, object], path: KeyPath = ()) -> ConfigTable:

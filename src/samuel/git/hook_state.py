@@ -17,9 +17,8 @@ from samuel.files.regular import read_regular
 from samuel.files.survey import Signature
 from samuel.git import settings as git_settings
 from samuel.git import worktrees
-from samuel.git.git import Git, GitFailed
+from samuel.git.git import Git, GitFailed, RepositoryLocation
 from samuel.git.kept_refs import KeptRefs
-from samuel.git.location import RepositoryLocation
 from samuel.git.saved_files import HOOKS, SavedFiles
 
 SAMPLE = ".sample"

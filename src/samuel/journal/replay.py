@@ -84,25 +84,16 @@ def _composed(
 
 
 def _recorded(kind: EventType, call: CallRecord) -> EventVerdict:
-    result = call.result if isinstance(call.result, dict) else {}
-    word, reason = (call.would.verdict, call.would.reason) if call.would else ("", "")
-    return _verdict(kind, call.outcome, word, reason or call.message, result, call)
+    return _verdict(kind, call.result if isinstance(call.result, dict) else {}, call)
 
 
 def _replayed(kind: EventType, call: HandlerCall) -> EventVerdict:
-    result = _as_journalled(kind, call.would.result if call.would else call.result)
-    word, reason = (call.would.verdict, call.would.reason) if call.would else ("", "")
-    return _verdict(kind, call.outcome, word, reason or call.message, result, call)
+    return _verdict(kind, _as_journalled(kind, call.would.result if call.would else call.result), call)
 
 
-def _verdict(
-    kind: EventType,
-    outcome: str,
-    would_be: str,
-    message: str,
-    result: Mapping[str, Any],
-    call: CallRecord | HandlerCall,
-) -> EventVerdict:
+def _verdict(kind: EventType, result: Mapping[str, Any], call: CallRecord | HandlerCall) -> EventVerdict:
+    outcome, would = call.outcome, call.would
+    would_be, message = (would.verdict, would.reason or call.message) if would else ("", call.message)
     observed = bool(would_be)
     if outcome not in FINE:
         return EventVerdict(outcome, message, {}, observed, call.strict or outcome in NOT_RUN)

@@ -19,7 +19,7 @@ from samuel.config.model import RESERVED_NAMES
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.config.source import read_source
 from samuel.events.event import PROTOCOL
-from samuel.files.toml.lines import TomlLines, toml_key
+from samuel.files.toml.lines import toml_key, toml_lines
 from samuel.hooks.capability import binding_refusal
 from samuel.plugins import bindings, manifest_capabilities, ranges
 from samuel.plugins.bindings import BoundHandler
@@ -41,7 +41,7 @@ def load(directory: Path) -> Manifest:
     source = read_source(file)
     if source is None:
         return Manifest()
-    report = ProblemReport(file, TomlLines(source.text))
+    report = ProblemReport(file, toml_lines(source.text))
     manifest = _manifest(directory, report.read(source.values), str(file))
     report.finish()
     return manifest

@@ -14,7 +14,7 @@ from samuel.base.printable import shorten
 from samuel.config import kinds
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.confine.walls.places import PROTECTED
-from samuel.files.toml.lines import TomlLines
+from samuel.files.toml.lines import toml_lines
 from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities, covers
 from samuel.plugins import manifest_capabilities
 from samuel.plugins.model import SKILL, WASM
@@ -116,7 +116,7 @@ def granted(texts: Sequence[str]) -> Capabilities:
         else:
             valid = [*(f"`{name}=VALUE`" for name in LISTED), *(f"`{name}`" for name in PLAIN)]
             raise UsageError(f"`--grant {text}` is not a capability", f"use one of {', '.join(valid)}")
-    report = ProblemReport(Path("--grant"), TomlLines(""))
+    report = ProblemReport(Path("--grant"), toml_lines(""))
     capabilities = manifest_capabilities.read(report.read({**listed, **plain}), SKILL)
     report.finish()
     return capabilities

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from samuel.shell import Opaque, Redirect, ShellCommand
 from samuel.shell.evaluation import (
     STORING,
     SUBSTITUTION,
@@ -16,7 +17,6 @@ from samuel.shell.evaluation import (
 )
 from samuel.shell.pieces import is_translation_mark, pieces_of
 from samuel.shell.programs import STARTING_THEIR_WORDS, starter
-from samuel.shell.reading import Opaque, Redirect, ShellCommand
 from samuel.shell.redirects import (
     NO_INPUT,
     NOTHING_TRAILING,

@@ -16,7 +16,7 @@ from samuel.base.decoding import msgpack_decoder
 from samuel.files import file_cache
 from samuel.files.survey import ITSELF, Signature, TooManyFiles, survey_place
 from samuel.hooks.handler import Handler, HandlerStatus
-from samuel.trust.neighbours import single_file_directories
+from samuel.trust.digests import single_file_directories
 from samuel.trust.permit import Permit
 from samuel.version import __version__
 

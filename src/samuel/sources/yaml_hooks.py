@@ -35,7 +35,7 @@ from samuel.hooks.handler import (
 from samuel.sources.declarations import GONE
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_hook import BUILTIN, PYTHON, Environment, ShippedHooks, YamlHook
-from samuel.trust.neighbours import with_neighbours
+from samuel.trust.digests import with_neighbours
 from samuel.trust.permit import Permit
 
 Registration = dict[str, list[dict[str, Any]]]

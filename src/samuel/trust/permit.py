@@ -15,8 +15,7 @@ from samuel.files.survey import Signature, TooManyFiles, file_signature, survey,
 from samuel.hooks.capability import binding_refusal
 from samuel.hooks.handler import Handler, Origin, Package
 from samuel.trust.content import NO_CONTENT, TrustedContent, TrustedFile
-from samuel.trust.digests import Digests, agreed_digest, tree_digest
-from samuel.trust.neighbours import single_file_directories
+from samuel.trust.digests import Digests, agreed_digest, single_file_directories, tree_digest
 from samuel.trust.store import Agreement
 
 NEEDS_NO_TRUST = (Origin.BUILT_IN, Origin.USER, Origin.USER_PLUGIN, Origin.EMBEDDER)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 DEEPEST = 50
@@ -36,21 +36,26 @@ KeyPath = tuple[str | int, ...]
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
-class TomlLines:
-    """The line of every key of a valid TOML text.
+class KeyLines:
+    """The line of every key of a file."""
 
-    A key inside an array or an inline table has the line on which the statement begins, even if the statement has
-    several lines.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._at = _locate(text)
+    def __init__(self, at: Mapping[KeyPath, int]) -> None:
+        self._at = at
 
     def of(self, path: KeyPath) -> int:
         """The line of `path`, or of the nearest table around it; 0 if there is none."""
         while path and path not in self._at:
             path = path[:-1]
         return self._at.get(path, 0)
+
+
+def toml_lines(text: str) -> KeyLines:
+    """The line of every key of a valid TOML text.
+
+    A key inside an array or an inline table has the line on which the statement begins, even if the statement has
+    several lines.
+    """
+    return KeyLines(_locate(text))
 
 
 def too_deep(text: str) -> int | None:

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import UnsetType
 
 from samuel.events import PreAbilityCall
-from samuel.shell.reading import Opaque
+from samuel.shell import Opaque
 from samuel.shipped.event_fields import config_of, environment, extra_field, one_line
 from samuel.shipped.policy_guard.command_paths import CommandPaths, ProjectPaths
 from samuel.shipped.policy_guard.command_rules import ShellCall

@@ -30,7 +30,7 @@ from samuel.sources.client_hooks.imported_files import project_files
 from samuel.sources.declarations import GONE
 from samuel.sources.yaml_hooks import missing_program
 from samuel.trust import digests
-from samuel.trust.neighbours import with_neighbours
+from samuel.trust.digests import with_neighbours
 from samuel.trust.permit import CheckDirectory, Permit
 
 MAX_BYTES = 1024 * 1024

@@ -15,8 +15,7 @@ from samuel.files.inside import is_inside
 from samuel.routing.abilities.model import Ability, PythonImplementation, ScriptImplementation
 from samuel.routing.abilities.registry import Registry
 from samuel.trust.commands import CommandText
-from samuel.trust.digests import digest_text
-from samuel.trust.neighbours import with_neighbours
+from samuel.trust.digests import digest_text, with_neighbours
 from samuel.trust.permit import Permit
 
 
