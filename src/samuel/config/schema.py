@@ -276,7 +276,7 @@ def _hooks() -> Schema:
 
 def _property(recorded: Mapping[TablePath, _Recorded], path: TablePath, key: str) -> Schema:
     takes = recorded[path].keys[key]
-    forms = [_of_kind(kind) for kind, _ in takes]
+    forms = [{"enum": list(kind.words)} if isinstance(kind, kinds.OneOf) else _KINDS[kind] for kind, _ in takes]
     schemas = [form for form in forms if form is not None]
     schemas = [form for at, form in enumerate(schemas) if form not in schemas[:at]]
     if key == "hooks":
@@ -295,10 +295,6 @@ def _property(recorded: Mapping[TablePath, _Recorded], path: TablePath, key: str
     defaults = [default for default in (_default(*take) for take in takes) if default is not None]
     optional = key != ANY_KEY and key not in recorded[path].required
     return {**schema, "default": defaults[0]} if defaults and optional else schema
-
-
-def _of_kind(kind: Kind) -> Schema | None:
-    return {"enum": list(kind.words)} if isinstance(kind, kinds.OneOf) else _KINDS[kind]
 
 
 def _described(path: TablePath, key: str) -> str:

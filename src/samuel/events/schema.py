@@ -92,7 +92,8 @@ def _kind(hint: Any) -> Any:
         return get_args(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):
         return tuple(member.value for member in hint)
-    parts = [part for part in get_args(hint) if part is not UnsetType] if _is_union(hint) else [hint]
+    is_union = get_origin(hint) in (Union, UnionType)
+    parts = [part for part in get_args(hint) if part is not UnsetType] if is_union else [hint]
     (hint, *others) = map(_without_marks, parts)
     if {hint, *others} == {int, float}:
         return "float"  # a whole number is one too
@@ -105,10 +106,6 @@ def _kind(hint: Any) -> Any:
 def _without_marks(hint: Any) -> Any:
     """The type that is annotated, for a hint with marks."""
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
-
-
-def _is_union(hint: Any) -> bool:
-    return get_origin(hint) in (Union, UnionType)
 
 
 def _marks(hint: Any) -> Iterator[str]:

@@ -127,7 +127,7 @@ class Git:
         """What a git command printed. Raises GitFailed. For reading only: no filter and no hook takes part."""
         command, *rest = args
         self.location()
-        off = {**hardening.SETTINGS, **self._without_filters()}
+        off = {**hardening.SETTINGS, **hardening.without_filters(self.filter_drivers())}
         return self.call([command, *hardening.OPTIONS.get(command, ()), *rest], off, timeout)
 
     def settings(self, file: str = "") -> list[GitSetting]:
@@ -265,13 +265,11 @@ class Git:
 
     def filter_drivers(self) -> list[str]:
         """The names of the filter drivers in any configuration file."""
-        if self._filters is None or not _unchanged(self._filters[0]):
+        signatures = self._filters[0] if self._filters else {}
+        is_same = all(signature_if_exists(file) == before for file, before in signatures.items())
+        if self._filters is None or not is_same:
             self._filters = self._find_filters(self.location().directory)
         return self._filters[1]
-
-    def _without_filters(self) -> dict[str, str]:
-        """Switch off every filter driver that any configuration file names."""
-        return hardening.without_filters(self.filter_drivers())
 
     def _find_filters(self, directory: Path) -> tuple[dict[str, Signature], list[str]]:
         """The drivers' names, and the files they stand in: while these stay the same, so do the names."""
@@ -338,10 +336,6 @@ def _signature(path: Path) -> Signature:
         return signature(os.lstat(path))
     except OSError:
         return ()
-
-
-def _unchanged(signatures: Mapping[str, Signature]) -> bool:
-    return all(signature_if_exists(file) == before for file, before in signatures.items())
 
 
 LONGEST_PATH = 1 << 16

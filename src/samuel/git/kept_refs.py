@@ -143,7 +143,8 @@ class KeptRefs:
     def refs(self, run: str = "", task: str = "") -> list[KeptRef]:
         """The attempts, oldest first: of one run or all, of one task or all."""
         entries = self._list(run_prefix(run) if run else f"{PREFIX}/")
-        attempts = [entry for entry in entries if entry.attempt and (not task or _task_part(entry) == part(task))]
+        task_part = part(task) if task else ""
+        attempts = [entry for entry in entries if entry.attempt and task_part in ("", entry.name.split("/")[3])]
         return sorted(attempts, key=lambda entry: (entry.at, entry.run, entry.attempt))
 
     def drop(self, run: str, task: str = "") -> None:
@@ -256,7 +257,3 @@ def _entry(line: str) -> KeptRef | None:
     task = unquote(parts[1], errors="surrogateescape") if len(parts) == 3 and parts[1] != "%" else ""
     run = unquote(parts[0], errors="surrogateescape")
     return KeptRef(name, run, task, int(attempt), commit, tree, parents.split(" ")[0], float(at or 0))
-
-
-def _task_part(entry: KeptRef) -> str:
-    return entry.name.split("/")[3]

@@ -208,7 +208,8 @@ class SavedRepository:
             notes.append(f"{who} changed refs, which cannot be put back: {_why(error)}")
         try:
             index = SavedIndex(self._git, self._files, state.files)
-            if last_alive is not None and not self._is_head_as_before(state):
+            head = read_head(self._git, read_refs(self._git))
+            if last_alive is not None and head != (state.branch, state.commit):
                 index_changes = IndexChanges(since=index.staged() if INDEX in persons else ())
             elif INDEX in persons and not left:
                 index_changes = index.put_back_agents(who, self._directory / LAST_INDEX)
@@ -220,9 +221,6 @@ class SavedRepository:
             notes.append(f"{who} changed the index, which cannot be put back: {_why(error)}")
         self.forget()
         return RepositoryNotes((*notes, *index_changes.notes), left, *index_changes[1:], merged)
-
-    def _is_head_as_before(self, state: RepositoryState) -> bool:
-        return read_head(self._git, read_refs(self._git)) == (state.branch, state.commit)
 
     def _merged(self, state: RepositoryState, persons: frozenset[str]) -> str:
         if MERGED in persons or MERGED in state.files:

@@ -50,12 +50,16 @@ ALLOW = EventVerdict("allow")
 
 def recorded_verdicts(kind: EventType, calls: Iterable[CallRecord]) -> dict[str, EventVerdict]:
     """What each handler decided, by its name; of several calls of one the strongest."""
-    return _strongest((call.handler, _recorded(kind, call)) for call in calls)
+    results = ((call, call.result if isinstance(call.result, dict) else {}) for call in calls)
+    return _strongest((call.handler, _verdict(kind, result, call)) for call, result in results)
 
 
 def replayed_verdicts(kind: EventType, calls: Iterable[HandlerCall]) -> dict[str, EventVerdict]:
     """The same for a replay."""
-    return _strongest((call.handler.name, _replayed(kind, call)) for call in calls)
+    results = ((call, call.would.result if call.would else call.result) for call in calls)
+    return _strongest(
+        (call.handler.name, _verdict(kind, _as_journalled(kind, result), call)) for call, result in results
+    )
 
 
 def recorded_decision(kind: EventType, end: EndRecord, verdicts: Iterable[EventVerdict]) -> EventVerdict:
@@ -81,14 +85,6 @@ def _composed(
     if stopped:
         return EventVerdict("deny", reason, stops=True)
     return EventVerdict("rewrite", rewritten=rewritten) if rewritten else ALLOW
-
-
-def _recorded(kind: EventType, call: CallRecord) -> EventVerdict:
-    return _verdict(kind, call.result if isinstance(call.result, dict) else {}, call)
-
-
-def _replayed(kind: EventType, call: HandlerCall) -> EventVerdict:
-    return _verdict(kind, _as_journalled(kind, call.would.result if call.would else call.result), call)
 
 
 def _verdict(kind: EventType, result: Mapping[str, Any], call: CallRecord | HandlerCall) -> EventVerdict:

@@ -217,20 +217,12 @@ def run_subcommand(words: Sequence[Word]) -> Iterator[Started]:
     position = next((at for at, word in enumerate(words) if word.text in ("run", "exec")), len(words))
     rest = list(words[position + 1 :])
     while rest and rest[0].text.startswith("-"):
-        takes_value = rest[0].text in (
-            "--with",
-            "--python",
-            "-p",
-            "--extra",
-            "--group",
-            "--project",
-            "--directory",
-        )
-        del rest[: 2 if takes_value and "=" not in rest[0].text else 1]
+        del rest[: 2 if rest[0].text in _RUN_VALUED else 1]
     if rest:
         yield StartedCommand(tuple(rest))
 
 
+_RUN_VALUED = named("--with --python -p --extra --group --project --directory")
 _PACKAGE_RUNNERS = frozenset({"exec", "x", "dlx"})
 
 

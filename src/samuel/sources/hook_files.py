@@ -292,8 +292,9 @@ def declared_handler(
             mode = declared_mode(declaration.mode, event_type(declaration.event))
         except ValueError as error:
             status, reason = HandlerStatus.BROKEN, f"`mode` {error}"
-    if declaration.background and (why := _background_refusal(declaration, role)):
-        status, reason = HandlerStatus.BROKEN, why
+    not_in_background = background_refusal(event_type(declaration.event), role, strict=declaration.strict)
+    if declaration.background and not_in_background:
+        status, reason = HandlerStatus.BROKEN, not_in_background
     name = owner if declaration.function in ("", owner.replace("-", "_")) else f"{owner}:{declaration.function}"
     return Handler(
         name=name,
@@ -315,10 +316,6 @@ def declared_handler(
         status=status,
         reason=reason,
     )
-
-
-def _background_refusal(declaration: HandlerDeclaration, role: Role | None) -> str:
-    return background_refusal(event_type(declaration.event), role, strict=declaration.strict)
 
 
 def _refused(

@@ -212,7 +212,7 @@ def registration(reads: Iterable[YamlHookFile], environment: Environment, root: 
         if other is not read.hook and missing_program(command(other, root)):  # the first that works runs
             hooks[read.hook.id] = read.hook
     entries = [
-        (ALL.index(event), _order(hook), hook.id, spelled, hook)
+        (ALL.index(event), DEFAULT_ORDER if hook.order is None else hook.order, hook.id, spelled, hook)
         for hook in hooks.values()
         for event, spelled in zip(hook.events, hook.spelled, strict=True)
         if environment.holds(hook, event)
@@ -222,10 +222,6 @@ def registration(reads: Iterable[YamlHookFile], environment: Environment, root: 
         handler = {"kind": hook.kind, "command": hook.command}
         by_event.setdefault(spelled, []).append({"id": hook.id, "handler": handler})
     return by_event
-
-
-def _order(hook: YamlHook) -> int:
-    return DEFAULT_ORDER if hook.order is None else hook.order
 
 
 def command(hook: YamlHook, root: Path) -> dict[str, Any]:

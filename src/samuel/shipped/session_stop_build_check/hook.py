@@ -56,13 +56,14 @@ def hook(event: SessionStop) -> dict[str, Any]:
     results = [_build(step, root, changed, until) for step in steps]
     failed = [result for result in results if result.failure]
     places = dict.fromkeys(result.place for result in failed if result.place)
+    opened = [{"kind": "open_file", "payload": {"path": place.path, "line": place.line}} for place in places]
     return {
         "messages_to_user": [
             f"Ran {' and '.join(f'`{step.command_line}`' for step in steps)} for what was changed.",
             *map(_summary, results),
             *(["Recommend fixing this before merging."] if failed else []),
         ],
-        **({"follow_up_actions": [_open(place) for place in places]} if places else {}),
+        **({"follow_up_actions": opened} if opened else {}),
     }
 
 
@@ -101,10 +102,6 @@ def _summary(result: BuildResult) -> str:
         return f"{command}: success."
     where = f" at {result.place.path}:{result.place.line}" if result.place else ""
     return f"{command} {result.failure}{where}" + (f": {result.message}" if result.message else ".")
-
-
-def _open(place: FailingLine) -> dict[str, Any]:
-    return {"kind": "open_file", "payload": {"path": place.path, "line": place.line}}
 
 
 class FailingLine(NamedTuple):
