@@ -20,6 +20,7 @@ from samuel.files import atomic
 from samuel.git import settings as git_settings
 from samuel.git.git import Git, GitFailed
 from samuel.git.hardening import NOT_FOUND, configured, git_program, path_outside
+from samuel.git.own_index import lay_out_git_directory
 from samuel.process import spawn
 from samuel.process.environment import clean
 
@@ -194,14 +195,10 @@ class RemoteRepository:
     def _prepare(self) -> None:
         if self._is_prepared:
             return
-        own = self._directory
-        (own / "refs/heads").mkdir(parents=True, exist_ok=True, mode=0o700)
-        (own / "objects").mkdir(exist_ok=True)
-        version = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
-        if kind := git_settings.value_of(self._git.settings(), "extensions.objectformat"):
-            version += f"[extensions]\n\tobjectFormat = {kind}\n"
-        for name, text in {"HEAD": "ref: refs/heads/none\n", "config": version}.items():
-            atomic.write_text(own / name, text, 0o600, durable=False)
+        object_format = git_settings.value_of(self._git.settings(), "extensions.objectformat")
+        lay_out_git_directory(self._directory, object_format, {}, bare=True)
+        for name in ("refs/heads", "objects"):
+            (self._directory / name).mkdir(exist_ok=True)
         self._is_prepared = True
 
 

@@ -88,12 +88,7 @@ class Journal:
         self._last_context: tuple[Any, str] = (None, "")
 
     def begin(self, event: Event) -> None:
-        try:
-            line = self._encode(self._event_record(event)) + b"\n"
-        except NOT_ENCODABLE as error:
-            self._warn_not_encodable(error)
-            line = b""
-        self._write(line)
+        self._write(self._line(self._event_record, event))
 
     def _event_record(self, event: Event) -> EventRecord:
         redactions = redact.fields(event)
@@ -114,14 +109,10 @@ class Journal:
         )
 
     def called(self, event: Event, call: HandlerCall) -> None:
-        try:
-            line = self._encode(self._call_record(event, call)) + b"\n"
-        except NOT_ENCODABLE as error:
-            self._warn_not_encodable(error)
-            return
+        line = self._line(self._call_record, event, call)
         if call.background or self._monotonic() - self._flushed > FLUSH_AFTER_SECONDS:
             self._write(line)
-        else:
+        elif line:
             with self._lock:
                 self._waiting.append(line)
 
@@ -150,12 +141,7 @@ class Journal:
         )
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
-        try:
-            line = self._encode(self._end_record(event, fired, duration_ms)) + b"\n"
-        except NOT_ENCODABLE as error:
-            self._warn_not_encodable(error)
-            line = b""
-        self._write(line)
+        self._write(self._line(self._end_record, event, fired, duration_ms))
 
     def _end_record(self, event: Event, fired: Fired, duration_ms: float) -> EndRecord:
         kind = BY_PAYLOAD[type(event)]
@@ -236,9 +222,13 @@ class Journal:
             last = self._last_context = (context, sha256(self._encode(context)).hexdigest()[:16])
         return last[1]
 
-    def _warn_not_encodable(self, error: Exception) -> None:
-        """An event or a result is not plain data. The event goes on, and so does the journal."""
-        self._warn(f"the journal leaves out a record that cannot be encoded: {type(error).__name__}: {error}")
+    def _line(self, record: Callable[..., msgspec.Struct], *about: Any) -> bytes:
+        """The record as a line; b"" and a warning if an event or a result is not plain data. The event goes on."""
+        try:
+            return self._encode(record(*about)) + b"\n"
+        except NOT_ENCODABLE as error:
+            self._warn(f"the journal leaves out a record that cannot be encoded: {type(error).__name__}: {error}")
+            return b""
 
     def _fail(self, error: Exception) -> None:
         self._failed_at = self._flushed

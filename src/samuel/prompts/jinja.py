@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import resource
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, meta
@@ -33,31 +33,30 @@ del _environment.globals["lipsum"]  # random text has no place in a prompt
 
 def fill(text: str, context: Mapping[str, Any], name: str) -> str:
     """The text of a template with the context's names filled in, or a ConfigError that says which line."""
-    try:
+    with _explained(name, "render", "the names a template may use are listed in the reference"):
         return str(_compiled(text).render(context))
-    except TemplateSyntaxError as error:
-        raise ConfigError([Problem(str(error.message), name, error.lineno)]) from None
-    except TemplateError as error:
-        hint = "the names a template may use are listed in the reference"
-        raise ConfigError([Problem(str(error.message), name, _line(error), hint)]) from None
-    except MemoryError as error:
-        raise ConfigError([Problem("takes too much memory to render", name, _line(error))]) from None
-    except (SyntaxError, RecursionError, OverflowError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise ConfigError([Problem(f"cannot be rendered: {error}", name, _line(error))]) from None
 
 
 def undeclared(text: str, name: str) -> set[str]:
     """The names that a template expects to be given."""
-    try:
+    with _explained(name, "read"):
         return meta.find_undeclared_variables(_environment.parse(_go_names(text)))
+
+
+@contextmanager
+def _explained(name: str, verb: Literal["render", "read"], hint: str = "") -> Iterator[None]:
+    """Raise what Jinja2 raises as a ConfigError with the line."""
+    try:
+        yield
     except TemplateSyntaxError as error:
         raise ConfigError([Problem(str(error.message), name, error.lineno)]) from None
     except TemplateError as error:
-        raise ConfigError([Problem(str(error.message), name)]) from None
-    except MemoryError:
-        raise ConfigError([Problem("takes too much memory to read", name)]) from None
-    except (RecursionError, OverflowError, TypeError, ValueError) as error:
-        raise ConfigError([Problem(f"cannot be read: {error}", name)]) from None
+        raise ConfigError([Problem(str(error.message), name, _line(error), hint)]) from None
+    except MemoryError as error:
+        raise ConfigError([Problem(f"takes too much memory to {verb}", name, _line(error))]) from None
+    except (SyntaxError, RecursionError, OverflowError, TypeError, ValueError, ZeroDivisionError) as error:
+        what = "rendered" if verb == "render" else "read"
+        raise ConfigError([Problem(f"cannot be {what}: {error}", name, _line(error))]) from None
 
 
 @lru_cache(maxsize=32)
