@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from samuel.shell import git_options, interpreters, launchers, prefixes
+from samuel.shell import interpreters, launchers, prefixes
 from samuel.shell.evaluation import SUBSTITUTION, reason_to_doubt
 from samuel.shell.started import Started, StartedScript, Starts, Unreadable, joined_script
 from samuel.shell.word import Word
@@ -82,7 +82,7 @@ STARTERS: dict[str, Starts] = {
     "alias": aliased,
     "eval": evaluated,
     "find": launchers.find,
-    "git": git_options.git,
+    "git": launchers.git,
     "parallel": launchers.parallel,
     "rsync": launchers.rsync,
     "script": launchers.script,
