@@ -16,8 +16,7 @@ from measure import Row, beside, take_turns
 from samuel.confine.walls import walls
 from samuel.events import ContextExtra
 from samuel.hooks.capability import Capabilities
-from samuel.hooks.handler import Handler, Origin
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Package
 from samuel.process.environment import clean
 from samuel.runtimes.base import Runtime, Setting
 from samuel.runtimes.exec import ExecRuntime

@@ -14,8 +14,7 @@ from measure import Row, at_least, at_most, beside, take_turns
 
 from samuel.confine.containers import engine
 from samuel.events import ContextExtra
-from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Outcome, Package
 from samuel.process.conversation import Conversation
 from samuel.process.environment import clean
 from samuel.process.reason import NotRunnable

@@ -13,8 +13,7 @@ from wasmtime import Engine, Func, Linker, Memory, Module, Store
 
 from samuel.events import ContextExtra, QualityCheck
 from samuel.events.event import Plugin
-from samuel.hooks.handler import Handler, Origin
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Package
 from samuel.runtimes.base import Setting
 from samuel.runtimes.wasm.machine import WasmRuntime
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from samuel.confine.containers import container
 from samuel.hooks.capability import NOTHING, Capabilities
-from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Outcome, Package
 from samuel.runtimes.base import Reply
 from samuel.runtimes.oci import OciRuntime
 

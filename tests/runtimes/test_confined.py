@@ -17,8 +17,7 @@ from samuel.confine.walls import walls
 from samuel.confine.walls.walls import BWRAP, LANDLOCK
 from samuel.files.survey import signature
 from samuel.hooks.capability import Capabilities
-from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Outcome, Package
 from samuel.process.environment import clean
 from samuel.runtimes.base import Reply
 from samuel.runtimes.exec import ExecRuntime

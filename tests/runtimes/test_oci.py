@@ -19,8 +19,7 @@ import pytest
 from samuel.confine.containers import container, engine
 from samuel.events import AfterIteration, Plugin, QualityCheck
 from samuel.hooks.capability import Capabilities
-from samuel.hooks.handler import Handler, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Outcome, Package
 from samuel.runtimes.oci import OciRuntime
 
 from .contract import RuntimeContract, event, setting

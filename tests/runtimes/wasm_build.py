@@ -22,8 +22,7 @@ from samuel.base.paths import Project
 from samuel.events import ContextExtra
 from samuel.events.event import Plugin
 from samuel.hooks.capability import NOTHING, Capabilities
-from samuel.hooks.handler import Handler, Origin
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Package
 from samuel.runtimes.wasm.machine import WasmRuntime
 
 from .contract import setting

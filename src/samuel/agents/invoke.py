@@ -18,7 +18,7 @@ from samuel.clients.adapter.ending import AgentEnding
 from samuel.clients.adapter.stream import AgentUsage, Now, ObservedCall
 from samuel.clients.adapter.trouble import ExitFacts, ending_of
 from samuel.confine import sandbox as sandboxes
-from samuel.files.bounded_log import BoundedLog
+from samuel.files.log import BoundedLog
 from samuel.process import environment as environments
 from samuel.process import spawn
 from samuel.process.reason import NotRunnable

@@ -22,7 +22,6 @@ from samuel.base.clock import SystemClock
 from samuel.config.model import Limits
 from samuel.dispatch.background import BackgroundCall, make
 from samuel.dispatch.handler_state import HandlerState
-from samuel.dispatch.permit_check import CHANGED
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
@@ -31,7 +30,7 @@ from samuel.journal.hooks_log import HooksLog
 from samuel.process.tree import Tree, kill_all, own_all_children
 from samuel.runtimes.base import Reply, Setting
 from samuel.runtimes.table import Runtimes
-from samuel.trust.permit import Permit
+from samuel.trust.permit import CHANGED, Permit
 
 CLEAN_UP_SECONDS = 10.0  # for what was killed to end (a container takes a while), and to be recorded
 CHANGED_BEFORE = "its files changed after it was permitted and before it could be called"

@@ -18,7 +18,7 @@ from samuel.checks.repeat import Repeat, never_repeat, repeated
 from samuel.checks.softened_tests import softened_tests
 from samuel.checks.verdict import CheckVerdict, check_runs, counting_failures, judge
 from samuel.dispatch.record import Fired, HandlerCall
-from samuel.dispatch.stated_reason import stated_reason
+from samuel.dispatch.replies import stated_reason
 from samuel.events.loop import CheckRun
 from samuel.git.trees import Trees
 from samuel.history.attempts import AttemptChanges

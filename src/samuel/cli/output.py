@@ -16,7 +16,7 @@ import msgspec
 
 from samuel.base.errors import ConfigError, SamuelError
 from samuel.base.printable import safe
-from samuel.files.named_errors import errors_naming
+from samuel.files.atomic import errors_naming
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,7 +13,7 @@ from samuel.cli.output import OutputTable
 from samuel.hooks.handler import HandlerStatus
 from samuel.process.inside_a_run import refuse_inside_a_run
 from samuel.setup.consent import PENDING, Consent, readable
-from samuel.sources.unmarked_files import unmarked_files
+from samuel.sources.hook_files import unmarked_files
 from samuel.trust.items import TrustItem
 
 

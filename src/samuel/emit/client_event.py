@@ -23,7 +23,7 @@ from samuel.emit.call import DENY, STDERR, STDOUT, EmitAnswer, EmitArguments
 from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, payload_extra, warnings_of
 from samuel.events import event_type
 from samuel.files.explained import explained
-from samuel.files.parsed_json import parse_json, within_limit
+from samuel.files.json import parse_json, within_limit
 from samuel.journal import EventRecord, newest_first
 from samuel.process.emit_client import DeadlinePassed
 from samuel.process.environment import BRIDGED

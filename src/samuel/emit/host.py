@@ -15,7 +15,7 @@ from samuel.base.decoding import decode_json
 from samuel.base.paths import CANARIES, User
 from samuel.base.printable import safe
 from samuel.emit.call import STDERR, EmitAnswer, EmitArguments
-from samuel.trust.enclosing import trusted_around
+from samuel.trust.repository import trusted_around
 
 if TYPE_CHECKING:
     from samuel.app import App

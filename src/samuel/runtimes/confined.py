@@ -22,7 +22,7 @@ from samuel.confine.walls import installation, walls
 from samuel.confine.walls.limits import ProcessLimits
 from samuel.confine.walls.places import PROTECTED, GrantedPaths, WallPlaces, below, machine, opened
 from samuel.confine.walls.walls import WalledCommand
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Package
 from samuel.process import environment, shim
 from samuel.process.reason import NotRunnable
 from samuel.runtimes.base import Setting

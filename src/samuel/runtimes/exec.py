@@ -15,8 +15,7 @@ from samuel.clients.table import HOOK_FORMATS
 from samuel.events import AgentInvoke, Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.json import InvalidJson
-from samuel.hooks.handler import Handler, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Outcome, Package
 from samuel.process import interpreter, spawn
 from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.output import ending

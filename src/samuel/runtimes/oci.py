@@ -36,8 +36,7 @@ from samuel.confine.containers.engine import Engine
 from samuel.confine.walls.places import OpenedPath, WallPlaces, opened
 from samuel.events import Event
 from samuel.files.json import InvalidJson, excerpt, too_deep
-from samuel.hooks.handler import Handler, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Outcome, Package
 from samuel.process import environment, spawn
 from samuel.process.conversation import Conversation, ConversationReply
 from samuel.process.output import ending, last_line

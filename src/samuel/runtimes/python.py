@@ -20,8 +20,7 @@ from samuel.base.decoding import json_decoder
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.json import InvalidJson, too_deep
-from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Outcome, Package
 from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.conversation import Conversation, ConversationReply
 from samuel.process.forked import can_fork

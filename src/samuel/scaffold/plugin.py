@@ -14,7 +14,7 @@ from typing import NamedTuple
 from samuel.base.errors import SamuelError, UsageError
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
-from samuel.files.toml.keys import toml_key
+from samuel.files.toml.lines import toml_key
 from samuel.plugins.manifest import plugin_name
 from samuel.plugins.model import KINDS, META
 from samuel.scaffold.hook import with_values

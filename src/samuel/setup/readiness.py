@@ -30,7 +30,6 @@ from samuel.git.git import GitFailed
 from samuel.git.landing import OLDEST
 from samuel.git.repository_state import under_way
 from samuel.git.transport import remote_of
-from samuel.git.worktrees import version
 from samuel.history.own_branch import current
 from samuel.history.run import Run
 from samuel.history.run_file import RunFile
@@ -199,7 +198,7 @@ def _refuse_without_lanes(app: App) -> None:
             "lanes are work trees of a git repository, and this project has no commit yet",
             "`git init`, `git add` and `git commit` make one, or leave out `--parallel`",
         )
-    if version(place.git) < OLDEST:
+    if place.git.version() < OLDEST:
         raise SamuelError(
             f"lanes need git {'.'.join(map(str, OLDEST))} or newer", "install it, or leave out `--parallel`"
         )

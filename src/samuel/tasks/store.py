@@ -13,9 +13,9 @@ from pathlib import Path
 
 from samuel.base.errors import ConfigError, Problem, SamuelError
 from samuel.files import atomic
-from samuel.files.aside import keep_aside, put_aside
 from samuel.files.inside import read_inside
 from samuel.files.lock import held
+from samuel.files.put_inside import keep_aside, put_aside
 from samuel.tasks import graph, prd_file
 from samuel.tasks.prd_file import PrdDocument
 from samuel.tasks.rebuild import Rebuilt

@@ -16,7 +16,7 @@ from tests.length import at_length
 from samuel.base.paths import Project
 from samuel.emit.call import LARGEST_STDIN
 from samuel.events.names import ALL
-from samuel.files.parsed_json import MAX_BYTES
+from samuel.files.json import MAX_BYTES
 
 from .served_project import ALLOWED, NATIVE, THIN, Answer, ServedProject, context, yaml_hook
 

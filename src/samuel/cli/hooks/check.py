@@ -4,7 +4,7 @@ import click
 
 from samuel.agents.find_agent import find
 from samuel.app import App
-from samuel.app.tool_names import tool_name_warnings
+from samuel.app.discovery import tool_name_warnings
 from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.clients.dialect.client import Client

@@ -10,9 +10,8 @@ from samuel.cli.output import OutputTable
 from samuel.config.duration import format_duration
 from samuel.events import event_type
 from samuel.events.compose import Arrange
-from samuel.hooks.handler import Handler
+from samuel.hooks.handler import Handler, HandlerMode
 from samuel.hooks.match import words
-from samuel.hooks.mode import HandlerMode
 from samuel.hooks.order import Chain, ChainStep
 from samuel.scaffold.move import instead, move
 

@@ -5,15 +5,13 @@ from collections.abc import Iterable
 import click
 
 from samuel.app import App
-from samuel.app.tool_names import tool_name_warnings
+from samuel.app.discovery import tool_name_warnings
 from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.events import canonical
-from samuel.hooks.handler import Handler, HandlerStatus
-from samuel.hooks.mode import HandlerMode
-from samuel.shipped.definition import definition
-from samuel.shipped.table import SHIPPED_HOOKS
-from samuel.sources.unmarked_files import unmarked_files
+from samuel.hooks.handler import Handler, HandlerMode, HandlerStatus
+from samuel.shipped.table import SHIPPED_HOOKS, definition
+from samuel.sources.hook_files import unmarked_files
 from samuel.sources.yaml_cache import YamlHookFile
 from samuel.sources.yaml_file import read_hook
 from samuel.sources.yaml_hook import BUILTIN

@@ -17,7 +17,7 @@ from samuel.dispatch.record import slowness
 from samuel.events import canonical
 from samuel.hooks.handler import Outcome
 from samuel.journal import CallRecord, EventRecord, newest_first
-from samuel.journal.subject import subject
+from samuel.journal.replay import subject
 
 COLUMNS = ("time", "event", "handler", "outcome", "ms", "slow", "message")
 WOULD_COLUMNS = ("time", "event", "subject", "handler", "would", "reason")

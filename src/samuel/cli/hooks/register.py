@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.hooks.handler import HandlerStatus
-from samuel.sources.registration import registration
+from samuel.sources.yaml_hooks import registration
 
 IDLE = (HandlerStatus.BROKEN, HandlerStatus.UNTRUSTED)
 

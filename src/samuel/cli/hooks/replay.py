@@ -15,9 +15,7 @@ from samuel.cli.hooks.log import time_format, utc_time
 from samuel.cli.output import OutputTable
 from samuel.cli.plugin.progress import Progress
 from samuel.events import event_type
-from samuel.journal.replay.comparison import EventComparison, HandlerComparison
-from samuel.journal.replay.recorded import recorded_events
-from samuel.journal.replay.verdict import EventVerdict
+from samuel.journal.replay import EventComparison, EventVerdict, HandlerComparison, recorded_events
 
 COLUMNS = ("time", "event", "subject", "handler", "recorded", "today", "reason")
 COMPOSED = "(all)"  # the row of what came of the event

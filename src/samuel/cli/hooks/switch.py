@@ -19,8 +19,7 @@ from samuel.files.inside import make_dirs_inside
 from samuel.files.regular import read_regular
 from samuel.process.inside_a_run import refuse_inside_a_run
 from samuel.setup.consent import Consent
-from samuel.shipped.definition import definition
-from samuel.shipped.table import SHIPPED_HOOKS
+from samuel.shipped.table import SHIPPED_HOOKS, definition
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_file import read_hook
 

@@ -3,15 +3,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from samuel.app.tool_names import tool_name_warnings
+from samuel.app.discovery import tool_name_warnings
 from samuel.base.errors import Problem
 from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.hooks.handler import Handler, HandlerStatus
 from samuel.sources.yaml_cache import YamlHookFile, overlooked
-from samuel.sources.yaml_command import command as command_of
-from samuel.sources.yaml_command import missing_program
+from samuel.sources.yaml_hooks import command as command_of
+from samuel.sources.yaml_hooks import missing_program
 
 NONE = "there is no YAML hook: .system/hooks/*.yaml; `samuel hooks list --shipped` shows those you can enable"
 COLUMNS = ("file", "id", "events", "status", "reason")

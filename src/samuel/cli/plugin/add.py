@@ -15,8 +15,8 @@ from samuel.cli.plugin.plugin_store import store_to_change
 from samuel.cli.plugin.progress import Progress
 from samuel.hooks.capability import Capabilities
 from samuel.plugins.candidate import PluginCandidate
-from samuel.plugins.grants import granted
 from samuel.plugins.installed import InstalledPlugin
+from samuel.plugins.manifest_capabilities import granted
 from samuel.plugins.source import parse
 from samuel.plugins.store import Store
 

@@ -21,7 +21,7 @@ from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile,
 from samuel.clients.entries.settings_file import table_in
 from samuel.clients.entries.toml_hooks import toml_string
 from samuel.files.regular import read_regular
-from samuel.files.toml.values import toml_values
+from samuel.files.toml.lines import toml_values
 
 HOOKS = JsonHooks("codex", grouped_entry)
 SKIPS = "codex skips hooks that were not reviewed, and says nothing"

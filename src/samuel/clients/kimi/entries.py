@@ -6,7 +6,7 @@ from samuel.base.errors import SamuelError
 from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest, HomeOverlay
 from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, home_directory
 from samuel.clients.entries.toml_hooks import TomlHooks, hook_block
-from samuel.files.toml.values import toml_values
+from samuel.files.toml.lines import toml_values
 
 CONFIG = "config.toml"
 HOME = "KIMI_CODE_HOME"

@@ -36,7 +36,7 @@ from samuel.emit.serve.peer import Surroundings
 from samuel.emit.serve.proof import offer
 from samuel.emit.serve.warm_project import WarmProject
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.files.parsed_json import MAX_BYTES
+from samuel.files.json import MAX_BYTES
 from samuel.files.survey import Signature, TooManyFiles, survey_place
 from samuel.process.tree import CallsEnded, check_calls, end_calls
 from samuel.version import __version__

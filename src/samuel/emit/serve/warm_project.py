@@ -25,8 +25,7 @@ from samuel.process.ledger import MARK
 from samuel.process.passed import is_pinned
 from samuel.process.shim import STEERING
 from samuel.process.tree import own_all_children
-from samuel.trust.repository import trust_key
-from samuel.trust.repository_identity import repository_identity
+from samuel.trust.repository import repository_identity, trust_key
 
 # One for each `--env`, for whether a client asks, and for the projects around; the least recently used is closed.
 MOST_OPEN = 4

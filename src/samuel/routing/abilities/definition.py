@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from samuel.config import kinds
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.files import yaml
-from samuel.files.modules import is_file
+from samuel.files.command_files import is_file
 from samuel.routing.abilities.model import KINDS, Ability, Implementation, Level
 
 TYPES = ("workflow", "agent")

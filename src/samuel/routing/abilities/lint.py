@@ -17,8 +17,8 @@ from samuel.base.errors import Problem, SamuelError
 from samuel.base.nearest import SpellingHints
 from samuel.base.printable import shell_word
 from samuel.files import yaml
+from samuel.files.command_files import is_file
 from samuel.files.inside import is_inside, read_inside
-from samuel.files.modules import is_file
 from samuel.routing.abilities import placeholders
 from samuel.routing.abilities.model import Ability, PythonImplementation, ScriptImplementation
 from samuel.routing.abilities.registry import Registry

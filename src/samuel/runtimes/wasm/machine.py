@@ -21,8 +21,7 @@ from wasmtime import Config, Engine, ExitTrap, Func, Linker, Memory, Store, Trap
 from samuel.events import Event
 from samuel.events.event import PROTOCOL
 from samuel.files.json import InvalidJson
-from samuel.hooks.handler import Handler, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Outcome, Package
 from samuel.process.output import last_line
 from samuel.runtimes.base import Reply, Setting, too_much_output
 from samuel.runtimes.confined import Confinement
