@@ -27,9 +27,8 @@ from tests.live.trust import trust_hooks
 
 from samuel.clients.table import LAYOUTS
 from samuel.proving.model.launch import SCRIPTED_CLIENTS
-from samuel.proving.model.script import FinalText, Step
 from samuel.proving.model.server import ModelServer
-from samuel.proving.model.wire import WireFormat
+from samuel.proving.model.wire import FinalText, Step, WireFormat
 
 AGENTS = ("claude", "codex")
 CALLS = 25  # in one session
@@ -192,7 +191,7 @@ class TimedModel(ModelServer):
 
     def answer(self, wire: WireFormat, body: dict[str, Any]) -> tuple[Step, str]:
         if wire.tools(body):
-            self.request_times.setdefault(len(wire.results(body)), time.perf_counter())
+            self.request_times.setdefault(len(wire.tool_results(body)), time.perf_counter())
         return super().answer(wire, body)
 
 

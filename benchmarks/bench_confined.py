@@ -13,14 +13,12 @@ from bench_exec import noop
 from bench_projects import project
 from measure import Row, beside, take_turns
 
-from samuel.base.clock import SystemClock
 from samuel.confine.walls import walls
 from samuel.events import ContextExtra
 from samuel.hooks.capability import Capabilities
-from samuel.hooks.handler import Handler, Origin
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Package
 from samuel.process.environment import clean
-from samuel.runtimes.base import Runtime
+from samuel.runtimes.base import Runtime, Setting
 from samuel.runtimes.exec import ExecRuntime
 from samuel.runtimes.python import PythonRuntime
 
@@ -50,7 +48,7 @@ def run(scratch: Path) -> Iterator[Row]:
 
 
 def _exec(root: Path, program: Path, package: Package, kind: str) -> Iterator[Row]:
-    runtime = ExecRuntime(root, clean(), root.parent / "cache", 1 << 20, SystemClock())
+    runtime = ExecRuntime(Setting(root, clean(), root.parent / "cache"))
     free = Handler(name="p", event="context.extra", origin=Origin.PROJECT, runtime="exec", path=str(program))
     held = msgspec.structs.replace(free, package=package)
     try:
@@ -95,7 +93,7 @@ def _reap() -> None:
 
 
 def _python(root: Path, file: Path, package: Package, kind: str) -> Iterator[Row]:
-    runtime = PythonRuntime(root, clean(), root.parent / "cache", 1 << 20)
+    runtime = PythonRuntime(Setting(root, clean(), root.parent / "cache"))
     free = Handler(
         name="p", event="context.extra", origin=Origin.PROJECT, runtime="python", path=str(file), entry="note"
     )

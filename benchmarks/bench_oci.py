@@ -12,14 +12,13 @@ import msgspec
 from bench_projects import project, user
 from measure import Row, at_least, at_most, beside, take_turns
 
-from samuel.base.clock import SystemClock
 from samuel.confine.containers import engine
 from samuel.events import ContextExtra
-from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Outcome, Package
 from samuel.process.conversation import Conversation
 from samuel.process.environment import clean
 from samuel.process.reason import NotRunnable
+from samuel.runtimes.base import Setting
 from samuel.runtimes.oci import ContainerRequest, OciRuntime
 
 LIMIT = 8 * 1024 * 1024
@@ -47,7 +46,7 @@ def run(scratch: Path) -> Iterator[Row]:
             print(f"NOT MEASURED: containers: {error}")
             return
         event = ContextExtra(task={"id": "1", "title": "x" * 800})
-        runtime = OciRuntime(root, os.environ, user().cache, LIMIT, 256 * 1024 * 1024, SystemClock())
+        runtime = OciRuntime(Setting(root, {}, user().cache, host=os.environ))
         warm_handler, single = (handler(program.parent, image, serve=serve) for serve in (True, False))
         worker = Conversation([str(program), "serve"], cwd=str(root), env=clean(), over_stdio=True)
 

@@ -13,12 +13,12 @@ from samuel.base import paths
 from samuel.base.clock import SystemClock
 from samuel.config.model import EventSettings
 from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
-from samuel.dispatch.permit_check import PermitCheck
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import EVENTS, Event
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.order import resolve
 from samuel.runtimes.inline import InlineRuntime
+from samuel.trust.permit import PermitCheck
 
 
 class Nobody:

@@ -20,7 +20,7 @@ from samuel.routing.abilities.model import Ability
 from samuel.routing.abilities.ranking import Ranking
 from samuel.routing.abilities.registry import Registry, cache_file, load
 from samuel.routing.abilities.route import RankingChoice, open_index, route
-from samuel.routing.knowledge.indexes import read_base
+from samuel.routing.knowledge.reading import read_base
 from samuel.routing.knowledge.route import route as route_knowledge
 from samuel.routing.relevance.index import TextIndex
 

@@ -75,7 +75,7 @@ def _emit(scratch: Path) -> Row:
             )
 
         mine, theirs = take_turns(ours, bare, rounds=60)
-    return at_most("samuel emit, 10 hooks known and none matching, vs python -c pass", mine, theirs, 5)
+    return at_most("samuel emit, 10 hooks known and none matching, vs python -c pass", mine, theirs, 8)
 
 
 def _hooks(root: Path, event: str, script: str, more: str = "", count: int = HOOKS) -> list[Path]:

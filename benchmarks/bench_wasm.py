@@ -13,12 +13,11 @@ from wasmtime import Engine, Func, Linker, Memory, Module, Store
 
 from samuel.events import ContextExtra, QualityCheck
 from samuel.events.event import Plugin
-from samuel.hooks.handler import Handler, Origin
-from samuel.hooks.package import Package
-from samuel.runtimes.wasm import WasmRuntime
+from samuel.hooks.handler import Handler, Origin, Package
+from samuel.runtimes.base import Setting
+from samuel.runtimes.wasm.machine import WasmRuntime
 
 EXAMPLES = Path(__file__).parents[1] / "examples/plugins"
-LIMITS = 256 << 20, 8 << 20
 
 
 def run(scratch: Path) -> Iterator[Row]:
@@ -36,7 +35,7 @@ def _warm(root: Path, cache: Path) -> Row:
     )
     filled = {"id": "1", "description": "x" * (1015 - len(msgspec.json.encode(event))) + "\nTODO: x"}
     event = msgspec.structs.replace(event, task=filled)
-    runtime = WasmRuntime(root, cache, *LIMITS)
+    runtime = WasmRuntime(Setting(root, {}, cache))
     assert runtime.call(handler, event, 30.0).result["extras"]
 
     payload = msgspec.json.encode(event)
@@ -69,7 +68,7 @@ def _cold(root: Path, cache: Path) -> Row:
     filled, empty = cache / "filled", cache / "empty"
 
     def first(place: Path) -> None:
-        runtime = WasmRuntime(root, place, *LIMITS)
+        runtime = WasmRuntime(Setting(root, {}, place))
         assert runtime.call(handler, event, 60.0).result["ok"]
         runtime.close()
 

@@ -11,7 +11,7 @@ from samuel.routing.abilities import registry, route, usage
 from samuel.routing.abilities.definition import TYPES, read_ability
 from samuel.routing.abilities.execution import call_store, nesting
 from samuel.routing.abilities.execution.call import AbilityCall, CallStatus
-from samuel.routing.abilities.execution.program import SECONDS
+from samuel.routing.abilities.execution.perform import SECONDS
 from samuel.routing.abilities.model import KINDS, Level
 from samuel.routing.abilities.tables import COLUMNS
 from samuel.routing.abilities.tables import FILE as TABLES

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from page import NOTE, table
 
-from samuel.clients.dialect.client import POST, PRE, PROMPT, STOP, Client
+from samuel.clients.dialect.client import Client
+from samuel.clients.dialect.events import POST, PRE, PROMPT, STOP
 from samuel.clients.dialect.limits import ASK, DENY, FOLLOW_UP, OUTPUT, REWRITE
 from samuel.clients.dialect.tools import COMMON_NAMES
 from samuel.clients.table import CLIENTS

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from page import NOTE, table
 
-from samuel.clients.dialect.client import DENIABLE
-from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.dialect.events import DENIABLE
 from samuel.clients.entries.hook_command import DEADLINE as DEADLINE_SECONDS
 from samuel.clients.entries.hook_command import ON_PATH, TIMEOUT, hook_command
 from samuel.clients.entries.hook_trust import Level
 from samuel.clients.entries.json_hooks import JsonHooks
+from samuel.clients.entries.layout import EntryFile
 from samuel.clients.table import CLIENTS, LAYOUTS
 from samuel.events.names import SESSION
 
@@ -24,9 +24,9 @@ KINDS = {
     "deny": "a denial",
     "ask": "`ask`",
     "rewrite": "a rewritten input",
-    "context": "messages and suggestions",
     "output": "a rewritten output",
     "follow_up": "a request to go on",
+    "context": "messages and suggestions",
 }
 
 MISSING = """\
@@ -113,14 +113,18 @@ def _events(name: str) -> str:
 
 
 def _limits(name: str) -> str:
+    limits = CLIENTS[name].limits
     rows = [
-        (f"`{event}`", KINDS[kind], limit.verdict, limit.why)
-        for (event, kind), limit in CLIENTS[name].limits.items()
+        (f"`{event}`", words, limits[event, kind].verdict, limits[event, kind].why)
+        for event in SESSION
+        for kind, words in KINDS.items()
+        if (event, kind) in limits
     ]
     if not rows:
         return "Samuel knows of no limits.\n"
-    limits = table(("event", "what", "verdict", "why"), rows)
-    return f"Everything that is not in this table is honoured.\n\n{limits}"
+    return "Everything that is not in this table is honoured.\n\n" + table(
+        ("event", "what", "verdict", "why"), rows
+    )
 
 
 def _missing(name: str) -> str:

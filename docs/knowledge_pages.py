@@ -9,7 +9,7 @@ from pathlib import Path
 from page import MUST, NOTE, UNKNOWN, keys_table, table
 
 from samuel.base.errors import Problem
-from samuel.routing.knowledge import indexes, routes
+from samuel.routing.knowledge import reading
 from samuel.routing.knowledge import route as knowledge
 from samuel.routing.knowledge.model import FILE as ROUTING
 from samuel.routing.knowledge.model import STAGES, DocumentHeader
@@ -53,6 +53,8 @@ DOCUMENT = {
     "summary": "For people.",
 }
 
+BASE_KIB, ROUTES_KIB = reading.LARGEST_BASE // 1024, reading.LARGEST_ROUTES // 1024
+
 KNOWLEDGE_HEAD = f"""\
 # Knowledge
 
@@ -66,7 +68,7 @@ through a symbolic link is refused.
 
 ## {ROUTING} {{ #routing-md }}
 
-`{indexes.KEY}` is a list in its front matter, or in a block fenced with `yaml`. The rest of the file is for
+`{reading.KEY}` is a list in its front matter, or in a block fenced with `yaml`. The rest of the file is for
 people; other keys of the front matter are ignored.
 """
 
@@ -92,8 +94,8 @@ request give the same answer.
 
 ## Limits
 
-{indexes.MOST} topics, {routes.MOST} routes in a file, {routes.MOST_DOCS} documents in a route;
-{indexes.LARGEST // 1024} KiB for {ROUTING}, {routes.LARGEST // 1024} KiB for a route file. An entry with an
+{reading.MOST_TOPICS} topics, {reading.MOST_ROUTES} routes in a file, {reading.MOST_DOCS} documents in a route;
+{BASE_KIB} KiB for {ROUTING}, {ROUTES_KIB} KiB for a route file. An entry with an
 error is reported and left out; the others are used.
 """
 
@@ -102,7 +104,7 @@ def knowledge_page() -> str:
     index, head, route, related = _knowledge()
     fields = [name for name in DocumentHeader._fields if name not in ("path", "readable", "problems", "lines")]
     assert list(DOCUMENT) == fields, fields
-    parts = [NOTE, KNOWLEDGE_HEAD, f"Each entry of `{indexes.KEY}`:\n", keys_table(INDEX, index)]
+    parts = [NOTE, KNOWLEDGE_HEAD, f"Each entry of `{reading.KEY}`:\n", keys_table(INDEX, index)]
     parts += [
         "## Route files { #routes }\n",
         "YAML: a document for people, then `---` and `routes:`. A single document with both works, too.\n",
@@ -126,11 +128,11 @@ def _knowledge() -> tuple[list[str], ...]:
     """The keys of an index, of the head of a route file, of a route, and of a document of it."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
-        root.joinpath(ROUTING).write_text(f"---\n{indexes.KEY}: [{{{UNKNOWN}: 1}}]\n---\n")
+        root.joinpath(ROUTING).write_text(f"---\n{reading.KEY}: [{{{UNKNOWN}: 1}}]\n---\n")
         root.joinpath("r.yaml").write_text(
             f"{UNKNOWN}: 1\n---\nroutes:\n- {UNKNOWN}: 1\n  related_docs:\n  - {UNKNOWN}: 1\n"
         )
-        problems = [*indexes.read_base(root).problems, *routes.read_routes(root, "r.yaml").problems]
+        problems = [*reading.read_base(root).problems, *reading.read_routes(root, "r.yaml").problems]
     return tuple(_named(problem) for problem in problems if UNKNOWN in problem.what)
 
 

@@ -155,9 +155,7 @@ def sample_attempts() -> list[AttemptRecord]:
     runs.attempt(
         "2", "completed", 5, changed_files=changed(("shop/cart.py", 38, 12), ("tests/test_cart.py", 22, 1))
     )
-    softened = (
-        "the task does not own these tests, which this attempt changed: `tests/test_cart.py`, `Makefile`"
-    )
+    softened = "the task does not own these tests, which this attempt changed: `tests/test_cart.py`, `Makefile`"
     runs.attempt(
         *("3", "quality_failed", 7, softened),
         checks=(check(False, corner="old tests"), check()),

@@ -14,8 +14,7 @@ from samuel.events.compose import Arrange
 from samuel.files import yaml
 from samuel.hooks.handler import DEFAULT_ORDER
 from samuel.hooks.match import FIELDS
-from samuel.shipped.definition import definition
-from samuel.shipped.table import SHIPPED_HOOKS
+from samuel.shipped.table import SHIPPED_HOOKS, definition
 from samuel.sources.yaml_file import KINDS, LONGEST_NAME, STAGES, STATUSES, read_hook
 
 KEYS = {

@@ -57,7 +57,7 @@ def _emit_as_client() -> int:
 
 
 def _emit(arguments: list[str]) -> int:
-    """Answered by a server, or without the engine if no hook wants the event, or by the engine."""
+    """Answered by a server, or by the engine in this process."""
     from samuel.emit.call import EmitArguments
     from samuel.process.emit_client import OFF, SWITCH, WAS_ASKED_OPTION, without_deadline
 
@@ -74,11 +74,6 @@ def _emit(arguments: list[str]) -> int:
         code = emit_or_prepare(arguments)
         if code is not None:
             return code
-    from samuel.emit.without_engine import print_without_engine
-
-    code = print_without_engine(plain)
-    if code is not None:
-        return code
     from samuel.cli.emit_event import emit_plain
     from samuel.cli.signals import end_as_by_ctrl_c
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.app import App
-from samuel.app.tool_names import tool_name_warnings
+from samuel.app.discovery import tool_name_warnings
 from samuel.base import paths
 from samuel.base.clock import iso
 from samuel.base.errors import ConfigError, SamuelError
@@ -26,20 +26,19 @@ from samuel.emit.serve.client_program import HOW_TO_GET_NATIVE, ClientProgram, c
 from samuel.emit.serve.control import ask
 from samuel.emit.serve.socket_places import place_problems, usable_directory
 from samuel.emit.serve.start import sockets, why_not
-from samuel.git.program import git_program
-from samuel.hooks.handler import HandlerStatus
-from samuel.hooks.mode import HandlerMode
+from samuel.git.hardening import git_program
+from samuel.hooks.handler import HandlerMode, HandlerStatus
 from samuel.hooks.order import Chain
 from samuel.journal import CallRecord, newest_first
 from samuel.process.emit_client import NATIVE_CLIENT, SWITCH, installation_of
 from samuel.routing.abilities import registry
 from samuel.routing.abilities.lint import lint as lint_abilities
-from samuel.routing.knowledge.indexes import find_root, read_base
 from samuel.routing.knowledge.lint import lint as lint_knowledge
+from samuel.routing.knowledge.reading import find_root, read_base
 from samuel.sources.client_hooks.find import read_files
 from samuel.sources.client_hooks.imported_files import present, project_files
-from samuel.sources.environment import HOW
-from samuel.sources.unmarked_files import unmarked_files
+from samuel.sources.hook_files import unmarked_files
+from samuel.sources.yaml_hook import HOW
 from samuel.version import __version__
 
 RECENT = 2000  # records of the journal
@@ -75,7 +74,8 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
             ]
             findings += [*_abilities(app), *_knowledge(root)]
             findings += [Finding("warning", warning) for warning in tool_name_warnings(app)]
-            if any(handler.runtime == "oci" for handler in app.handlers) or _sandboxed(app):
+            sandboxes = [methodology.sandbox.kind for methodology in app.config.methodology.values()]
+            if "oci" in (*sandboxes, *(handler.runtime for handler in app.handlers)):
                 findings += _containers(app.user)
             findings += [Finding("warning", warning) for warning in app.warnings]
     except ConfigError as error:
@@ -293,10 +293,6 @@ def _server(app: App) -> Iterator[Finding]:
             yield Finding("ok", f"the server {status.pid} answers `samuel emit` (calls: {status.calls})")
     if not paths_served and usable_directory(os.environb, str(app.paths.root)):
         yield Finding("note", "no server is running; the next `samuel emit` starts one")
-
-
-def _sandboxed(app: App) -> bool:
-    return any(methodology.sandbox.kind == "oci" for methodology in app.config.methodology.values())
 
 
 def _chains(chains: Iterable[Chain]) -> Iterator[Finding]:

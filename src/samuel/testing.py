@@ -154,7 +154,7 @@ class SamuelProject:
         from samuel.sources.client_hooks import find as client_hooks
         from samuel.sources.yaml_hooks import files
         from samuel.trust.items import review
-        from samuel.trust.of_project import trust_of_project
+        from samuel.trust.store import trust_of_project
 
         store = trust_of_project(self.user.state, self.root)
         imports = load(self.root / "samuel.toml").import_hooks
@@ -222,11 +222,11 @@ def fire(function: Callable[..., Any], event: Event | str, **fields: Any) -> Fir
     from samuel.base.errors import UsageError
     from samuel.config.model import NO_SETTINGS, Limits
     from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
-    from samuel.dispatch.permit_check import PermitCheck
     from samuel.events import Event, event_type
     from samuel.events.catalogue import BY_PAYLOAD
     from samuel.hooks.order import resolve
     from samuel.runtimes.inline import InlineRuntime
+    from samuel.trust.permit import PermitCheck
 
     typed_event = event if isinstance(event, Event) else payload(event, fields)
     kind = BY_PAYLOAD[type(typed_event)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
-from samuel.clients.adapter.stream import AgentStream
+from samuel.clients.adapter.stream import PlainStream
 from samuel.clients.adapter.trouble import ExitFacts, ending_of
 from samuel.clients.agy.adapter import user_message
 from samuel.clients.table import AGENTS
@@ -16,14 +16,14 @@ from samuel.clients.table import AGENTS
 RETRY = "Please retry if you think this is a transient or recoverable error."
 
 
-def fed(name: str, *records: dict[str, Any]) -> AgentStream:
+def fed(name: str, *records: dict[str, Any]) -> PlainStream:
     stream = AGENTS[name].stream(lambda: 0.0)
     for record in records:
         stream.feed(json.dumps(record).encode())
     return stream
 
 
-def ended(stream: AgentStream, code: int = 0) -> AgentEnding:
+def ended(stream: PlainStream, code: int = 0) -> AgentEnding:
     return ending_of(stream, ExitFacts(code, "", ""))
 
 

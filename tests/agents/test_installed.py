@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.agents.installed import installed_agents
+from samuel.agents.check import installed_agents
 from samuel.clients.adapter.agent import Agent
 from samuel.clients.table import AGENTS
 

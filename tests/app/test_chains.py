@@ -1,4 +1,4 @@
-"""Chains and the PromptContext of an opened project are computed when they are needed."""
+"""The chains of an opened project, and its PromptContext, which is computed when it is needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from samuel.app import loop
 from samuel.app.embedding import payload
 from samuel.base.errors import ConfigError
 from samuel.config.model import NO_SETTINGS
-from samuel.events import EVENTS, UserPromptSubmit, event_type
+from samuel.events import EVENTS, event_type
 from samuel.hooks import order
 from samuel.testing import Recorder, SamuelProject
 
@@ -33,20 +33,6 @@ def calls_of(code: CodeType) -> Iterator[list[FrameType]]:
         yield calls
     finally:
         sys.setprofile(None)
-
-
-def test_opening_a_project_resolves_no_chain(samuel_project: SamuelProject) -> None:
-    with calls_of(order.resolve.__code__) as resolved, samuel_project.open():
-        pass
-    assert resolved == []
-
-
-def test_firing_an_event_resolves_its_chain_alone_and_once(samuel_project: SamuelProject) -> None:
-    with samuel_project.open(handlers=[Recorder("UserPromptSubmit")]) as app:
-        with calls_of(order.resolve.__code__) as resolved:
-            app.fire(UserPromptSubmit(user_message="x"))
-            app.fire(UserPromptSubmit(user_message="y"))
-        assert [frame.f_locals["event"].name for frame in resolved] == ["UserPromptSubmit"]
 
 
 def test_chains_are_a_mapping_of_all_events_in_the_order_of_the_catalogue(samuel_project: SamuelProject) -> None:

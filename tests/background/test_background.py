@@ -19,12 +19,12 @@ import pytest
 import samuel
 from samuel.background.calls import START
 from samuel.background.supervisor import CHANGED_BEFORE
-from samuel.dispatch.permit_check import CHANGED
 from samuel.files.lock import held
 from samuel.hooks.handler import HandlerStatus
 from samuel.journal.reader import newest_first
 from samuel.journal.records import CallRecord
 from samuel.testing import SamuelProject
+from samuel.trust.permit import CHANGED
 
 PATHS = "import sys; sys.path += sys.argv.pop(1), sys.argv.pop(1)\n"
 WAITS = """\

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from samuel.bridges import files
-from samuel.bridges.trust_steps import conversing, trust_step
-from samuel.clients.codex.trust import hook_states
+from samuel.bridges.check import conversing, trust_step
+from samuel.clients.codex.entries import hook_states
 
 PROGRAM = """#!{python}
 import json, sys

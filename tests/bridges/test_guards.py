@@ -11,8 +11,7 @@ from samuel.bridges.guards import LostGuard, lost_guards
 from samuel.clients.adapter.agent import Agent
 from samuel.clients.table import AGENTS
 from samuel.events.catalogue import BY_NAME
-from samuel.hooks.handler import Handler, Origin, Role
-from samuel.hooks.mode import HandlerMode
+from samuel.hooks.handler import Handler, HandlerMode, Origin, Role
 from samuel.hooks.order import Chain, ChainStep
 
 CLAUDE = AGENTS["claude"]

@@ -14,7 +14,7 @@ import pytest
 from samuel.base.errors import SamuelError
 from samuel.bridges.process_bridge import ProcessBridge, process_bridge
 from samuel.bridges.run_server import ServerAddress
-from samuel.clients.dialect.client import POST, PRE
+from samuel.clients.dialect.events import POST, PRE
 from samuel.clients.table import CLIENTS, RUN_BRIDGES
 
 Commands = dict[str, str]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from samuel.bridges import files
-from samuel.bridges.trust_steps import trust_step
+from samuel.bridges.check import trust_step
 
 
 def state(context, client, level="project"):

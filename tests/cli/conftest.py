@@ -85,7 +85,6 @@ EMITTING = {
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     name = metafunc.function.__name__
     sampled = at_length(zlib.crc32(name.encode()) % 16 == 0, True)
-    sampled = sampled and not metafunc.definition.get_closest_marker("cold")
     if metafunc.module.__name__.rpartition(".")[2] in EMITTING and "samuel" in metafunc.fixturenames and sampled:
         metafunc.parametrize("samuel", ["cold", "warm"], indirect=True)
 

@@ -35,8 +35,8 @@ def command(monkeypatch):
 
         module = types.ModuleType("boom")
         module.boom = boom  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "boom", module)
-        monkeypatch.setitem(COMMANDS, "boom", CommandEntry("boom:boom", "Fails."))
+        monkeypatch.setitem(sys.modules, "samuel.cli.boom", module)
+        monkeypatch.setitem(COMMANDS, "boom", CommandEntry("Fails."))
 
     return raising
 
@@ -263,8 +263,8 @@ def test_json_counts_as_an_option_and_not_as_the_value_of_another(samuel, monkey
 
     module = types.ModuleType("boom")
     module.boom = boom  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "boom", module)
-    monkeypatch.setitem(COMMANDS, "boom", CommandEntry("boom:boom", "Fails."))
+    monkeypatch.setitem(sys.modules, "samuel.cli.boom", module)
+    monkeypatch.setitem(COMMANDS, "boom", CommandEntry("Fails."))
     ran = samuel(*words)
     assert ran.code in (1, 2)
     assert bool(ran.out) is as_json

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -417,63 +417,33 @@ def test_emit_imports_neither_the_loop_nor_the_sources(samuel, project: Path) ->
     }
 
 
-class Quick(NamedTuple):
-    """The program itself; `engine` says whether it was asked."""
-
-    code: int
-    out: str
-    err: str
-    engine: bool
-
-
-@pytest.fixture
-def real(project: Path) -> Callable[..., Quick]:
-    """Run the real program, and find out whether it loaded the engine."""
-
-    def call(*arguments: str, stdin: str = "{}", **variables: str) -> Quick:
-        done = subprocess.run(
-            [sys.executable, "-X", "importtime", "-m", "samuel", "emit", *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            env={**os.environ, **variables},
-        )
-        stderr = "".join(line for line in done.stderr.splitlines(True) if not line.startswith("import time:"))
-        return Quick(done.returncode, done.stdout, stderr, "samuel.app" in done.stderr)
-
-    return call
-
-
-class TestQuick:
-    """When nobody is to be called the engine is not loaded; the answer is the same."""
+class TestMatching:
+    """Hooks with filters are called for the events that these match, and for no others."""
 
     @pytest.fixture(autouse=True)
-    def _hooks(self, hook: Callable[..., None], real: Callable[..., Quick]) -> None:
+    def _hooks(self, hook: Callable[..., None]) -> None:
         hook("slow", "PostAbilityCall", '{"slow": true}', "match: {min_duration_ms: 500}\n")
         hook("guard", "PreAbilityCall", '{"decision": "deny"}', "match: {ability_id: 'deploy*'}\n")
         hook("stop", "SessionStop", '{"ran": 1}', "match: {only_if_changed_paths: 'services/**'}\n")
-        assert real("TurnEnd", stdin='{"response": "x", "turn_number": 1}').engine  # it looks, and remembers
 
-    @pytest.mark.slow
-    def test_the_fast_path_answers_when_no_hook_matches(self, real: Callable[..., Quick]) -> None:
-        quick = Quick(0, "{}\n", "", engine=False)
-        assert real("PostAbilityCall", stdin='{"ability_id": "a", "status": "success", "duration_ms": 3}') == quick
-        assert real("post_ability_call", stdin='{"ability_id": "a", "status": "failure"}') == quick
-        assert real("PreAbilityCall", stdin='{"ability_id": "read", "x": [1]}') == quick
-        assert real("SessionStop", stdin='{"changed_files": ["docs/x"]}') == quick
-        assert real("SessionEnd", stdin="") == quick
-        assert real("PreAbilityCall", "--session", "s1", stdin='{"ability_id": "read"}') == quick
+    def test_an_event_that_no_hook_matches_has_the_empty_result(self, samuel) -> None:
+        for words, stdin in (
+            (["PostAbilityCall"], '{"ability_id": "a", "status": "success", "duration_ms": 3}'),
+            (["post_ability_call"], '{"ability_id": "a", "status": "failure"}'),
+            (["PreAbilityCall"], '{"ability_id": "read", "x": [1]}'),
+            (["SessionStop"], '{"changed_files": ["docs/x"]}'),
+            (["SessionEnd"], ""),
+            (["PreAbilityCall", "--session", "s1"], '{"ability_id": "read"}'),
+        ):
+            assert samuel("emit", *words, stdin=stdin) == (0, "{}\n", ""), words
 
-    @pytest.mark.slow
-    def test_the_fast_path_leaves_a_matching_event_to_the_engine(self, real: Callable[..., Quick]) -> None:
-        slow = real("PostAbilityCall", stdin='{"ability_id": "a", "status": "success", "duration_ms": 900}')
-        assert slow == (0, '{"slow":true}\n', "", True)
-        denied = real("PreAbilityCall", stdin='{"ability_id": "deploy_prod"}')
-        assert (denied.code, denied.engine) == (2, True)
+    def test_an_event_that_a_filter_matches_is_handled(self, samuel) -> None:
+        after_slow_call = '{"ability_id": "a", "status": "success", "duration_ms": 900}'
+        assert samuel("emit", "PostAbilityCall", stdin=after_slow_call) == (0, '{"slow":true}\n', "")
+        assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "deploy_prod"}').code == 2
         inside = os.path.join(os.getcwd(), "services/x")
-        assert real("SessionStop", stdin=json.dumps({"changed_files": [inside]})).out == '{"ran":1}\n'
+        assert samuel("emit", "SessionStop", stdin=json.dumps({"changed_files": [inside]})).out == '{"ran":1}\n'
 
-    @pytest.mark.slow
     @pytest.mark.parametrize(
         "context",
         [
@@ -482,104 +452,41 @@ class TestQuick:
             *('{"ability_id": "x", "event_type": "TurnEnd"}', '{"ability_id": "x", "event": 7}'),
         ],
     )
+    @pytest.mark.slow
     @pytest.mark.sampled(every=3)
-    def test_a_context_that_is_wrong_is_told_by_the_engine(
-        self, real: Callable[..., Quick], project: Path, context: str
-    ) -> None:
+    def test_a_context_that_is_wrong_is_refused_whatever_the_filters(self, project: Path, context: str) -> None:
         done = subprocess.run(
             [*REAL, "emit", "PreAbilityCall"], input=context.encode(errors="surrogateescape"), capture_output=True
         )
         assert (done.returncode, done.stdout) == (2, b"")
         assert done.stderr.startswith(b"error: ")
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        "change",
-        [
-            lambda root: (root / ".system/hooks/new.yaml").write_text("id: [\n"),
-            lambda root: (root / ".system/hooks/guard.yaml").unlink(),
-            lambda root: (root / "scripts/hooks/guard.sh").write_text("#!/bin/sh\n"),
-            lambda root: (root / "scripts/hooks/new").write_text(""),
-            lambda root: (root / "samuel.toml").write_text("[hooks.PreAbilityCall]\nstrict = true\n"),
-            lambda root: (root / "samuel.lock").write_text(""),
-            lambda root: (
-                (root / ".samuel/hooks").mkdir(parents=True) or (root / ".samuel/hooks/x").write_text("#!")
-            ),
-            lambda root: (
-                (root / ".samuel/plugins/x").mkdir(parents=True) or (root / ".samuel/plugins/x/a").write_text("")
-            ),
-            lambda root: (root / ".git").mkdir() or (root / ".git/HEAD").write_text("ref: refs/heads/main\n"),
-        ],
-        ids=["new", "gone", "script", "beside", "config", "lock", "hook file", "plugin", "another root's key"],
-    )
-    def test_anything_that_decides_about_it_has_changed(
-        self, real: Callable[..., Quick], project: Path, change: Callable[[Path], object]
-    ) -> None:
-        read = '{"ability_id": "read"}'
-        assert not real("PreAbilityCall", stdin=read).engine
-        change(project)
-        assert real("PreAbilityCall", stdin=read).engine
-
-    @pytest.mark.slow
-    def test_the_fast_path_notices_a_change_of_trust(
-        self, real: Callable[..., Quick], samuel, machine: Path
-    ) -> None:
-        read = '{"ability_id": "read"}'
-        assert not real("PreAbilityCall", stdin=read).engine
-        samuel("trust", "--revoke", ".system/hooks/guard.yaml")
-        assert real("PreAbilityCall", stdin=read).engine
-        home = machine / ".samuel/hooks"
-        home.mkdir(parents=True)
-        (home / "mine").write_text("#!/bin/sh\necho PreAbilityCall\n")
-        (home / "mine").chmod(0o755)
-        assert real("PreAbilityCall", stdin=read).engine
-
-    @pytest.mark.slow
-    def test_the_fast_path_leaves_a_canary_to_the_engine(self, real: Callable[..., Quick], machine: Path) -> None:
-        read = '{"ability_id": "read"}'
-        assert not real("PreAbilityCall", stdin=read).engine
+    def test_a_canary_is_judged_where_no_filter_matches(self, samuel, machine: Path) -> None:
         with canaries.released(machine / "state/samuel") as canary:
-            denied = real("PreAbilityCall", stdin=f'{{"ability_id": "read", "tool_input": "{canary.denied}"}}')
-            assert (denied.code, denied.engine, canary.judged()) == (2, True, {"denied"})
-        assert real("PreAbilityCall", stdin=read).engine  # it looks again, and remembers
-        assert not real("PreAbilityCall", stdin=read).engine
+            stdin = f'{{"ability_id": "read", "tool_input": "{canary.denied}"}}'
+            assert samuel("emit", "PreAbilityCall", stdin=stdin).code == 2
+            assert canary.judged() == {"denied"}
+        assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "read"}').code == 0
 
-    @pytest.mark.slow
-    def test_the_environment_has_changed(self, real: Callable[..., Quick]) -> None:
-        read = '{"ability_id": "read"}'
-        assert real("PreAbilityCall", stdin=read, SAMUEL_ENV="prod").engine
-        assert not real("PreAbilityCall", stdin=read, SAMUEL_ENV="prod").engine
-        assert real("PreAbilityCall", stdin=read, SAMUEL_TRUST="all").engine
-        assert real("PreAbilityCall", "--env", "dev", stdin=read).engine
-
-    @pytest.mark.slow
-    def test_a_hook_without_a_filter_is_always_called(self, real: Callable[..., Quick], hook) -> None:
+    def test_a_hook_without_a_filter_is_always_called(self, samuel, hook) -> None:
         hook("all", "PreAbilityCall", '{"all": 1}')
         for _ in range(2):
-            assert real("PreAbilityCall", stdin='{"ability_id": "read"}') == (0, '{"all":1}\n', "", True)
+            assert samuel("emit", "PreAbilityCall", stdin='{"ability_id": "read"}') == (0, '{"all":1}\n', "")
 
-    @pytest.mark.slow
-    def test_warnings_are_not_forgotten(self, real: Callable[..., Quick], put) -> None:
+    def test_warnings_are_repeated_by_every_call(self, samuel, put) -> None:
         put("samuel.lock", 'version = 1\n\n[plugin."org/gone"]\nsource = "x"\n')
-        first = real("SessionEnd")
-        assert real("SessionEnd").err == first.err
+        first = samuel("emit", "SessionEnd", stdin="{}")
+        assert first.err
+        assert samuel("emit", "SessionEnd", stdin="{}").err == first.err
 
-    @pytest.mark.slow
-    def test_a_damaged_table_is_not_believed(self, real: Callable[..., Quick], machine: Path) -> None:
-        (table,) = (machine / "state/samuel/quick").iterdir()
-        for content in (b"", b"\x00", b"(\x00\x00\x00\x00", os.urandom(64)):
-            table.write_bytes(content)
-            assert real("PreAbilityCall", stdin='{"ability_id": "deploy"}').code == 2
-
-    @pytest.mark.slow
-    def test_a_session_is_kept_up_to_date(self, real: Callable[..., Quick], samuel) -> None:
-        assert real("SessionStart", stdin='{"session_id": "s1"}').engine
-        assert real("SessionEnd", "--session", "s1").engine
+    def test_a_session_is_updated_by_events_that_no_hook_matches(self, samuel) -> None:
+        samuel("emit", "SessionStart", stdin='{"session_id": "s1"}')
+        samuel("emit", "SessionEnd", "--session", "s1", stdin="{}")
         assert samuel("session", "show", "--id", "s1", "--json").json["data"]["state"] == "ended"
 
-    def test_emit_takes_a_large_prompt(self, real: Callable[..., Quick]) -> None:
+    def test_emit_takes_a_large_prompt(self, samuel) -> None:
         prompt = json.dumps({"user_message": "long " * 210_000})
-        assert real("UserPromptSubmit", stdin=prompt) == (0, "{}\n", "", False)
+        assert samuel("emit", "UserPromptSubmit", stdin=prompt) == (0, "{}\n", "")
 
 
 PLAIN = st.recursive(

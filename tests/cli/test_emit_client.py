@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import signal
 import subprocess
@@ -15,10 +14,9 @@ from typing import Any
 import pytest
 from tests.clients.client_reading import Reading, capture, captured, client_events, read
 
-from samuel.clients.dialect.client import DENIABLE, PRE, PROMPT, ClientAnswer
+from samuel.clients.dialect.events import DENIABLE, PRE, PROMPT
+from samuel.clients.dialect.protocol import ClientAnswer
 from samuel.clients.table import CLIENTS
-from samuel.emit.call import EmitArguments
-from samuel.emit.without_engine import answer_without_engine
 
 REAL = (sys.executable, "-m", "samuel")
 CALLS = [(name, event) for name, event in client_events(PRE) if (name, event) in captured()]
@@ -250,58 +248,28 @@ def test_a_command_that_is_ended_denies(hook, project: Path, number: int) -> Non
     )
 
 
-# Without the engine
+# Calls that no hook matches
 
 
-@pytest.fixture
-def fast(monkeypatch) -> Callable[..., str | None]:
-    """The answer that is given before the engine is loaded; None if there is none."""
-
-    def call(*arguments: str, stdin: str) -> str | None:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        command = EmitArguments.plain(arguments)
-        return answer_without_engine(command) if command else None  # else the parser reads it
-
-    return call
-
-
-@pytest.mark.cold
-def test_a_call_that_no_hook_matches_is_answered_without_the_engine(emit: Emit, hook, fast) -> None:
+def test_a_call_that_no_hook_matches_goes_on_in_every_client(emit: Emit, hook) -> None:
     hook("exit 1", more="role: guard\nmatch: {ability_id: [deploy]}\n")
     for name, native_event in CALLS:
-        emit(name, native_event)
-        answer = fast("--as", name, native_event, stdin=json.dumps(capture(name, native_event)))
-        assert answer is not None, name
-        assert read(name, native_event, ClientAnswer(answer)) == Reading(), name
+        assert emit(name, native_event) == Reading(), name
 
 
-@pytest.mark.cold
-def test_the_fast_answer_is_never_given_to_a_call_that_a_guard_wants(emit: Emit, hook, fast) -> None:
+def test_a_call_that_cannot_be_read_is_denied_where_a_guard_might_match(emit: Emit, hook) -> None:
     hook("exit 1", more="role: guard\nmatch: {ability_id: [shell]}\n")
     payload = capture("claude", "PreToolUse")
-    emit("claude", "PreToolUse")
-    assert fast("PreToolUse", "--as", "claude", stdin=json.dumps(payload)) is None
+    assert emit("claude", "PreToolUse").decision == "deny"
     read_call = {**payload, "tool_name": "Read", "tool_input": {"file_path": "a"}}
-    assert fast("PreToolUse", "--as", "claude", stdin=json.dumps(read_call)) == ""
-    for stdin in ("[", "", "{}", json.dumps({**payload, "tool_name": "Read"}), '{"tool_name": "\\ud800"}'):
-        assert fast("PreToolUse", "--as", "claude", stdin=stdin) is None, stdin
-    assert fast("PreToolUse", "--as", "client", stdin=json.dumps(read_call)) is None
-    assert fast("--as", "claude", stdin=json.dumps(read_call)) is None
-    for mistyped in ("PreTooluse", "preToolUse", "PreAbilityCall"):
-        assert fast("--as", "claude", mistyped, stdin=json.dumps(payload)) is None, mistyped
+    assert emit("claude", "PreToolUse", read_call) == Reading()
+    for stdin in ("[", "{}", '{"tool_name": "\\ud800"}'):
+        assert emit("claude", "PreToolUse", stdin).decision == "deny", stdin
 
 
-@pytest.mark.cold
-def test_the_fast_answer_imports_no_engine(emit: Emit, hook) -> None:
-    hook("exit 1", more="role: guard\nmatch: {ability_id: [deploy]}\n")
-    emit("claude", "PreToolUse")
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "samuel", "emit", "--as", "claude", "PreToolUse"],
-        input=json.dumps(capture("claude", "PreToolUse")),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    modules = {line.split("|")[-1].strip() for line in done.stderr.splitlines() if "|" in line}
-    assert "samuel.clients.dialect.tools" in modules  # what a module imported by its name imports itself
-    assert not modules & {"msgspec", "click", "samuel.events", "samuel.clients.codex.dialect"}
+@pytest.mark.parametrize(
+    "words", [("client", "PreToolUse"), ("claude", "PreTooluse"), ("claude", "PreAbilityCall")]
+)
+def test_a_mistyped_client_or_event_is_refused(samuel, hook, words: tuple[str, str]) -> None:
+    hook("exit 1", more="role: guard\nmatch: {ability_id: [shell]}\n")
+    assert samuel("emit", "--as", *words, stdin=json.dumps(capture("claude", "PreToolUse"))).code == 2

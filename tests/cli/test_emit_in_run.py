@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.clients.client_reading import capture, read
 
-from samuel.clients.dialect.client import ClientAnswer
+from samuel.clients.dialect.protocol import ClientAnswer
 
 
 def test_a_call_of_a_run_is_denied_where_its_project_is_no_longer_found(

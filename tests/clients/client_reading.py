@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.clients.dialect.client import ClientAnswer
+from samuel.clients.dialect.protocol import ClientAnswer
 from samuel.clients.table import CLIENTS
 
 CAPTURES = Path(__file__).parent / "captures"

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.clients.dialect.client import DENIABLE, POST, PRE, PROMPT, START, STOP, ClientReply
+from samuel.clients.dialect.events import DENIABLE, POST, PRE, PROMPT, START, STOP
 from samuel.clients.dialect.limits import ASK, CONTEXT, DENY, FOLLOW_UP, LOST, OUTPUT, REWRITE
+from samuel.clients.dialect.protocol import ClientReply
 from samuel.clients.dialect.tools import native_result
 from samuel.clients.table import CLIENTS, client
 

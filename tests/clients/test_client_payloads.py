@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from samuel.base.errors import UsageError
-from samuel.clients.dialect.client import DENIABLE, END, POST, PRE, PROMPT, START, STOP, PayloadError
+from samuel.clients.dialect.events import DENIABLE, END, POST, PRE, PROMPT, START, STOP
+from samuel.clients.dialect.protocol import PayloadError
 from samuel.clients.dialect.tools import common_input, common_name, native_input
 from samuel.clients.hook_formats.yaml_context import event_from_context
 from samuel.clients.table import CLIENTS, client
@@ -172,8 +173,7 @@ def test_opencode_tells_events_of_sessions_under_one_name() -> None:
     ],
 )
 def test_a_tool_of_an_mcp_server_has_a_common_name(name: str, tool_name: str, common: str) -> None:
-    mcp_name = getattr(__import__(f"samuel.clients.{name}.dialect", fromlist=["x"]), "mcp_name", None)
-    assert common_name(client(name).tools, tool_name, mcp_name) == common
+    assert common_name(client(name).tools, tool_name, client(name).mcp) == common
 
 
 def test_gemini_names_the_server_of_an_mcp_tool() -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from samuel.config import Config, EventSettings, HandlerRef, Limits, Methodology, format_duration, load
 from samuel.config.edit import snippet
 from samuel.events import names
-from samuel.files.toml.keys import dotted
+from samuel.files.toml.lines import dotted
 
 EVERYTHING = """\
 default_methodology = "mine"

@@ -100,6 +100,8 @@ def test_there_are_documents_to_check() -> None:
         '[agents.mine]\ncommand = ["./agent"]\nprompt = "pipe"',
         '[agents.mine]\ncommand = ["./agent"]\nenv = ["A B"]',
         '[agents.mine]\ncommand = ["./agent"]\nclaim = "word"',
+        '[agents.mine]\ncommand = ["./agent"]\nstream = "morse"',
+        '[agents.mine]\ncommand = ["./agent"]\nhooks = "kiro"',
         '[agents."not a name"]\ncommand = ["./agent"]',
         '[session]\nallow = ["make"]',
         '[session]\nallow_commands = "make"',

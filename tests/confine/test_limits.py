@@ -15,10 +15,11 @@ import msgspec
 import pytest
 from tests.confine.test_walls import PYTHON, Project, cannot
 
-from samuel.confine.walls import cgroup, limits, walls
 from samuel.confine.walls import landlock as walls_landlock
+from samuel.confine.walls import limits, walls
 from samuel.confine.walls.limits import ProcessLimits, limited
-from samuel.confine.walls.walls import BWRAP, LANDLOCK, NONE, GrantedPaths
+from samuel.confine.walls.places import GrantedPaths
+from samuel.confine.walls.walls import BWRAP, LANDLOCK, NONE
 from samuel.process import spawn
 from samuel.process.conversation import Conversation
 
@@ -53,7 +54,7 @@ def run(project: Project, code: str) -> spawn.Finished:
 
 def left_behind() -> list[str]:
     mark = f"samuel-{os.getpid()}-"
-    return [name for base in cgroup._bases() for name in os.listdir(base) if name.startswith(mark)]
+    return [name for base in limits._bases() for name in os.listdir(base) if name.startswith(mark)]
 
 
 def test_a_process_gets_no_more_memory_than_its_limit(project: Project) -> None:
@@ -140,7 +141,7 @@ def test_a_process_that_stays_keeps_its_group_until_it_is_closed(project: Projec
 
 @pytest.mark.usefixtures("groups")
 def test_a_group_of_a_samuel_that_was_killed_is_removed_by_the_next() -> None:
-    code = "from samuel.confine.walls import cgroup; group = cgroup.make(1 << 30, 10); print(*group.directories)"
+    code = "from samuel.confine.walls.limits import *; group = make_group(1 << 30, 10); print(*group.directories)"
     output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()

@@ -26,7 +26,8 @@ from samuel.confine import seccomp
 from samuel.confine.seccomp import AGENT, ARCHITECTURES, INTERNET, PLUGIN, filter_program
 from samuel.confine.walls import landlock as walls_landlock
 from samuel.confine.walls import walls
-from samuel.confine.walls.walls import BWRAP, LANDLOCK, GrantedPaths, WallPlaces
+from samuel.confine.walls.places import GrantedPaths, WallPlaces
+from samuel.confine.walls.walls import BWRAP, LANDLOCK
 
 if platform.machine() not in ARCHITECTURES:
     pytest.skip("NOT TESTED: the numbers of this machine are not known", allow_module_level=True)

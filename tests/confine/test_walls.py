@@ -19,7 +19,8 @@ import pytest
 
 from samuel.confine.walls import landlock as walls_landlock
 from samuel.confine.walls import walls
-from samuel.confine.walls.walls import BWRAP, LANDLOCK, NONE, GrantedPaths, WallPlaces
+from samuel.confine.walls.places import GrantedPaths, WallPlaces
+from samuel.confine.walls.walls import BWRAP, LANDLOCK, NONE
 from samuel.process import spawn, tree
 from samuel.process.reason import NotGranted
 

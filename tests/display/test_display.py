@@ -14,9 +14,8 @@ from rich.console import Console
 from samuel.attempt.baseline import FAILED
 from samuel.base.wording import clock_time, plural
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
-from samuel.display.agent_text import AgentText
 from samuel.display.colours import GREEN, RED, YELLOW, colour_of
-from samuel.display.line_display import JsonDisplay, PlainDisplay
+from samuel.display.line_display import AgentText, JsonDisplay, PlainDisplay
 from samuel.display.live_display import LiveDisplay
 from samuel.display.notice_lines import LINES, next_steps
 from samuel.events.endings import ExitReason, IterationOutcome

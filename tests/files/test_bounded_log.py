@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.files.bounded_log import BoundedLog
+from samuel.files.log import BoundedLog
 
 MOST = 4000
 NOTE = re.compile(rb"\n\[samuel: +(\d+) bytes left out here\]\n")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from samuel.base.errors import SamuelError
-from samuel.files.bounded_read import BLOCK, lines_backwards, read_at_most
 from samuel.files.inside import read_inside
+from samuel.files.regular import BLOCK, lines_backwards, read_at_most
 
 
 @contextmanager

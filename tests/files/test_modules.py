@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.files.modules import is_file, module_file
+from samuel.files.command_files import is_file, module_file
 
 
 @pytest.mark.parametrize("where", ["check.py", "scripts/check.py", "scripts/check"])

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.files.toml.keys import KeyPath, dotted
-from samuel.files.toml.lines import DEEPEST, TomlLines, too_deep
+from samuel.files.toml.lines import DEEPEST, KeyPath, dotted, toml_lines, too_deep
 
 TEXT = """\
 # a comment with "quotes' and = and [
@@ -74,20 +73,20 @@ y = 5
 )
 def test_lines_of_gives_the_line_of_a_key(path: KeyPath, line: int) -> None:
     tomllib.loads(TEXT)  # the test is worth nothing if the text is not TOML
-    assert TomlLines(TEXT).of(path) == line
+    assert toml_lines(TEXT).of(path) == line
 
 
 def test_lines_are_counted_in_a_file_with_windows_line_ends() -> None:
-    assert TomlLines("[a]\r\n\r\nb = 1\r\n").of(("a", "b")) == 3
+    assert toml_lines("[a]\r\n\r\nb = 1\r\n").of(("a", "b")) == 3
 
 
 def test_escapes_in_a_key_are_resolved() -> None:
-    assert TomlLines('\n"\\u0061\\"b" = 1').of(('a"b',)) == 2
+    assert toml_lines('\n"\\u0061\\"b" = 1').of(('a"b',)) == 2
 
 
 @pytest.mark.parametrize("end", ['"""', '""""', '"""""'])
 def test_a_multi_line_string_may_end_in_quotes(end: str) -> None:
-    assert TomlLines(f'a = """x\n{end}\nb = 1').of(("b",)) == 3
+    assert toml_lines(f'a = """x\n{end}\nb = 1').of(("b",)) == 3
 
 
 @pytest.mark.parametrize(
@@ -133,5 +132,5 @@ def test_the_line_of_every_key_is_found(entries: list[tuple[str, str, str]], dat
         line += statement.count("\n") + 1
         text += f"{statement} # [\n"
     tomllib.loads(text)
-    lines = TomlLines(text)
+    lines = toml_lines(text)
     assert {path: lines.of(path) for path in expected} == expected

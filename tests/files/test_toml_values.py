@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.files.toml.values import TomlTooDeep, toml_values
+from samuel.files.toml.lines import TomlTooDeep, toml_values
 
 
 @pytest.mark.parametrize("text", ["a = " + "[" * 100_000, "a = " + "{a=" * 100_000, "a." * 10_000 + "a = 1"])

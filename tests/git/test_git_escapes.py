@@ -25,8 +25,8 @@ import pytest
 from tests.length import FULL, combined, sample
 
 from samuel.confine import sandbox as sandboxes
-from samuel.git import baseline as git_baseline
 from samuel.git import config_files
+from samuel.git import sweep as git_baseline
 from samuel.git.commit import commit_paths
 from samuel.git.git import Git, GitFailed
 from samuel.process import environment, spawn

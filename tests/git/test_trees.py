@@ -14,7 +14,7 @@ import pytest
 from samuel.files.atomic import Disk
 from samuel.git.git import Git, GitFailed
 from samuel.git.kept_refs import KeptRefs, attempt_ref, part, verified_ref
-from samuel.git.tree_output import TreeChange
+from samuel.git.output import TreeChange
 from samuel.git.trees import Trees
 from samuel.git.work_file import LARGEST, NOT_KEPT
 

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from samuel.base.clock import FakeClock
-from samuel.cli.run.budget_option import BudgetType
+from samuel.cli.run.start import BudgetType
 from samuel.config.model import Budgets
 from samuel.history.attempt_record import AttemptRecord, RunRecord
 from samuel.history.budgets import AddedBudget, BudgetHit, BudgetMeter, add_usage, cost, tokens

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from samuel.config.model import EventSettings, HandlerRef
 from samuel.events import EventType, event_type
-from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
-from samuel.hooks.mode import HandlerMode
+from samuel.hooks.handler import Handler, HandlerMode, HandlerStatus, Origin, Role
 from samuel.hooks.order import Chain, resolve
 
 EXTRA = event_type("context.extra")

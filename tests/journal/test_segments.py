@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from samuel.journal.segments import next_name, oldest_first
+from samuel.journal.writer import next_name, oldest_first
 
 
 def test_next_name_sorts_after_all_others_whatever_the_time(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from tests.length import FULL
 from tests.live.install import clients_directory
 
 from samuel.proving.model.launch import SCRIPTED_CLIENTS
-from samuel.proving.model.script import FinalText, ToolResult
 from samuel.proving.model.server import ModelServer
+from samuel.proving.model.wire import FinalText, ToolResult
 
 CLIENTS = clients_directory()
 NAMES = tuple(SCRIPTED_CLIENTS) if FULL else ("codex",)  # it starts in the shortest time

@@ -11,9 +11,8 @@ from tests.length import FULL
 
 from samuel.clients.table import AGENTS
 from samuel.proving.model.launch import KEY, SCRIPTED_CLIENTS
-from samuel.proving.model.script import FinalText, Step, ToolCall
 from samuel.proving.model.server import ModelServer
-from samuel.proving.model.wire import MODEL
+from samuel.proving.model.wire import MODEL, FinalText, Step, ToolCall
 
 from .conftest import CLIENTS, LiveProject
 

@@ -36,7 +36,7 @@ def machine(name: str, *, alive: bool = True, **resources: float) -> RayMachine:
 
 def test_offer_counts_living_machines_and_only_what_somebody_declared() -> None:
     machines = [machine("a", agent=2, claude=1), machine("b", agent=3), machine("c", alive=False, agent=9)]
-    assert ray_resources.declared(ray_resources.offer(machines)) == {"agent": 5, "claude": 1}
+    assert ray_resources.offer(machines) == {"agent": 5, "claude": 1}
     assert [each.slots for each in machines] == [2, 3, 0]
 
 
@@ -136,7 +136,7 @@ def test_command_on_a_machine_yields_its_lines_and_its_exit_code() -> None:
     items = items_of("read request; echo $request; echo; printf last; echo why >&2; exit 3", b"[1]\n")
     assert items[0][0] == ray_task.STARTED
     assert lines_of(items) == [b"[1]", b"", b"last"]
-    assert items[-1] == (ray_task.ENDED, 3, "why\n")
+    assert items[-1] == (ray_task.ENDED, 3, "why")
 
 
 def test_long_request_reaches_the_command() -> None:

@@ -40,6 +40,12 @@ class TestSshPlace(PlaceContract):
         with pytest.raises(PlaceBroken, match="was not found at `ssh:m1`"):
             list(place.start(command("lines", "1")).lines())
 
+    def test_machine_without_ssh_is_a_broken_place(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        place = SshPlace(place_spec("ssh:m1:1"), "samuel", 60.0)
+        with pytest.raises(PlaceBroken, match="`ssh` cannot be started"):
+            place.start(command("lines", "1"))
+
     def test_host_that_is_not_known_is_named(self) -> None:
         place = SshPlace(place_spec("ssh:nowhere.invalid:1"), "samuel", 60.0)
         # Broken, or lost where there is no name server that could know it.

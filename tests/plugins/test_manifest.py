@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from samuel.base.errors import ConfigError
 from samuel.events.event import PROTOCOL
 from samuel.hooks.capability import Capabilities
-from samuel.hooks.handler import Role
-from samuel.hooks.mode import HandlerMode
+from samuel.hooks.handler import HandlerMode, Role
 from samuel.plugins.manifest import load
 from samuel.plugins.model import FILE, Binding, Manifest, Requirement
 from samuel.version import __version__

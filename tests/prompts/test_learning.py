@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.prompts.learning import LONGEST, learning
+from samuel.prompts.progress import LONGEST_LEARNING, learning
 
 PYTEST = """\
 quality_failed: `pytest -q` ended with exit code 1
@@ -55,5 +55,5 @@ def test_a_learning_is_the_telling_line_of_a_failure(failure: str, expected: str
 
 def test_a_learning_is_one_short_line_whatever_the_output_is() -> None:
     text = learning("quality_failed: `x` ended with exit code 1\n" + "error: " * 100_000)
-    assert len(text) == LONGEST
+    assert len(text) == LONGEST_LEARNING
     assert "\n" not in text

@@ -10,7 +10,7 @@ import pytest
 
 from samuel.app import App, Overrides
 from samuel.base.paths import CANARIES
-from samuel.emit.proof_guard import proof_guards
+from samuel.emit.host import proof_guards
 from samuel.proving import canary as canaries
 from samuel.proving.canary import ALLOWED, DENIED, LONGEST_PROOF
 from samuel.testing import SamuelProject

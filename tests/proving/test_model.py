@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from samuel.proving.model.script import DONE, FinalText, ToolCall, ToolResult
 from samuel.proving.model.server import FORMATS, ModelServer, user_of
+from samuel.proving.model.wire import DONE, FinalText, ToolCall, ToolResult
 
 STEPS = (ToolCall("Bash", {"command": "ls"}), FinalText("All finished."))
 

@@ -9,8 +9,8 @@ import pytest
 from samuel.bridges import proofs
 from samuel.bridges.proofs import Proof, Verdict
 from samuel.proving.canary import ALLOWED, DENIED
-from samuel.proving.model.script import DONE, ToolCall, ToolResult
 from samuel.proving.model.server import ModelRequest
+from samuel.proving.model.wire import DONE, ToolCall, ToolResult
 from samuel.proving.proof import Observation, conclude
 
 CALLED = (ModelRequest("chat", ("bash",), (), ToolCall("bash", {})),)

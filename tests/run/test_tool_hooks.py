@@ -30,7 +30,7 @@ from samuel.journal import EventRecord, newest_first
 from samuel.report.html import to_html
 from samuel.report.markdown import to_markdown
 from samuel.report.model import build_report
-from samuel.setup.unguarded import refuse_unguarded
+from samuel.setup.readiness import refuse_unguarded
 
 from .conftest import LoopProject
 

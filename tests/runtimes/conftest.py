@@ -13,7 +13,7 @@ from samuel.base.clock import FakeClock
 from samuel.confine.containers import engine
 from samuel.runtimes.oci import OciRuntime
 
-from .contract import LIMIT
+from .contract import setting
 from .images import MEMORY, SCRIPT, containers
 
 
@@ -59,7 +59,7 @@ def runtime(root: Path, hook_image: str, cache: Path) -> Iterator[OciRuntime]:
         "SECRET": "hidden",
         "http_proxy": "http://user:secret@proxy",
     }
-    runtime = OciRuntime(root, host, cache, LIMIT, MEMORY, FakeClock(1000.0))
+    runtime = OciRuntime(setting(root, cache, host=host, memory=MEMORY, clock=FakeClock(1000.0)))
     yield runtime
     runtime.close()
     assert containers(root) == []

@@ -17,7 +17,7 @@ all of this against it. The handlers answer to `context.extra`, and each behavio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,27 @@ import msgspec
 import pytest
 from tests.length import at_length
 
+from samuel.config.model import Limits
 from samuel.events import ContextExtra
 from samuel.hooks.handler import Handler, Outcome
-from samuel.runtimes.base import Runtime
+from samuel.process.environment import clean
+from samuel.runtimes.base import Runtime, Setting
 
 LIMIT = 256 * 1024
+
+
+def setting(
+    root: Path,
+    cache: Path,
+    environment: Mapping[str, str] | None = None,
+    *,
+    memory: int = 64 * 1024 * 1024,
+    output: int = LIMIT,
+    **more: Any,
+) -> Setting:
+    """What a runtime is created with: the limits of these tests, and a clean environment."""
+    limits = Limits(handler_output_bytes=output, handler_memory_bytes=memory)
+    return Setting(root, clean() if environment is None else environment, cache, limits, **more)
 
 
 def event(**fields: Any) -> ContextExtra:

@@ -6,10 +6,9 @@ import base64
 import subprocess
 from pathlib import Path
 
-from samuel.confine.containers import leftovers
+from samuel.confine.containers import container
 from samuel.hooks.capability import NOTHING, Capabilities
-from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Outcome, Package
 from samuel.runtimes.base import Reply
 from samuel.runtimes.oci import OciRuntime
 
@@ -92,7 +91,7 @@ def done(reply: Reply) -> tuple[int, str]:
 
 
 def containers(root: Path) -> list[str]:
-    words = ["podman", "ps", "--all", f"--filter=label={leftovers.label(str(root))}", "--format={{.Names}}"]
+    words = ["podman", "ps", "--all", f"--filter=label={container.label(str(root))}", "--format={{.Names}}"]
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
 
 
@@ -102,11 +101,11 @@ def another_samuel(root: Path, image: str, cache: Path) -> str:
 import os, sys, time
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-from samuel.base.clock import SystemClock
 from samuel.process import spawn, tree
 from samuel.runtimes.oci import OciRuntime
+from tests.runtimes.contract import setting
 from tests.runtimes.images import do, done, package
 root = Path({str(root)!r})
-runtime = OciRuntime(root, os.environ, Path({str(cache)!r}), {LIMIT}, {MEMORY}, SystemClock())
+runtime = OciRuntime(setting(root, Path({str(cache)!r}), host=os.environ, memory={MEMORY}))
 plugin = package(root, {image!r}, serve=True)
 """

@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from samuel.base.clock import SystemClock
 from samuel.hooks.handler import Handler, Origin
 from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.environment import clean
 from samuel.process.spawn import run
-from samuel.routing.abilities.execution.program import ProgramSettings, run_function, run_script
-from samuel.routing.abilities.model import PythonImplementation, ScriptImplementation
+from samuel.routing.abilities.execution.perform import AgentOutput, Performer, ProgramSettings
+from samuel.routing.abilities.model import Ability, Level, PythonImplementation, ScriptImplementation
 from samuel.runtimes.exec import ExecRuntime
 from samuel.runtimes.python import PythonRuntime
 
-from .contract import LIMIT, event
+from .contract import LIMIT, event, setting
 
 FUNCTION = 'import samuel\n\n@samuel.hook("context.extra")\ndef answer(event):\n    return {"word": "one"}\n'
 CALLS_HELPER = FUNCTION.replace('"one"', "helper.WORD").replace("import samuel", "import helper, samuel")
@@ -63,9 +62,9 @@ def _result(root: Path, cache: Path, handler: Handler) -> Mapping[str, Any]:
     variables = clean({"PYTHONPYCACHEPREFIX": str(cache / "pycache")})
     runtime: ExecRuntime | PythonRuntime
     if handler.runtime == "python":
-        runtime = PythonRuntime(root, variables, cache, LIMIT)
+        runtime = PythonRuntime(setting(root, cache, variables))
     else:
-        runtime = ExecRuntime(root, variables, cache, LIMIT, SystemClock())
+        runtime = ExecRuntime(setting(root, cache, variables))
     try:
         reply = runtime.call(handler, event(), 30.0)
     finally:
@@ -116,14 +115,14 @@ def test_ability_of_the_same_size_and_time_runs_as_it_is_now(tmp_path: Path, com
     settings = ProgramSettings(tmp_path, variables, {}, tmp_path / "cache", LIMIT)
     function = "import helper\n\ndef answer(value):\n    return {'word': helper.WORD}\n"
     files = {"script": SCRIPT, "shell": SHELL, "child.py": CHILD, "function.py": function, "helper.py": HELPER}
-    implementation = PythonImplementation("tools/function.py:answer")
+    scripts = [ScriptImplementation(f"tools/{name}") for name in ("script", "shell")]
+    perform = Performer(settings, lambda *_: AgentOutput("nobody"))
     for word in ("one", "two"):
         _write(tmp_path / "tools", files, word)
-        for name in ("script", "shell"):
-            result = run_script(ScriptImplementation(f"tools/{name}"), (), {}, {}, settings)
+        for how in (*scripts, PythonImplementation("tools/function.py:answer")):
+            ability = Ability(id="a", level=Level.LOW, summary="", file="", implementation=how)
+            result = perform(ability, {}, {}, "")
             assert result.output == {"word": word}, result
-        result = run_function(implementation, tmp_path / "tools/function.py", {}, {}, settings)
-        assert result.output == {"word": word}, result
 
 
 @pytest.mark.slow

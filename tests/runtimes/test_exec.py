@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from samuel.base.clock import FakeClock, SystemClock
+from samuel.base.clock import FakeClock
 from samuel.events import ContextExtra, PreAbilityCall
 from samuel.hooks.handler import Handler, Origin, Outcome
 from samuel.process.environment import clean
 from samuel.runtimes.exec import ExecRuntime
 
-from .contract import LIMIT, RuntimeContract, event
+from .contract import LIMIT, RuntimeContract, event, setting
 
 SCRIPTS = {
     "answers": """#!/bin/sh\necho '{"extras": [{"name": "a", "content": "b"}]}'\n""",
@@ -44,7 +44,7 @@ class TestContract(RuntimeContract):
     def build(self, root: Path) -> ExecRuntime:
         for behaviour, text in SCRIPTS.items():
             write(root, behaviour, text)
-        return ExecRuntime(root, clean(), root / "cache", LIMIT, SystemClock())
+        return ExecRuntime(setting(root, root / "cache"))
 
     def handler(self, root: Path, behaviour: str) -> Handler:
         return Handler(
@@ -58,7 +58,7 @@ class TestContract(RuntimeContract):
 
 @pytest.fixture
 def runtime(tmp_path: Path) -> ExecRuntime:
-    return ExecRuntime(tmp_path, clean({"HELLO": "there"}), tmp_path / "cache", LIMIT, FakeClock(1000.0))
+    return ExecRuntime(setting(tmp_path, tmp_path / "cache", clean({"HELLO": "there"}), clock=FakeClock(1000.0)))
 
 
 def test_what_a_process_finds_in_its_environment(
@@ -85,7 +85,7 @@ def test_secrets_and_loader_variables_of_the_host_do_not_reach_it(
 ) -> None:
     for name in ("ANTHROPIC_API_KEY", "LD_PRELOAD_X", "PYTHONPATH", "BASH_ENV", "SAMUEL_TRUST"):
         monkeypatch.setenv(name, "leaked")
-    runtime = ExecRuntime(tmp_path, clean(), tmp_path / "cache", LIMIT, SystemClock())
+    runtime = ExecRuntime(setting(tmp_path, tmp_path / "cache"))
     script = "#!/bin/sh\nif env | grep -q leaked; then echo '{\"leaked\": true}'; fi\n"
     reply = runtime.call(write(tmp_path, "hook", script), event(), 5.0)
     assert (reply.outcome, reply.result) == (Outcome.OK, {})

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.process.environment import clean
 from samuel.runtimes.python import PythonRuntime
 
-from .contract import LIMIT, event
+from .contract import event, setting
 
 HOOK = """
 import os, sys, time
@@ -47,7 +46,7 @@ class Project:
         self.write("hooks/hook.py", HOOK)
         for directory in ("one", "two"):
             (root / directory).mkdir()
-        self.runtime = PythonRuntime(root, clean(), root / "cache", LIMIT)
+        self.runtime = PythonRuntime(setting(root, root / "cache"))
         self.handler = Handler(
             name="hook",
             event="context.extra",
@@ -141,11 +140,3 @@ def test_module_in_an_earlier_directory_of_the_path_replaces_the_later_one(proje
     assert [project.word(), project.word()] == ["two", "two"]
     project.write("one/rules.py", 'WORD = "one"\n')
     assert project.word() == "one"
-
-
-@pytest.mark.slow
-def test_worker_stays_when_a_module_is_written_again_with_the_same_content(project: Project) -> None:
-    project.write("two/rules.py", 'WORD = "two"\n')
-    first = project.result()["pid"]
-    project.write("two/rules.py", 'WORD = "two"\n')  # as it was
-    assert project.result()["pid"] == first

@@ -16,15 +16,13 @@ from typing import Any
 
 import pytest
 
-from samuel.base.clock import SystemClock
-from samuel.confine.containers import engine, leftovers
+from samuel.confine.containers import container, engine
 from samuel.events import AfterIteration, Plugin, QualityCheck
 from samuel.hooks.capability import Capabilities
-from samuel.hooks.handler import Handler, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Outcome, Package
 from samuel.runtimes.oci import OciRuntime
 
-from .contract import LIMIT, RuntimeContract, event
+from .contract import RuntimeContract, event, setting
 from .images import MEMORY, another_samuel, containers, do, done, handler, package
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugins" / "oci-long-files"
@@ -40,7 +38,7 @@ class _Contract(RuntimeContract):
         self.image, self.cache = hook_image, cache
 
     def build(self, root: Path) -> OciRuntime:
-        return OciRuntime(root, os.environ, self.cache, LIMIT, MEMORY, SystemClock())
+        return OciRuntime(setting(root, self.cache, host=os.environ, memory=MEMORY))
 
     def handler(self, root: Path, behaviour: str) -> Handler:
         return handler(behaviour, package(root, self.image, serve=self.serve))
@@ -208,20 +206,20 @@ time.sleep(600)
         killed.send_signal(signal.SIGKILL)
         killed.wait()
         killed.stdout.close()
-        later = OciRuntime(root, os.environ, cache, LIMIT, MEMORY, SystemClock())
+        later = OciRuntime(setting(root, cache, host=os.environ, memory=MEMORY))
         assert done(do(later, package(root, hook_image), "echo later")) == (0, "later")
         assert containers(root) == alive
         later.close()
 
     def test_leftover_containers_are_recognised_by_who_started_them(self) -> None:
-        name = leftovers.new_name()
+        name = container.new_name()
         boot, namespace, _, born, _ = name.removeprefix("samuel-plugin-").split("-")
-        assert not leftovers._is_left(name)
-        assert leftovers._is_left(name.replace(f"-{born}-", f"-{int(born) + 1}-"))
-        assert leftovers._is_left(name.replace(boot, "0123abcd"))
-        assert not leftovers._is_left(name.replace(namespace, "1").replace(f"-{born}-", f"-{int(born) + 1}-"))
+        assert not container._is_left(name)
+        assert container._is_left(name.replace(f"-{born}-", f"-{int(born) + 1}-"))
+        assert container._is_left(name.replace(boot, "0123abcd"))
+        assert not container._is_left(name.replace(namespace, "1").replace(f"-{born}-", f"-{int(born) + 1}-"))
         for other in ("samuel-0123456789abcdef", "postgres", "samuel-plugin-x-1-1-1-1"):
-            assert not leftovers._is_left(other)
+            assert not container._is_left(other)
 
 
 class TestWhatIsNotStarted:
@@ -236,7 +234,7 @@ class TestWhatIsNotStarted:
     def test_without_a_container_engine_the_message_says_what_to_install(
         self, root: Path, cache: Path, serve: bool
     ) -> None:
-        bare = OciRuntime(root, {"PATH": "/nowhere"}, cache, LIMIT, MEMORY, SystemClock())
+        bare = OciRuntime(setting(root, cache, host={"PATH": "/nowhere"}, memory=MEMORY))
         reply = do(bare, package(root, f"sha256:{'0' * 64}", serve=serve), "echo x")
         assert reply.outcome is Outcome.NOT_STARTED
         assert "needs `podman` or `docker` (apt install podman" in reply.message
@@ -245,7 +243,7 @@ class TestWhatIsNotStarted:
         (tmp_path / "docker").write_text("#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n")
         (tmp_path / "docker").chmod(0o755)
         host = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SAMUEL_CONTAINER": "docker"}
-        broken = OciRuntime(root, host, cache, LIMIT, MEMORY, SystemClock())
+        broken = OciRuntime(setting(root, cache, host=host, memory=MEMORY))
         reply = do(broken, package(root, f"sha256:{'0' * 64}", serve=serve), "echo x")
         assert reply.outcome is Outcome.NOT_STARTED
         assert "Cannot connect to the Docker daemon" in reply.message
@@ -263,7 +261,7 @@ class TestWhatIsNotStarted:
         root = tmp_path / "a:b"
         root.mkdir()
         reply = do(
-            OciRuntime(root, os.environ, cache, LIMIT, MEMORY, SystemClock()), package(root, hook_image), "echo x"
+            OciRuntime(setting(root, cache, host=os.environ, memory=MEMORY)), package(root, hook_image), "echo x"
         )
         assert reply.outcome is Outcome.NOT_STARTED
         assert "has a `:`" in reply.message
@@ -284,7 +282,7 @@ def test_another_engine_runs_and_confines_it_too(
     (tmp_path / name).write_text(f'#!/bin/sh\n{OTHERS[name]}exec {shutil.which("podman")} "$@"\n')
     (tmp_path / name).chmod(0o755)
     host = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "SAMUEL_CONTAINER": name}
-    runtime = OciRuntime(root, host, cache, LIMIT, MEMORY, SystemClock())
+    runtime = OciRuntime(setting(root, cache, host=host, memory=MEMORY))
     plugin = package(root, hook_image, Capabilities(read=("docs",)), serve=serve)
     _, output = done(do(runtime, plugin, "cat docs/b.md; echo evil > docs/b.md; echo x > /new"))
     assert output.startswith("mine\n")

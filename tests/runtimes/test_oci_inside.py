@@ -16,13 +16,12 @@ from typing import Any
 
 import pytest
 
-from samuel.base.clock import SystemClock
 from samuel.confine.containers import engine
 from samuel.hooks.capability import Capabilities
 from samuel.hooks.handler import Outcome
 from samuel.runtimes.oci import OciRuntime
 
-from .contract import LIMIT, event
+from .contract import event, setting
 from .images import MEMORY, containers, do, done, handler, package
 
 Shell = Callable[..., tuple[int, str]]
@@ -196,7 +195,7 @@ class TestTheProject:
         )
         (tmp_path / "podman").chmod(0o755)
         host = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-        runtime = OciRuntime(root, host, cache, LIMIT, MEMORY, SystemClock())
+        runtime = OciRuntime(setting(root, cache, host=host, memory=MEMORY))
         plugin = package(root, hook_image, Capabilities(write=("docs",)), serve=serve)
         reply = do(runtime, plugin, "echo evil > docs/new")
         assert reply.outcome is Outcome.REFUSED, reply
@@ -234,7 +233,7 @@ def test_values_of_variables_are_on_no_command_line(root: Path, tmp_path: Path, 
     (tmp_path / "docker").write_text(f'#!/bin/sh\necho "$@" "[$GRANTED]" >> {tmp_path}/calls\n{tried}\n')
     (tmp_path / "docker").chmod(0o755)
     host = {"PATH": f"{tmp_path}:/usr/bin:/bin", "GRANTED": "the value", "SAMUEL_CONTAINER": "docker"}
-    runtime = OciRuntime(root, host, cache, LIMIT, MEMORY, SystemClock())
+    runtime = OciRuntime(setting(root, cache, host=host, memory=MEMORY))
     do(runtime, package(root, f"sha256:{'0' * 64}", Capabilities(env=("GRANTED",))), "x")
     created = [line for line in (tmp_path / "calls").read_text().splitlines() if line.startswith("create ")]
     assert len(created) == 1

@@ -9,10 +9,9 @@ import msgspec
 import pytest
 
 from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.process.environment import clean
 from samuel.runtimes.python import PythonRuntime
 
-from .contract import LIMIT, RuntimeContract, event
+from .contract import LIMIT, RuntimeContract, event, setting
 
 MODULE = f"""
 import os, subprocess, sys, time
@@ -90,7 +89,7 @@ def of(root: Path, function: str, origin: Origin = Origin.PROJECT, owner: str = 
 class TestContract(RuntimeContract):
     def build(self, root: Path) -> PythonRuntime:
         (root / "hooks.py").write_text(MODULE)
-        return PythonRuntime(root, clean(), root.parent / "samuel-cache", LIMIT)
+        return PythonRuntime(setting(root, root.parent / "samuel-cache"))
 
     def handler(self, root: Path, behaviour: str) -> Handler:
         return of(root, behaviour)
@@ -98,7 +97,7 @@ class TestContract(RuntimeContract):
 
 @pytest.fixture
 def runtime(tmp_path: Path, marked: Any) -> Any:
-    runtime = PythonRuntime(tmp_path, clean(), tmp_path / "cache", LIMIT)
+    runtime = PythonRuntime(setting(tmp_path, tmp_path / "cache"))
     yield runtime
     runtime.close()
 

@@ -14,16 +14,17 @@ import pytest
 from wasmtime import wat2wasm
 
 from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.runtimes.wasm import MISSING, WasmRuntime
+from samuel.runtimes.wasm import MISSING
+from samuel.runtimes.wasm.machine import WasmRuntime
 
-from .contract import LIMIT, RuntimeContract, event
+from .contract import LIMIT, RuntimeContract, event, setting
 from .wasm_build import ALLOCATES, MIB, SAYS_NOTHING, SPEAKS_1, Place, behaviours, hook, module, saying
 
 
 class TestContract(RuntimeContract):
     def build(self, root: Path) -> WasmRuntime:
         (root / "plugin.wasm").write_bytes(behaviours())
-        return WasmRuntime(root, root.parent / f"{root.name}-cache", 64 * MIB, LIMIT)
+        return WasmRuntime(setting(root, root.parent / f"{root.name}-cache"))
 
     def handler(self, root: Path, behaviour: str) -> Handler:
         return Handler(
@@ -129,9 +130,10 @@ def test_without_wasmtime_it_says_what_to_install(tmp_path: Path) -> None:
         from pathlib import Path
         from samuel.events import ContextExtra
         from samuel.hooks.handler import Handler, Origin
-        from samuel.runtimes.wasm import WasmRuntime
+        from samuel.runtimes.base import Setting
+        from samuel.runtimes.table import Runtimes
         handler = Handler(name="x", event="", origin=Origin.PROJECT_PLUGIN, runtime="wasm", path="/x", entry="x")
-        reply = WasmRuntime(Path("/"), Path("/"), 1, 1).call(handler, ContextExtra(task={}), 5.0)
+        reply = Runtimes(Setting(Path("/"), {}, Path("/")))["wasm"].call(handler, ContextExtra(task={}), 5.0)
         print(reply.outcome, reply.message)
     """
     source = str(Path(__file__).parents[2] / "src")

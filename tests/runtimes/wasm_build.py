@@ -22,9 +22,10 @@ from samuel.base.paths import Project
 from samuel.events import ContextExtra
 from samuel.events.event import Plugin
 from samuel.hooks.capability import NOTHING, Capabilities
-from samuel.hooks.handler import Handler, Origin
-from samuel.hooks.package import Package
-from samuel.runtimes.wasm import WasmRuntime
+from samuel.hooks.handler import Handler, Origin, Package
+from samuel.runtimes.wasm.machine import WasmRuntime
+
+from .contract import setting
 
 EXAMPLES = Path(__file__).parents[2] / "examples/plugins"
 SOURCES = Path(__file__).parent / "modules"
@@ -106,7 +107,7 @@ class Place:
 
     def new(self) -> WasmRuntime:
         """Another runtime of the same place, as another process would have."""
-        return WasmRuntime(self.root, self.cache, *self.limits)
+        return WasmRuntime(setting(self.root, self.cache, memory=self.limits[0], output=self.limits[1]))
 
     @property
     def module(self) -> Path:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samuel.base.errors import ConfigError
-from samuel.scaffold.managed_block import BEGIN, END, with_block
+from samuel.scaffold.agents_md import BEGIN, END, with_block
 
 PLAIN = st.text().filter(lambda text: "samuel:" not in text)
 

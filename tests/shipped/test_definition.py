@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from samuel.shipped.definition import definition
-from samuel.shipped.table import SHIPPED_HOOKS
+from samuel.shipped.table import SHIPPED_HOOKS, definition
 from samuel.sources.yaml_file import read_hook
 
 

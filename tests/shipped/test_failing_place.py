@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from samuel.shipped.session_stop_build_check.failing_place import failing_place
+from samuel.shipped.session_stop_build_check.hook import failing_place
 
 
 @pytest.fixture

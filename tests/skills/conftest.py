@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from samuel.plugins.installed import GLOBAL, LOCAL, InstalledPlugin, examine
-from samuel.skills.find_skills import find_skills
-from samuel.skills.skill import Skill
+from samuel.skills.skill import Skill, find_skills
 
 
 class Place:

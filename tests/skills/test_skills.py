@@ -8,7 +8,7 @@ import pytest
 
 from samuel.base.errors import SamuelError, UsageError
 from samuel.hooks.handler import HandlerStatus, Origin
-from samuel.skills.find_skills import for_prompt
+from samuel.skills.skill import for_prompt
 from samuel.skills.text_files import MOST, choose
 
 GOOD = "---\nname: review\ndescription: Reviews a change.\n---\nHow.\n"

@@ -11,9 +11,8 @@ import pytest
 
 from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
 from samuel.clients.hook_formats.entry import hook_command, script_name
-from samuel.sources.client_hooks.find import files, read_files, texts
+from samuel.sources.client_hooks.find import files, read_file, read_files, texts
 from samuel.sources.client_hooks.imported_files import project_files, user_files
-from samuel.sources.client_hooks.read import read_file
 
 RUN = {"type": "command", "command": "./check.sh"}
 

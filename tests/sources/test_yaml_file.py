@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from samuel.base.errors import ConfigError
 from samuel.events.names import ALL, spellings
-from samuel.hooks.handler import Role
-from samuel.hooks.mode import HandlerMode
+from samuel.hooks.handler import HandlerMode, Role
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_file import read_hook
 from samuel.sources.yaml_hook import YamlHook

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from samuel.base.errors import SamuelError, UsageError
-from samuel.tasks import changes, rights
-from samuel.tasks.rights import AgentAsker, PersonAsker, asker
+from samuel.tasks import changes
+from samuel.tasks.rights import Asker, asker
 from samuel.tasks.task import STATUSES, Task, find
 
 TASKS = tuple(Task(id=status, title=status, status=status) for status in STATUSES)
@@ -105,16 +105,16 @@ def test_enqueue_appends_a_task_with_a_clean_title_and_the_next_id() -> None:
 
 
 def test_asker_is_a_person_unless_the_environment_names_a_run() -> None:
-    assert isinstance(asker({"SAMUEL_TASK_ID": "1"}), PersonAsker)
+    assert asker({"SAMUEL_TASK_ID": "1"}) == Asker("person")
     everything = {"SAMUEL_TASK_ID": "3", "SAMUEL_MODE": "discovery", "SAMUEL_ITERATION": "7"}
-    assert asker({"SAMUEL_RUN_ID": "run-1"}) == AgentAsker("run-1")
-    assert asker({"SAMUEL_RUN_ID": "r", "SAMUEL_MAX_NEW_TASKS": "2", **everything}) == AgentAsker(
-        "r", "3", True, 7, 2
+    assert asker({"SAMUEL_RUN_ID": "run-1"}) == Asker("agent", "run-1")
+    assert asker({"SAMUEL_RUN_ID": "r", "SAMUEL_MAX_NEW_TASKS": "2", **everything}) == Asker(
+        "agent", "r", "3", True, 7, 2
     )
 
 
 def test_an_agent_speaks_of_its_own_task_only() -> None:
-    agent = AgentAsker("run-1", "in_progress")
+    agent = Asker("agent", "run-1", "in_progress")
     claimed = find(agent.done(TASKS, "in_progress", at=AT, commit=""), "in_progress")
     assert (claimed.status, claimed.claimed, claimed.completed_at) == ("in_progress", True, "")
     for refused in (
@@ -130,19 +130,21 @@ def test_an_agent_speaks_of_its_own_task_only() -> None:
     with pytest.raises(SamuelError, match="cannot reset a task"):
         agent.reset(TASKS, "in_progress")
     with pytest.raises(SamuelError, match="works on no task"):
-        AgentAsker("run-1", discovers=True).done(TASKS, "pending", at=AT, commit="")
+        Asker("agent", "run-1", discovers=True).done(TASKS, "pending", at=AT, commit="")
 
 
 def test_discovery_finds_only_so_many() -> None:
-    def add(agent: rights.Asker, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+    def add(agent: Asker, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
         return agent.enqueue(tasks, "New", priority="medium", complexity="medium", depends_on=())
 
-    agent = AgentAsker("run-1", discovers=True, iteration=5, max_new_tasks=2)
+    agent = Asker("agent", "run-1", discovers=True, iteration=5, max_new_tasks=2)
     tasks = add(agent, add(agent, TASKS))
     assert [(task.source, task.iteration) for task in tasks[-2:]] == [("discovery", 5)] * 2
     with pytest.raises(SamuelError, match="2 tasks, which is the limit"):
         add(agent, tasks)
-    tasks = add(AgentAsker("run-1", "pending", iteration=5, max_new_tasks=2), tasks)
+    tasks = add(Asker("agent", "run-1", "pending", iteration=5, max_new_tasks=2), tasks)
     assert (tasks[-1].source, tasks[-1].iteration) == ("agent", 5)
-    assert len(add(AgentAsker("run-1", discovers=True, iteration=10, max_new_tasks=2), tasks)) == len(tasks) + 1
-    assert add(PersonAsker(), tasks)[-1].source == "user"
+    assert (
+        len(add(Asker("agent", "run-1", discovers=True, iteration=10, max_new_tasks=2), tasks)) == len(tasks) + 1
+    )
+    assert add(Asker("person"), tasks)[-1].source == "user"

@@ -15,13 +15,13 @@ from samuel.tasks import changes
 from samuel.tasks.prd_file import decode, encode
 from samuel.tasks.question import Question, new_id
 from samuel.tasks.queue import next_task, remaining, stuck
-from samuel.tasks.rights import AgentAsker, CheckAsker, PersonAsker
+from samuel.tasks.rights import Asker
 from samuel.tasks.seal import Seal
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task, Tasks
 
 WORKING = (Task(id="1", title="One", status="in_progress"), Task(id="2", title="Two", depends_on=("1",)))
-AGENT = AgentAsker(run="run-7", task_id="1", iteration=4)
+AGENT = Asker("agent", run="run-7", task_id="1", iteration=4)
 
 
 def with_question(text: str = "Which format?", *options: str, tasks: Tasks = WORKING) -> tuple[Task, ...]:
@@ -75,7 +75,9 @@ class TestAskingAndAnswering:
 
     def test_ids_are_unique_in_the_whole_list(self) -> None:
         both = (*with_question(), Task(id="3", title="Three", status="in_progress"))
-        assert AgentAsker(run="r", task_id="3").ask(both, "What?", options=(), at="")[2].questions[0].id == "q2"
+        assert (
+            Asker("agent", run="r", task_id="3").ask(both, "What?", options=(), at="")[2].questions[0].id == "q2"
+        )
         assert new_id({"q999999999999999", "q1000000000000000"}) == "q1000000000000001"
 
     @pytest.mark.parametrize(
@@ -133,19 +135,19 @@ class TestAskingAndAnswering:
 class TestWhoMayAskAndAnswer:
     def test_a_person_cannot_ask(self) -> None:
         with pytest.raises(SamuelError, match="this is not inside a run"):
-            PersonAsker().ask(WORKING, "x", options=(), at="")
+            Asker("person").ask(WORKING, "x", options=(), at="")
 
     def test_a_check_can_neither_ask_nor_answer(self) -> None:
         with pytest.raises(SamuelError, match="cannot ask a question"):
-            CheckAsker("run-7").ask(WORKING, "x", options=(), at="")
+            Asker("check", "run-7").ask(WORKING, "x", options=(), at="")
         with pytest.raises(SamuelError, match="cannot answer `q1`"):
-            CheckAsker("run-7").answer(with_question(), "q1", text="x", at="")
+            Asker("check", "run-7").answer(with_question(), "q1", text="x", at="")
 
     def test_an_agent_cannot_answer_and_a_discovery_has_nothing_to_ask_about(self) -> None:
         with pytest.raises(SamuelError, match="which cannot answer a question"):
             AGENT.answer(with_question(), "q1", text="x", at="")
         with pytest.raises(SamuelError, match="works on no task"):
-            AgentAsker(run="run-7", discovers=True).ask(WORKING, "x", options=(), at="")
+            Asker("agent", run="run-7", discovers=True).ask(WORKING, "x", options=(), at="")
 
 
 class TestTheQueue:

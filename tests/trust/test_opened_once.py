@@ -16,7 +16,6 @@ from tests.runtimes.wasm_build import saying
 
 from samuel.app import App
 from samuel.dispatch.dispatcher import Dispatcher
-from samuel.dispatch.permit_check import PermitCheck
 from samuel.dispatch.record import Fired
 from samuel.events import PreAbilityCall
 from samuel.files.survey import file_signature
@@ -27,6 +26,7 @@ from samuel.sources.hook_files import DirectoryCheck, in_directory
 from samuel.testing import Recorder, SamuelProject
 from samuel.trust.content import ContentChanged, TrustedContent, TrustedFile
 from samuel.trust.digests import digest_file
+from samuel.trust.permit import PermitCheck
 
 NOT_RUN = "changed after it was permitted, so it was not run"
 MODULE = """\

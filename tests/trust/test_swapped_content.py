@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.length import at_length
 
-from samuel.dispatch.permit_check import CHANGED
 from samuel.hooks.handler import Outcome
 from samuel.testing import SamuelProject
+from samuel.trust.permit import CHANGED
 
 DENIES, ALLOWS = '{"decision": "deny", "reason": "the trusted guard says no"}', "{}"
 PYTHON = "import samuel\n\n@samuel.hook('PreAbilityCall', role='guard')\ndef guard(event):\n    return {}\n"
@@ -95,6 +95,21 @@ def test_hook_that_changed_since_the_project_was_opened_is_not_called(
     assert fired.stopped
     assert fired.calls[0].outcome is Outcome.REFUSED
     assert not ran.exists()
+
+
+@pytest.mark.parametrize("kind", ["python", "exec", "yaml"])
+def test_hook_is_refused_at_the_call_if_a_file_appeared_beside_it_that_nobody_agreed_to(
+    samuel_project: SamuelProject, kind: str
+) -> None:
+    samuel_project.config("")
+    file, _ = guard(samuel_project, kind, ALLOWS)
+    samuel_project.trust()
+    with samuel_project.open() as app:
+        assert not app.fire("PreAbilityCall", ability_id="x").stopped
+        (file.parent / "helper.sh").write_text("echo x\n")
+        fired = app.fire("PreAbilityCall", ability_id="x")
+    assert (fired.stopped, fired.calls[0].outcome) == (True, Outcome.REFUSED)
+    assert "helper.sh` has not been agreed to yet" in fired.reason
 
 
 TOUCHES_ITSELF = "#!/bin/sh\ncat >/dev/null\ntouch -d '2001-01-01' {file}\necho '{answer}'\n"

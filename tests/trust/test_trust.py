@@ -15,10 +15,9 @@ from samuel.files.survey import MOST_FILES, TooManyFiles, survey
 from samuel.hooks.handler import Handler, Origin
 from samuel.trust.digests import digest_file
 from samuel.trust.items import TrustItem, review, show
-from samuel.trust.of_project import trust_of_project
 from samuel.trust.permit import Permit
 from samuel.trust.repository import common_directory, trust_key
-from samuel.trust.store import Agreement, TrustStore
+from samuel.trust.store import Agreement, TrustStore, trust_of_project
 
 Git = Callable[..., str]
 

@@ -1,12 +1,14 @@
-"""Before a loop starts: is the agent there, where it will run, and which version is it?"""
+"""Which agents are there, where they will run, and in which version."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 from samuel.base import paths
 from samuel.base.printable import shell_word
@@ -18,7 +20,9 @@ from samuel.process.reason import NotRunnable
 
 SCRIPTED = "scripted"
 _TIMEOUT = 60.0
-VERSION_OUTPUT_LIMIT = 64 * 1024
+_VERSION_OUTPUT_LIMIT = 64 * 1024
+DEADLINE = 20.0  # seconds; under load a client needs several to print its version
+_AT_ONCE = 8
 _NUMBER = re.compile(r"\d+(?:\.\d+)+(?:[\w.+-]*\w)?")
 
 
@@ -27,18 +31,12 @@ def missing(agent: Agent, path: str, root: Path = Path()) -> str:
     program = agent.command[0]
     if agent.name == SCRIPTED:
         return _step_not_executable(root)
-    if "/" not in program:
-        installed = shutil.which(program, path=path) is not None
-        where = "which is not on PATH"
-    elif (root / program).is_file():
-        if os.access(root / program, os.X_OK):
-            return ""
-        return (
-            f"the agent `{agent.name}` cannot run `{program}`: permission denied; `chmod +x {shell_word(program)}`"
-        )
-    else:
-        installed, where = False, "which does not exist"
-    return "" if installed else f"the agent `{agent.name}` needs `{program}`, {where}" + _install(agent)
+    where = "which does not exist" if "/" in program else "which is not on PATH"
+    if shutil.which(str(root / program) if "/" in program else program, path=path):
+        return ""
+    if "/" in program and (root / program).is_file():
+        return _not_executable(agent.name, program)
+    return f"the agent `{agent.name}` needs `{program}`, {where}" + _install(agent)
 
 
 def _step_not_executable(root: Path) -> str:
@@ -49,9 +47,12 @@ def _step_not_executable(root: Path) -> str:
     steps = root / paths.SCRIPTED
     for file in sorted([*steps.glob("*"), *steps.glob("*/[0-9]*")]):
         if file.is_file() and not os.access(file, os.X_OK) and _is_script(file):
-            path = str(file.relative_to(root))
-            return f"the agent `{SCRIPTED}` cannot run `{path}`: permission denied; `chmod +x {shell_word(path)}`"
+            return _not_executable(SCRIPTED, str(file.relative_to(root)))
     return ""
+
+
+def _not_executable(name: str, path: str) -> str:
+    return f"the agent `{name}` cannot run `{path}`: permission denied; `chmod +x {shell_word(path)}`"
 
 
 def _is_script(file: Path) -> bool:
@@ -84,17 +85,6 @@ def missing_in(agent: Agent, sandbox: sandboxes.SandboxRequest, place: sandboxes
     return f"the agent `{agent.name}` needs `{program}`, which {where} does not have" + _install(agent)
 
 
-def version(agent: Agent, host: Mapping[str, str], root: Path) -> str:
-    """What its version probe prints first; "" without one, or when it fails."""
-    if not agent.version:
-        return ""
-    env = environment.clean(base=host)
-    finished = spawn.run(
-        agent.version, cwd=str(root), env=env, timeout=_TIMEOUT, output_limit=VERSION_OUTPUT_LIMIT
-    )
-    return version_line(finished) if finished.ended == "exited" and finished.returncode == 0 else ""
-
-
 def version_number(text: str) -> str:
     """The number in what a program printed about its version, like `1.18.33`; "" if there is none."""
     number = _NUMBER.search(text)
@@ -109,3 +99,57 @@ def version_line(finished: spawn.Finished) -> str:
 
 def _install(agent: Agent) -> str:
     return f"; to install it: {agent.install}" if agent.install else ""
+
+
+class InstalledAgent(NamedTuple):
+    """An agent, and its program on this machine."""
+
+    name: str
+    program: str
+    path: str
+    """Where the program is; "" if it is not there."""
+    version: str
+    """As the program prints it; "" if it is not there, did not say or was not asked."""
+    checked: str
+    """The version that the adapter was checked with; "" if it was not."""
+    install: str
+    """What would install it."""
+    problem: str = ""
+    """Why the version is not known though the program is there."""
+
+
+def installed_agents(
+    agents: Iterable[Agent], host: Mapping[str, str], root: Path, deadline: float = DEADLINE
+) -> list[InstalledAgent]:
+    """The agents in this order. One that does not print its version within `deadline` seconds is ended."""
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="version") as pool:
+        return list(pool.map(lambda agent: _installed(agent, host, root, deadline), agents))
+
+
+def _installed(agent: Agent, host: Mapping[str, str], root: Path, deadline: float) -> InstalledAgent:
+    program = agent.command[0]
+    search_path = host.get("PATH") or environment.DEFAULT_PATH
+    path = shutil.which(str(root / program) if "/" in program else program, path=search_path) or ""
+    version = problem = ""
+    if path and agent.version:
+        version, problem = _version(agent, host, root, deadline)
+    name = "" if agent.name == SCRIPTED else program  # it ships with Samuel
+    return InstalledAgent(agent.name, name, path, version, agent.checked, agent.install, problem)
+
+
+def _version(agent: Agent, host: Mapping[str, str], root: Path, deadline: float) -> tuple[str, str]:
+    """The first line that the program prints about its version, or why there is none."""
+    finished = spawn.run(
+        agent.version,
+        cwd=str(root),
+        env=environment.clean(base=host),
+        timeout=deadline,
+        output_limit=_VERSION_OUTPUT_LIMIT,
+    )
+    command = " ".join(agent.version)
+    if finished.ended == "timed_out":
+        return "", f"`{command}` did not end within {deadline:g}s"
+    if finished.ended != "exited" or finished.returncode != 0:
+        return "", f"`{command}` failed: {finished.why or f'exit code {finished.returncode}'}"
+    version = version_line(finished)
+    return version, "" if version else f"`{command}` printed nothing"

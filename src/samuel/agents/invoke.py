@@ -11,15 +11,15 @@ from typing import NamedTuple
 import msgspec
 
 from samuel.agents import process_files
-from samuel.agents.variables import assemble
 from samuel.agents.watchdog import OnActivity, OverBudget, Watchdog
 from samuel.base.clock import SystemClock
 from samuel.clients.adapter.agent import HOOKS, PROMPT, PROMPT_FILE, TOOLS, USAGE_FILE, Agent
 from samuel.clients.adapter.ending import AgentEnding
-from samuel.clients.adapter.stream import AgentStream, AgentUsage, Now, ObservedCall
+from samuel.clients.adapter.stream import AgentUsage, Now, ObservedCall
 from samuel.clients.adapter.trouble import ExitFacts, ending_of
 from samuel.confine import sandbox as sandboxes
-from samuel.files.bounded_log import BoundedLog
+from samuel.files.log import BoundedLog
+from samuel.process import environment as environments
 from samuel.process import spawn
 from samuel.process.reason import NotRunnable
 
@@ -116,7 +116,7 @@ def invoke(
     command, unheld = _command(agent, call.env)
     command = _with_arguments(command, call.arguments)
     if agent.usage_file:
-        command = _with_usage_file(command, state, label)
+        command = _filled(command, USAGE_FILE, str(process_files.usage_file(state, label)))
     argv, stdin = _with_prompt(agent, command, call.prompt, state, label)
     variables = {**agent.variables, **call.variables}
     if sandbox.kind != sandboxes.HOST:
@@ -156,8 +156,8 @@ def invoke(
             stop=watchdog,
         )
     watchdog.close()
-    if agent.usage_file:
-        _read_usage_file(stream, state, label)
+    if agent.usage_file and (document := process_files.read_usage(state, label)):
+        stream.feed(b" ".join(document.splitlines()))
     if finished.ended == "not_started":
         raise NotRunnable(f"the agent `{agent.name}` was not started: {finished.why}", agent.install)
     facts = _facts(agent, finished, sandbox.kind, limits, watchdog)
@@ -173,6 +173,46 @@ def invoke(
         notes=(*notes, *unheld, *left),
         tool_calls=tuple(stream.tool_calls),
     )
+
+
+class Variables(NamedTuple):
+    """The environment of an agent process, put together at the last moment.
+
+    Until then a secret is only its name: `"$ANTHROPIC_API_KEY"` in an event's `env`. Here, and nowhere else, the
+    reference becomes the host's value; from here it goes to the process and not into any record.
+    """
+
+    env: dict[str, str]
+    notes: list[str]
+    """What was left out, and why."""
+
+
+def assemble(
+    agent: Agent, env: Mapping[str, str], host: Mapping[str, str], run_variables: Mapping[str, str], programs: Path
+) -> Variables:
+    """The clean set, what the agent may have of the host's, the event's `env`, and `run_variables`.
+
+    `programs` comes first on PATH.
+    """
+    resolved, notes = _resolve(env, host)
+    variables = environments.clean({**resolved, **run_variables}, pass_names=agent.env, base=host)
+    variables["PATH"] = f"{programs}{os.pathsep}{variables['PATH']}"
+    return Variables(variables, notes)
+
+
+def _resolve(env: Mapping[str, str], host: Mapping[str, str]) -> Variables:
+    resolved, notes = {}, []
+    for name, value in env.items():
+        host_name = environments.referenced(value)
+        if name in environments.WITHHELD or host_name in environments.WITHHELD:
+            notes.append(f"`{name}` is left out of the agent's environment: it is not for agents")
+        elif not host_name:
+            resolved[name] = value
+        elif host_name in host:
+            resolved[name] = host[host_name]
+        else:
+            notes.append(f"`{name}` is left out of the agent's environment: `{value}` is not set")
+    return Variables(resolved, notes)
 
 
 def _facts(
@@ -208,15 +248,8 @@ def _with_arguments(command: tuple[str, ...], arguments: tuple[str, ...]) -> tup
     return (*command, *arguments)
 
 
-def _with_usage_file(command: tuple[str, ...], state: Path, label: str) -> tuple[str, ...]:
-    path = str(process_files.usage_file(state, label))
-    return tuple(word.replace(USAGE_FILE, path) for word in command)
-
-
-def _read_usage_file(stream: AgentStream, state: Path, label: str) -> None:
-    """Give the stream what its program wrote, as one line."""
-    if document := process_files.read_usage(state, label):
-        stream.feed(b" ".join(document.splitlines()))
+def _filled(command: tuple[str, ...], placeholder: str, text: str) -> tuple[str, ...]:
+    return tuple(word.replace(placeholder, text) for word in command)
 
 
 def _command(agent: Agent, env: Mapping[str, str]) -> tuple[tuple[str, ...], list[str]]:
@@ -231,15 +264,14 @@ def _command(agent: Agent, env: Mapping[str, str]) -> tuple[tuple[str, ...], lis
 
 def _with_prompt(
     agent: Agent, command: tuple[str, ...], prompt: str, state: Path, label: str
-) -> tuple[list[str], bytes]:
+) -> tuple[tuple[str, ...], bytes]:
     """The argv and the stdin that carry the prompt."""
     if agent.prompt == "stdin":
-        return list(command), agent.stdin_form(prompt).encode()
+        return command, agent.stdin_form(prompt).encode()
     if agent.prompt == "file":
-        file = str(process_files.put_prompt(state, label, prompt))
-        return [word.replace(PROMPT_FILE, file) for word in command], b""
+        return _filled(command, PROMPT_FILE, str(process_files.put_prompt(state, label, prompt))), b""
     argv = _with_argument(command, prompt)
-    if _fits(argv):
+    if max(len(word.encode()) for word in argv) <= _LONGEST_ARGUMENT:
         return argv, b""
     if agent.long_prompt:
         file = str(process_files.put_prompt(state, label, prompt))
@@ -251,14 +283,9 @@ def _with_prompt(
     )
 
 
-def _with_argument(command: tuple[str, ...], prompt: str) -> list[str]:
-    if prompt.startswith("-"):  # a list, or words of a plugin: never an option of the agent's program
-        prompt = f"\n{prompt}"
-    return [word.replace(PROMPT, prompt) for word in command]
-
-
-def _fits(argv: list[str]) -> bool:
-    return max(len(word.encode()) for word in argv) <= _LONGEST_ARGUMENT
+def _with_argument(command: tuple[str, ...], prompt: str) -> tuple[str, ...]:
+    # A list, or words of a plugin, must never be an option of the agent's program.
+    return _filled(command, PROMPT, f"\n{prompt}" if prompt.startswith("-") else prompt)
 
 
 def _homes(agent: Agent, host: Mapping[str, str]) -> tuple[sandboxes.Private, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from samuel.base.clock import SystemClock
-from samuel.clients.adapter.stream import AgentStream, AgentUsage, LineSplitter
+from samuel.clients.adapter.stream import AgentUsage, LineSplitter, PlainStream
 
 OverBudget = Callable[[AgentUsage], str]
 OnActivity = Callable[[str, AgentUsage], None]
@@ -25,7 +25,7 @@ class Watchdog:
 
     def __init__(
         self,
-        stream: AgentStream,
+        stream: PlainStream,
         root: Path,
         *,
         idle_timeout: float | None = None,

@@ -15,15 +15,14 @@ from samuel.dispatch.record import Fired
 from samuel.events import Event
 from samuel.files.inside import make_dirs_inside
 from samuel.process.environment import TRUST, TRUST_WITHHELD
+from samuel.process.output import ending
 from samuel.routing.abilities.execution import nesting
 from samuel.routing.abilities.execution import trust as ability_trust
 from samuel.routing.abilities.execution.call_store import CallStore
 from samuel.routing.abilities.execution.execute import AbilityRunner
-from samuel.routing.abilities.execution.perform import AgentOutput, Performer
-from samuel.routing.abilities.execution.program import ProgramSettings
+from samuel.routing.abilities.execution.perform import AgentOutput, Performer, ProgramSettings
 from samuel.routing.abilities.model import Ability
 from samuel.routing.abilities.registry import Registry
-from samuel.runtimes.ending import ending
 from samuel.trust import commands
 
 if TYPE_CHECKING:

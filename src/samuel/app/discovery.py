@@ -1,24 +1,29 @@
-"""Which handlers an opened project has: what is remembered of its hook files, and where to look for more."""
+"""Which handlers an opened project has, and their chains: what is known of its hooks, and where to find more."""
 
 from __future__ import annotations
 
+# What follows is imported where it is used: an event with known hooks does not need the sources.
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samuel.base import paths
+from samuel.base.errors import ConfigError
+from samuel.config.model import NO_SETTINGS, Config
+from samuel.events import EVENTS
 from samuel.hooks.handler import Handler
+from samuel.hooks.order import Chain, resolve
 from samuel.sources.index import HookIndex
 from samuel.trust.repository import index_name
 
-# What follows is imported where it is used: an event with known hooks does not need the sources.
 if TYPE_CHECKING:
     from samuel.app.project import App
-    from samuel.clients.hook_formats.imported_file import ImportedFile
+    from samuel.clients.hook_formats.entry import ImportedFile
     from samuel.runtimes.table import Runtimes
     from samuel.sources.discover import DiscoveryContext
-    from samuel.sources.environment import Environment
     from samuel.sources.yaml_cache import YamlHookCache
+    from samuel.sources.yaml_hook import Environment
 
 
 class HandlerDiscovery:
@@ -81,7 +86,7 @@ class HandlerDiscovery:
     @cached_property
     def environment_here(self) -> Environment:
         """Where this is, and what here has a name for it."""
-        from samuel.sources.environment import Environment
+        from samuel.sources.yaml_hook import Environment
 
         root = self._app.paths.root
 
@@ -99,8 +104,7 @@ class HandlerDiscovery:
 
     def context(self) -> DiscoveryContext:
         """What discovery looks at, for this project and this user."""
-        from samuel.sources.client_hooks.find import ClientHooks
-        from samuel.sources.client_hooks.last_trusted import LastTrusted
+        from samuel.sources.client_hooks.find import ClientHooks, LastTrusted
         from samuel.sources.declarations import DeclarationCache
         from samuel.sources.discover import DiscoveryContext
         from samuel.sources.yaml_hooks import YamlHooks
@@ -133,3 +137,43 @@ class HandlerDiscovery:
             user_answers=answers("user", self._app.user.home),
             hook_index=self.index,
         )
+
+
+def tool_name_warnings(app: App) -> list[str]:
+    """One for each handler and name; a project may have an ability of that name."""
+    from samuel.clients.dialect.tool_names import FILTER, warnings  # with every client's dialect
+
+    filtered = [(handler.name, handler.match) for handler in app.handlers if FILTER in handler.match]
+    if not filtered:
+        return []
+    from samuel.routing.abilities import registry  # reads the project's abilities
+
+    abilities = registry.load(app.paths.root, app.user.cache).abilities
+    return warnings(filtered, [ability.id for ability in abilities])
+
+
+def resolved_chains(
+    handlers: Sequence[Handler], config: Config, methodology: str, removed_names: Callable[[], Collection[str]]
+) -> dict[str, Chain]:
+    """By canonical event name, in the order of the catalogue. Raises ConfigError for what is wrong in samuel.toml.
+
+    `removed_names` returns what the owner called handlers that they removed from the project.
+    """
+    by_event: dict[str, list[Handler]] = {}
+    for handler in handlers:
+        by_event.setdefault(handler.event, []).append(handler)
+    chains: dict[str, Chain] = {}
+    for event in EVENTS:
+        # Handlers without an event could not be asked for theirs; samuel.toml may name them for any event.
+        candidates = [*by_event.get(event.name, ()), *by_event.get("", ())]
+        settings = config.settings(event.name, methodology)
+        if not candidates and settings == NO_SETTINGS:
+            chains[event.name] = Chain(event, ())
+            continue
+        file = str(config.file or "")
+        chains[event.name] = resolve(
+            event, candidates, settings, file, all_handlers=handlers, removed_names=removed_names
+        )
+    if problems := [problem for chain in chains.values() for problem in chain.problems]:
+        raise ConfigError(problems)
+    return chains

@@ -13,10 +13,8 @@ from samuel.config.duration import parse_duration
 from samuel.config.model import RESERVED_NAMES
 from samuel.events import Event, EventType, event_type
 from samuel.events.explain import explained
-from samuel.hooks.background import background_refusal
 from samuel.hooks.decorator import Declaration, declarations
-from samuel.hooks.handler import Handler, Origin, Role
-from samuel.hooks.mode import HandlerMode, declared_mode
+from samuel.hooks.handler import Handler, HandlerMode, Origin, Role, background_refusal, declared_mode
 
 
 def payload(name: str, fields: Mapping[str, Any]) -> Event:
@@ -68,12 +66,10 @@ def embedded(functions: Iterable[Callable[..., Any]]) -> list[Handler]:
 def _checked(declared: Declaration, kind: EventType) -> dict[str, Any]:
     if declared.order is not None and type(declared.order) is not int:
         raise ValueError(f"`order` is a whole number, not {declared.order!r}")
-    if declared.strict is not None and type(declared.strict) is not bool:
-        raise ValueError(f"`strict` is True or False, not {declared.strict!r}")
-    if type(declared.serial) is not bool:
-        raise ValueError(f"`serial` is True or False, not {declared.serial!r}")
-    if type(declared.background) is not bool:
-        raise ValueError(f"`background` is True or False, not {declared.background!r}")
+    strict = False if declared.strict is None else declared.strict
+    for name, flag in (("strict", strict), ("serial", declared.serial), ("background", declared.background)):
+        if type(flag) is not bool:
+            raise ValueError(f"`{name}` is True or False, not {flag!r}")
     role = None if declared.role is None else Role(declared.role)
     if declared.background and (why := background_refusal(kind, role, strict=declared.strict)):
         raise ValueError(why)

@@ -14,8 +14,7 @@ from samuel.app.options import AppLane, Machine, Overrides
 from samuel.attempt.stop import Stop
 from samuel.attempt.tool_hooks import ACCEPT_ALL
 from samuel.config.place_spec import PlaceSpec
-from samuel.dispatch.record import Fired, HandlerCall, Sink
-from samuel.events import Event
+from samuel.dispatch.record import CombinedSink
 from samuel.files.atomic import SCRATCH
 from samuel.history.notices import Watch
 from samuel.workspaces.fleet.options import FleetOptions
@@ -27,30 +26,10 @@ if TYPE_CHECKING:
     from samuel.app.project import App
 
 
-class LockedSink:
-    """A sink that several lanes share: one call at a time."""
-
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
-        self._lock = threading.Lock()
-
-    def begin(self, event: Event) -> None:
-        with self._lock:
-            self._sink.begin(event)
-
-    def called(self, event: Event, call: HandlerCall) -> None:
-        with self._lock:
-            self._sink.called(event, call)
-
-    def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
-        with self._lock:
-            self._sink.end(event, fired, duration_ms)
-
-
 def lane_options(app: App, stop: Stop, places: Sequence[PlaceSpec], *, timings: bool) -> LaneOptions:
     """The lanes of this machine, and the machines beside it."""
     directory = lanes_directory(app.user, app.paths.root, app.state)
-    sinks = [LockedSink(sink) for sink in app.own_sinks]
+    sinks = [CombinedSink(*app.own_sinks, lock=threading.Lock())]  # which the lanes share
     settings = app.config.chosen(app.methodology)
     # Work that lands is a commit, also where a run in the user's own tree would make none.
     committing = msgspec.structs.replace(settings, commit=True)

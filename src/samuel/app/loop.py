@@ -36,7 +36,7 @@ from samuel.prompts.prompt_context import (
 from samuel.prompts.suggestions import SuggestionWriter
 from samuel.routing.abilities.execution import trust as ability_trust
 from samuel.run.coordinator import Coordinator
-from samuel.skills.find_skills import find_skills, for_prompt
+from samuel.skills.skill import find_skills, for_prompt
 from samuel.tasks.store import TaskStore
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -76,7 +75,7 @@ def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bo
         for handler in (step.handler,)
         if handler.function is None or handler.origin is Origin.BUILT_IN  # others live in one process only
     ]
-    text = json.dumps(rows, sort_keys=True, default=_plain)
+    text = json.dumps(rows, sort_keys=True, default=str)
     return f"{_EVERYTHING if trusts_everything else _AGREED}:{sha256(text.encode()).hexdigest()}"
 
 
@@ -94,7 +93,3 @@ def _content(handler: Handler, permit: Permit, *, directories: bool) -> Iterator
             yield tree_digest(place, survey(place), permit.digests)
         except (OSError, TooManyFiles) as error:
             yield str(error)
-
-
-def _plain(value: Any) -> str:
-    return str(value)

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from samuel.app.chains import Chains
-from samuel.app.combined_sink import CombinedSink
-from samuel.app.discovery import HandlerDiscovery
+from samuel.app.discovery import HandlerDiscovery, resolved_chains
 from samuel.app.embedding import embedded, payload
 from samuel.app.lazy_background import background_of
 from samuel.app.options import AppLane, Machine, Overrides
@@ -28,8 +26,7 @@ from samuel.config import load_personal
 from samuel.dispatch.background import Background, HandlerHost
 from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
 from samuel.dispatch.handler_state import HandlerState
-from samuel.dispatch.permit_check import PermitCheck
-from samuel.dispatch.record import AskUser, Fired, Sink
+from samuel.dispatch.record import AskUser, CombinedSink, Fired, Sink
 from samuel.events import Event, LoopEvent, PostAbilityCall, PreAbilityCall
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import refuse_links
@@ -38,10 +35,11 @@ from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
 from samuel.process.environment import clean
 from samuel.process.live import enclosing
-from samuel.runtimes.table import Runtimes, Setting
-from samuel.trust.enclosing import trusted_around
-from samuel.trust.of_project import trust_of_project
-from samuel.trust.permit import Permit
+from samuel.runtimes.base import Setting
+from samuel.runtimes.table import Runtimes
+from samuel.trust.permit import Permit, PermitCheck
+from samuel.trust.repository import trusted_around
+from samuel.trust.store import trust_of_project
 
 # What follows is imported where it is used: an event with known hooks needs neither the loop nor the sources.
 if TYPE_CHECKING:
@@ -106,10 +104,10 @@ class App:
             Setting(
                 self.paths.root,
                 self.variables,
-                os.environ,
                 self.user.cache,
                 self.config.limits,
                 self.clock,
+                os.environ,
                 machine.forks,
             )
         )
@@ -130,13 +128,13 @@ class App:
             self.handlers = self.discovery.handlers(
                 [*own, *embedded(self.embedded_handlers), *overrides.user_guards]
             )
-            self.chains = Chains(self.handlers, self.config, self.methodology, self.trust.removed_names)
+            self.chains = resolved_chains(self.handlers, self.config, self.methodology, self.trust.removed_names)
             for name in self.plugins.missing:
                 self.warn(f"samuel.lock names `{name}`, which is not installed; run `samuel plugin install`")
         except BaseException:
             self.close()
             raise
-        self.sink = CombinedSink((self.journal, HooksLog(self.paths.root, self.clock, self.warn), *self.own_sinks))
+        self.sink = CombinedSink(self.journal, HooksLog(self.paths.root, self.clock, self.warn), *self.own_sinks)
         self.background = background_of(self, one_event=machine.forks)
         self.dispatcher = self.make_dispatcher(self.chains, self.sink, ask, self.background)
 
@@ -219,9 +217,7 @@ class App:
         self.expect_pinned(event)
         fired = self.dispatcher.fire(event)
         if isinstance(event, PostAbilityCall) and not event.dry_run and fired.result.get(LEARNED):
-            from samuel.app import matcher_signals  # few hooks learn from calls
-
-            matcher_signals.keep(self, fired.result[LEARNED], fired.event.timestamp)
+            self._keep_learned(fired)
         if not self.enclosing_roots or not BY_PAYLOAD[type(event)].composition.can_deny:
             return fired
         from samuel.app.enclosing import ask_guards  # most projects have none around them
@@ -230,6 +226,16 @@ class App:
             if not fired.stopped:
                 fired = ask_guards(project, fired, self._ask)
         return fired
+
+    def _keep_learned(self, fired: Fired) -> None:
+        """Keep what hooks learned for routing. It is a hint: if it cannot be written, that costs a warning."""
+        from samuel.files.explained import reason  # few hooks learn from calls
+        from samuel.routing.abilities.usage import keep_signals
+
+        try:
+            keep_signals(self.paths.root, fired.result[LEARNED], fired.event.timestamp)
+        except (SamuelError, OSError) as error:
+            self.warn(f"what a hook learned about abilities is not kept: {reason(error)}")
 
     @cached_property
     def enclosing_roots(self) -> tuple[str, ...]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from samuel.dispatch.record import Fired, HandlerCall
-from samuel.events import Event
+from samuel.dispatch.record import CombinedSink
 from samuel.events.catalogue import EVENTS
-from samuel.journal.replay.comparison import EventComparison, compare
-from samuel.journal.replay.payload import NotReplayable, replayed_chain, replayed_event
-from samuel.journal.replay.recorded import JournalledEvent
+from samuel.journal.replay import (
+    EventComparison,
+    JournalledEvent,
+    NotReplayable,
+    compare,
+    replayed_chain,
+    replayed_event,
+)
 
 if TYPE_CHECKING:
     from samuel.app.project import App
@@ -32,7 +36,7 @@ def replay(
 ) -> Iterator[ReplayedEvent]:
     """Fire each event again. Only handlers that may run do, as always; every question is answered with yes."""
     chains = {name: replayed_chain(app.chains[name]) for name in REPLAYED}
-    dispatcher = app.make_dispatcher(chains, _NoSink(), ask=lambda question: True)
+    dispatcher = app.make_dispatcher(chains, CombinedSink(), ask=lambda question: True)
     try:
         for done, recorded in enumerate(events):
             progress(done)
@@ -44,16 +48,3 @@ def replay(
             yield ReplayedEvent(recorded, compare(recorded, dispatcher.fire(event)))
     finally:
         dispatcher.close()
-
-
-class _NoSink:
-    """Keeps nothing: what was replayed did not happen."""
-
-    def begin(self, event: Event) -> None:
-        pass
-
-    def called(self, event: Event, call: HandlerCall) -> None:
-        pass
-
-    def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
-        pass

@@ -16,9 +16,8 @@ from samuel.git.git import Git
 from samuel.process import spawn
 from samuel.process.live import all_enclosing
 from samuel.process.output import last_line
-from samuel.sessions.changed_files import ChangedFiles
 from samuel.sessions.follow_up import CommandResult, FollowUpActions, describe
-from samuel.sessions.recorder import SessionRecorder
+from samuel.sessions.recorder import ChangedFiles, SessionRecorder
 from samuel.sessions.store import SessionStore
 from samuel.tasks.rights import asker
 from samuel.tasks.store import TaskStore

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.agents import process_files
-from samuel.agents.variables import assemble
+from samuel.agents.invoke import assemble
 from samuel.attempt.workplace import Workplace
 from samuel.bridges.coverage import Coverage, judged_calls, reconcile
 from samuel.bridges.guards import STAND_IN, no_bridge

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from samuel.base.printable import file_name, listed
-from samuel.files.aside import DIRECTORY as ASIDE
+from samuel.files.put_inside import ASIDE
 from samuel.git.git import Git, GitFailed, WorkTreeState
 
 LARGE = 50_000_000

@@ -57,7 +57,6 @@ from samuel.history.availability import TROUBLE
 from samuel.history.no_task import WITHOUT_TASK, reason_without_task
 from samuel.history.notices import AgentEnded, DiscoveryChosen, IterationStarted, LostTests
 from samuel.history.run import MAX_FAILURE, Run, Settlement, TaskCells
-from samuel.tasks.answering import accepted_by
 from samuel.tasks.queue import remaining
 from samuel.tasks.task import Task
 
@@ -114,7 +113,7 @@ class Iteration:
         self._gate()
         self._report_mode()
         tasks_before = self._take_task()
-        accepted = accepted_by(self._task) if self._task and self._own_task else ""
+        accepted = self._task.accepted_by if self._task and self._own_task else ""
         if not accepted:
             self._refuse_spent_task()
         with self._place.git.one_moment():

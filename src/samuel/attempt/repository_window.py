@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from samuel.attempt.workplace import Workplace
 from samuel.base.printable import file_name, listed
-from samuel.git.agent_commits import take_back
 from samuel.git.git import Git, GitFailed
 from samuel.git.kept_refs import COMMITS, agent_ref
+from samuel.git.output import TreeEntry
+from samuel.git.ref_state import take_back
 from samuel.git.repository_state import BEAT, RepositoryNotes, SavedRepository
-from samuel.git.tree_output import TreeEntry
 from samuel.git.trees import Trees
 from samuel.history.attempts import Attempts
 from samuel.history.run import Run

@@ -23,8 +23,7 @@ from samuel.history.availability import wait_after
 from samuel.history.budgets import BudgetHit
 from samuel.history.notices import IterationFailed, QuestionAsked, TaskDecided
 from samuel.history.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, TreeAction
-from samuel.tasks.answering import ACCEPT, REFUSE
-from samuel.tasks.question import Question, new_id
+from samuel.tasks.question import ACCEPT, REFUSE, Question, new_id
 from samuel.tasks.task import Task
 
 UNCHANGED_CLAIM = (

@@ -23,9 +23,8 @@ from samuel.confine import sandbox as sandboxes
 from samuel.dispatch.record import Fired
 from samuel.events import Sandbox
 from samuel.evidence.check_directory import CheckDirectory
-from samuel.files.atomic import DISK, Disk
+from samuel.files.atomic import DISK, Disk, errors_naming
 from samuel.files.inside import make_dirs_inside, open_inside
-from samuel.files.named_errors import errors_naming
 from samuel.git.git import Git
 from samuel.history.budgets import BudgetMeter
 from samuel.history.notices import LoopWarning, Watch, ignore_reports

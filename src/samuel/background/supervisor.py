@@ -22,16 +22,15 @@ from samuel.base.clock import SystemClock
 from samuel.config.model import Limits
 from samuel.dispatch.background import BackgroundCall, make
 from samuel.dispatch.handler_state import HandlerState
-from samuel.dispatch.permit_check import CHANGED
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import Event
 from samuel.hooks.handler import Handler, Outcome
 from samuel.journal import Journal
 from samuel.journal.hooks_log import HooksLog
 from samuel.process.tree import Tree, kill_all, own_all_children
-from samuel.runtimes.base import Reply
-from samuel.runtimes.table import Runtimes, Setting
-from samuel.trust.permit import Permit
+from samuel.runtimes.base import Reply, Setting
+from samuel.runtimes.table import Runtimes
+from samuel.trust.permit import CHANGED, Permit
 
 CLEAN_UP_SECONDS = 10.0  # for what was killed to end (a container takes a while), and to be recorded
 CHANGED_BEFORE = "its files changed after it was permitted and before it could be called"
@@ -71,7 +70,7 @@ class SupervisedCalls:
         # Who may run was decided where the event was fired; here only that nothing has changed since.
         self._stamp = Permit(root, dict, everything=setup.trusts_everything).stamp
         limits = Limits(**setup.limits)
-        self._runtimes = Runtimes(Setting(root, setup.environment, os.environ, Path(setup.cache), limits, clock))
+        self._runtimes = Runtimes(Setting(root, setup.environment, Path(setup.cache), limits, clock, os.environ))
 
     def start(self, number: int, call: BackgroundCall) -> None:
         with self._lock:

@@ -12,7 +12,7 @@ def project_root(directory: str) -> str:
     """The nearest directory at or above `directory` with a samuel.toml, or the top of its git work tree.
 
     The top of a git work tree ends the search: a project never reaches into the repository around it, whose guards
-    are asked apart (`trust/enclosing.py`). Without any, the nearest that has YAML hooks. Or else `directory`,
+    are asked apart (`trust/repository.py`). Without any, the nearest that has YAML hooks. Or else `directory`,
     which is absolute and leads over no link.
     """
     above, at = [], directory

@@ -1,21 +1,78 @@
-"""The static check of a bridge: what can be known about it without starting the client."""
+"""What is known about a bridge without a session of the client: its entries, its trust in them, the last proof.
+
+Clients skip hooks that they do not trust, and say nothing. So `bridge add` names the step, and `bridge check`
+looks where the client records it.
+"""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Literal, NamedTuple
 
 from samuel.base.errors import ConfigError
 from samuel.bridges import files
 from samuel.bridges.files import BridgeContext
-from samuel.bridges.trust_steps import TrustStep, trust_step
+from samuel.bridges.proofs import Proof, latest_proofs
 from samuel.clients.entries.hook_command import ON_PATH, installed_command
-from samuel.clients.entries.hook_trust import BridgeEntry, Level
+from samuel.clients.entries.hook_trust import Ask, BridgeEntry, Level, TrustQuestion
 from samuel.clients.entries.settings_file import read_settings
 from samuel.clients.table import CLIENTS, LAYOUTS
+from samuel.process import environment
+from samuel.process.conversation import Conversation
+from samuel.process.reason import NotRunnable
+
+TrustState = Literal["trusted", "untrusted", "unknown", "not needed"]
 
 LEVELS: tuple[Level, ...] = ("project", "user")
+ANSWER_TIMEOUT = 20.0
+LONGEST_ANSWER = 4 * 1024 * 1024
+
+
+class TrustStep(NamedTuple):
+    """What the client asks for, and where that stands."""
+
+    state: TrustState
+    step: str
+    """What the user has to do; "" if nothing."""
+
+
+def trust_step(
+    context: BridgeContext, client: str, level: Level, entries: Iterable[BridgeEntry] = ()
+) -> TrustStep:
+    """Where the client's trust in these entries stands."""
+    layout = LAYOUTS[client]
+    step = layout.trust.steps.get(level, "")
+    if not step:
+        return TrustStep("not needed", "")
+    if layout.trust.look_up is None:
+        return TrustStep("unknown", step)
+    home = layout.home(context.environment, context.user.home)
+    converse = partial(conversing, context)
+    question = TrustQuestion(context.root, context.environment, home, tuple(entries), converse)
+    return TrustStep("trusted" if layout.trust.look_up(question) else "untrusted", step)
+
+
+@contextmanager
+def conversing(context: BridgeContext, argv: Sequence[str], pass_names: Sequence[str]) -> Iterator[Ask]:
+    """A program of the client that answers questions on its stdin; one that cannot be started answers none."""
+    env = environment.clean(pass_names=pass_names, base=context.environment)
+    try:
+        conversation = Conversation(argv, cwd=str(context.root), env=env, over_stdio=True)
+    except NotRunnable:
+        yield lambda question: None
+        return
+
+    def ask(question: bytes) -> bytes | None:
+        reply = conversation.ask(question, timeout=ANSWER_TIMEOUT, limit=LONGEST_ANSWER)
+        return reply.answer if reply.ended == "answered" else None
+
+    try:
+        yield ask
+    finally:
+        conversation.close()
 
 
 class BridgeCheck(NamedTuple):
@@ -113,3 +170,24 @@ def _switched_off(context: BridgeContext, client: str) -> list[str]:
             if value is switch.value:
                 problems.append(f"{file}: `{'.'.join(switch.keys)}` switches all hooks of {client} off: remove it")
     return problems
+
+
+class BridgeState(NamedTuple):
+    """Whether the hooks of a client ask Samuel."""
+
+    levels: tuple[str, ...]
+    """Whose files have entries: `project`, `user`, both or neither."""
+    problems: tuple[str, ...]
+    """Why Samuel is not asked though there are entries."""
+    proof: Proof | None
+    """The latest proof in this project."""
+
+
+def bridge_state(context: BridgeContext, client: str) -> BridgeState | None:
+    """The state of a client's bridge; None for an agent that has no hooks."""
+    if client not in LAYOUTS or client not in CLIENTS:
+        return None
+    checked = check(context, client)
+    levels = tuple(dict.fromkeys(entry.level for entry in checked.entries))
+    problems = checked.problems if levels else ()
+    return BridgeState(levels, problems, latest_proofs(context.user.state, context.root).get(client))

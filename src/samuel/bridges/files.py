@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
+from samuel.base.decoding import decode_json
 from samuel.base.errors import UsageError
 from samuel.base.paths import User
 from samuel.bridges import client_file
 from samuel.bridges.client_file import ClientText
-from samuel.bridges.made_directories import forget_directories, made_directories, remember_directories
-from samuel.clients.entries.entry_file import BrokenFile, EntryFile
 from samuel.clients.entries.hook_command import ON_PATH, EmitCommand, installed_command
 from samuel.clients.entries.hook_trust import BridgeEntry, Level
+from samuel.clients.entries.layout import BrokenFile, EntryFile
 from samuel.clients.table import LAYOUTS
+from samuel.files import atomic
 from samuel.files.lock import held
+from samuel.files.regular import read_regular
 
 LOCK_WAIT = 30.0
 
@@ -167,16 +172,17 @@ def _removed(entry_file: EntryFile, before: ClientText | None) -> str | None:
 
 
 def _carry_out(change: FileChange, user: User) -> None:
-    path = change.entry_file.path
+    path, own_directories = change.entry_file.path, _made_directories(user)
     if change.after is None:
-        directories = made_directories(user)
-        client_file.delete(change.base, path, directories)
-        forget_directories(user)
-        return
-    before = change.before or ClientText("")
-    executable = change.entry_file.format.executable
-    new_directories = client_file.write(change.base, path, before.encoded(change.after), executable=executable)
-    remember_directories(user, new_directories)
+        client_file.delete(change.base, path, own_directories)
+        directories = frozenset(directory for directory in own_directories if directory.is_dir())
+    else:
+        data = (change.before or ClientText("")).encoded(change.after)
+        directories = own_directories.union(
+            client_file.write(change.base, path, data, executable=change.entry_file.format.executable)
+        )
+    if directories != own_directories:
+        atomic.write_text(_record(user), json.dumps(sorted(map(str, directories)), indent=1) + "\n")
 
 
 def _command(level: Level) -> EmitCommand:
@@ -185,3 +191,15 @@ def _command(level: Level) -> EmitCommand:
 
 def _refused(file: Path, error: BrokenFile) -> Exception:
     return client_file.refusal(file, error.what, line=error.line, hint=error.hint)
+
+
+def _made_directories(user: User) -> frozenset[Path]:
+    """The directories that `add` made, so that `remove` removes no empty one that was there before."""
+    try:
+        return frozenset(map(Path, decode_json(read_regular(_record(user)), list[str])))
+    except (OSError, ValueError, msgspec.MsgspecError):  # without the record the directories stay, empty
+        return frozenset()
+
+
+def _record(user: User) -> Path:
+    return user.state / "bridge-directories.json"

@@ -10,8 +10,7 @@ from samuel.clients.dialect.limits import DENY, LOST
 from samuel.clients.table import CLIENTS, RUN_BRIDGES
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.hooks.guards import holds_everywhere, may_deny
-from samuel.hooks.handler import Handler, Origin
-from samuel.hooks.mode import HandlerMode
+from samuel.hooks.handler import Handler, HandlerMode, Origin
 from samuel.hooks.order import Chain
 
 STAND_IN = "samuel.agents.scripted"

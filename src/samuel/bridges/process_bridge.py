@@ -1,23 +1,37 @@
-"""The hooks of one process of a client, for an agent of a run: no file of the user's is changed."""
+"""The hooks of one process of a client, for an agent of a run: no file of the user's is changed.
+
+Some clients take hooks from their home directory only. The process then gets the user's own one by links, but for
+the file with the hooks. What it writes into a directory there goes to the user's own one; a new file at the top is
+lost when the process ends.
+
+Where the run's server does not answer, a program does: this Samuel. A client may start its hooks in another
+directory, with another PATH or with variables left out. The run's names, what it pinned and the variables that
+hooks see are therefore in the script. It is read-only in a sandbox.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from samuel.bridges.launcher import launcher_script
-from samuel.bridges.overlay import make_home
 from samuel.bridges.run_server import ServerAddress
-from samuel.clients.dialect.client import POST, PRE
+from samuel.clients.dialect.events import POST, PRE
+from samuel.clients.entries.bridge_plan import BridgeFile, BridgeRequest, HomeOverlay
 from samuel.clients.entries.hook_command import EmitCommand
 from samuel.clients.entries.settings_file import settings_in
-from samuel.clients.run_bridge.bridge_plan import BridgeFile, BridgeRequest
 from samuel.clients.table import CLIENTS, RUN_BRIDGES
 from samuel.confine.sandbox import Private
 from samuel.files import atomic
-from samuel.process.emit_client import NATIVE_CLIENT
+from samuel.process.emit_client import NATIVE_CLIENT, OFF, SWITCH
+from samuel.process.ledger import MARK
+from samuel.process.passed import UNSET_NAMES, is_pinned
 
 
 class ProcessBridge(NamedTuple):
@@ -77,3 +91,48 @@ def _is_kept(path: Path, data: bytes) -> bool:
     # A client may add keys of its own to its settings, such as the version of their form.
     before, after = settings_in(data.decode()), settings_in(now.decode("utf-8", "replace"))
     return all(after.get(key) == value for key, value in before.items())
+
+
+def overlay_home(own: Path, overlay: Path, replaced: tuple[str, ...]) -> None:
+    """Make `overlay` look like the client's `own` directory, except for the names in `replaced`."""
+    shutil.rmtree(overlay, ignore_errors=True)
+    overlay.mkdir(parents=True, mode=0o700)
+    with suppress(OSError):  # the client was never started before, so there is no such directory
+        for name in os.listdir(own):
+            if name not in replaced:
+                (overlay / name).symlink_to(own / name)
+
+
+def make_home(home: HomeOverlay) -> Private:
+    """Make the home directory. In a sandbox its files and some directories can be read."""
+    overlay_home(home.own, home.path, home.replaced)
+    for name in home.links:
+        link = home.path / name
+        link.parent.mkdir(mode=0o700, exist_ok=True)
+        link.symlink_to(home.own / name)
+    for name, data in home.files.items():
+        atomic.write_bytes(home.path / name, data, 0o600, durable=False)
+    files = sorted(entry.name for entry in home.path.iterdir() if entry.is_file())
+    return Private(str(home.path), (*files, *home.directories))
+
+
+def launcher_script(root: Path, variables: Mapping[str, str]) -> bytes:
+    """A `samuel emit` for the project at `root`, with these `variables` and no server."""
+    # -P: a module in the project must not be imported in place of one that Samuel uses.
+    words = [sys.executable, "-P", "-m", "samuel", "emit"]
+    lines = [
+        "#!/bin/sh",
+        *_environment({**variables, SWITCH: OFF}),
+        f"cd {shlex.quote(str(root))} || exit 2",  # a denial; `cd` says why
+        f'exec {shlex.join(words)} "$@"',
+    ]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _environment(variables: Mapping[str, str]) -> Iterator[str]:
+    """The lines that make the variables which hooks see those of the run."""
+    for name, value in sorted(variables.items()):
+        if is_pinned(name, variables) and name != MARK:
+            yield f"export {name}={shlex.quote(value)}"
+    if left_out := sorted(UNSET_NAMES.difference(variables)):
+        yield f"unset {' '.join(left_out)}"

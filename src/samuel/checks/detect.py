@@ -20,7 +20,7 @@ from samuel.checks.files import CheckFiles, disk_reader
 from samuel.checks.makefile import NAMES as MAKEFILES
 from samuel.checks.makefile import Makefile
 from samuel.checks.pytest_settings import TextReader
-from samuel.files.toml.values import TOO_DEEP, TomlTooDeep, toml_values
+from samuel.files.toml.lines import TOO_DEEP, TomlTooDeep, toml_values
 from samuel.git.git import Git, GitFailed
 
 MOST_FILES = 20_000  # that are looked at where there is no repository

@@ -20,7 +20,7 @@ from samuel.checks.put_back import PutBack
 from samuel.checks.repeat import repeated
 from samuel.checks.verdict import CheckVerdict, check_runs, counting_failures, failed_names, judge, record_of
 from samuel.dispatch.record import Fired, HandlerCall
-from samuel.dispatch.stated_reason import stated_reason
+from samuel.dispatch.replies import stated_reason
 from samuel.events.loop import CheckRun
 from samuel.evidence.check_directory import CheckRoom, RoomFailed
 from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from samuel.checks.shell_words import below
-from samuel.files.toml.values import toml_values
+from samuel.files.toml.lines import toml_values
 
 TextReader = Callable[[str], str]
 """Gives the text of a file by its path below the project; "" if it is missing."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
-from samuel.files.toml.values import toml_values
+from samuel.files.toml.lines import toml_values
 
 _PACKAGE_KEYS = (
     *("dependencies", "devDependencies", "peerDependencies", "optionalDependencies", "bundledDependencies"),

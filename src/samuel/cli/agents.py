@@ -1,27 +1,23 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
-from samuel.agents.check import version_number
+from samuel.agents.check import InstalledAgent, installed_agents, version_number
+from samuel.agents.find_agent import find
 from samuel.base import paths
+from samuel.bridges.check import BridgeState, bridge_state
 from samuel.cli.bridge import bridge_context
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.output import OutputTable
-
-if TYPE_CHECKING:
-    from samuel.agents.installed import InstalledAgent
-    from samuel.bridges.state import BridgeState
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.output import OutputTable, fields_of
+from samuel.clients.table import AGENTS
+from samuel.config.project_file import load
 
 COLUMNS = ("agent", "installed", "version", "checked with", "hooks", "last proof")
 NOTHING = "-"
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def agents(here: CommandContext) -> int:
     """List the agents and which of them are installed.
 
@@ -32,12 +28,6 @@ def agents(here: CommandContext) -> int:
         samuel agents
         samuel agents --json
     """
-    from samuel.agents.find_agent import find
-    from samuel.agents.installed import installed_agents  # all adapters, which `--help` does without
-    from samuel.bridges.state import bridge_state
-    from samuel.clients.table import AGENTS
-    from samuel.config.project_file import load
-
     context = bridge_context(here)
     settings = load(paths.Project(here.root).config).agents
     chosen = {name: find(name, settings) for name in (*AGENTS, *settings)}
@@ -54,23 +44,11 @@ def agents(here: CommandContext) -> int:
 def _plain(agent: InstalledAgent, bridge: BridgeState | None) -> dict[str, Any]:
     proof = bridge.proof if bridge else None
     return {
-        "name": agent.name,
-        "program": agent.program,
+        **fields_of(agent, "name", "program"),
         "installed": bool(agent.path),
-        "path": agent.path,
-        "version": agent.version,
-        "checked": agent.checked,
-        "problem": agent.problem,
-        "install": agent.install,
-        "hooks": None if bridge is None else {"levels": bridge.levels, "problems": bridge.problems},
-        "proof": None
-        if proof is None
-        else {
-            "verdict": proof.verdict,
-            "version": proof.version,
-            "why": proof.why,
-            "checked_at": proof.checked_at,
-        },
+        **fields_of(agent, "path", "version", "checked", "problem", "install"),
+        "hooks": None if bridge is None else fields_of(bridge, "levels", "problems"),
+        "proof": None if proof is None else fields_of(proof, "verdict", "version", "why", "checked_at"),
     }
 
 

@@ -5,7 +5,7 @@ import sys
 import click
 import msgspec
 
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.json_input import json_input_option, read_json_object
 from samuel.cli.output import OutputTable
 from samuel.emit.serve.cost import TRUE, CostReport, EmitPlan, measure, plan
@@ -19,7 +19,7 @@ LABELS = {
 }
 
 
-@click.command()
+@command()
 @click.option("--event", default="PreAbilityCall", show_default=True, help="The event of agents to fire.")
 @json_input_option(
     "--payload", "payload_json", default="{}", help="The event's fields, so that your hooks match it."
@@ -31,8 +31,6 @@ LABELS = {
     show_default=True,
     help="How often each kind of call is made.",
 )
-@json_option
-@click.pass_obj
 def bench(here: CommandContext, event: str, payload_json: str, rounds: int) -> int:
     """Measure what a hook call costs in this project.
 
@@ -50,25 +48,22 @@ def bench(here: CommandContext, event: str, payload_json: str, rounds: int) -> i
     fields = read_json_object(payload_json, "--payload", here.directory)
     with here.open() as app:
         emits = plan(app, event, fields)
-    here.out.tell(*_announced(emits, rounds))
+    here.out.tell(_announced(emits, rounds))
     report = measure(
         app, emits, rounds, lambda step: here.out.tell(f"{step} ...") if sys.stderr.isatty() else None
     )
-    blocks: list[str | OutputTable] = [_calls(report)]
-    if report.handlers:
-        blocks += ["", _handlers(report)]
-    else:
-        blocks += ["", f"no hook handles this `{report.event}`"]
+    handled = _handlers(report) if report.handlers else f"no hook handles this `{report.event}`"
+    blocks: list[str | OutputTable] = [_calls(report), "", handled]
     if report.denied:
         blocks.append(f"this `{report.event}` is denied; what that takes is measured all the same")
     return here.out.answer(msgspec.to_builtins(report), *blocks, *(f"note: {note}" for note in report.notes))
 
 
-def _announced(emits: EmitPlan, rounds: int) -> list[str]:
+def _announced(emits: EmitPlan, rounds: int) -> str:
     """What is about to run."""
     kinds = [kind for kind in emits.commands if kind not in (TRUE, "python")]
     handlers = f"with {', '.join(emits.handlers)}" if emits.handlers else "for which there is no hook"
-    return [f"firing `{emits.event.name}` {len(kinds)} x {rounds} times as a dry run, {handlers}"]
+    return f"firing `{emits.event.name}` {len(kinds)} x {rounds} times as a dry run, {handlers}"
 
 
 def _calls(report: CostReport) -> OutputTable:
@@ -86,11 +81,10 @@ def _calls(report: CostReport) -> OutputTable:
 
 def _handlers(report: CostReport) -> OutputTable:
     rows = [
-        (cost.handler, cost.runtime, cost.outcome, *map(_milliseconds, (cost.cold_p50_ms, cost.warm_p50_ms)))
+        (
+            *(cost.handler, cost.runtime, cost.outcome),
+            *("-" if number is None else f"{number:.2f} ms" for number in (cost.cold_p50_ms, cost.warm_p50_ms)),
+        )
         for cost in report.handlers
     ]
     return OutputTable(("handler", "runtime", "outcome", "p50 without a server", "p50 with one"), rows)
-
-
-def _milliseconds(number: float | None) -> str:
-    return "-" if number is None else f"{number:.2f} ms"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +17,11 @@ from samuel.process.inside_a_run import inside_a_run
 
 # click is imported where it is used: `samuel emit` does without its parser.
 if TYPE_CHECKING:
+    import click
+
     from samuel.app import App
+    from samuel.setup.consent import Consent
+    from samuel.trust.items import TrustItem
 
 
 class CommandContext(msgspec.Struct, frozen=True):
@@ -53,13 +57,34 @@ class CommandContext(msgspec.Struct, frozen=True):
         """
         if not yes and (not self.out.asks or inside_a_run()):
             return
-        from samuel.cli.trust_prompt import ask_for_each
         from samuel.setup.consent import Consent, readable  # reads every kind of file that could run
 
         consent = Consent(self.root)
         pending = [item for item in consent.pending() if readable(item)]
-        if agreed := pending if yes else ask_for_each(self.out, consent, pending):
+        if agreed := pending if yes else self.ask_for_trust(consent, pending):
             consent.agree(agreed)
+
+    def ask_for_trust(self, consent: Consent, items: Sequence[TrustItem]) -> list[TrustItem]:
+        """Show each item and ask; returns those that the user trusts."""
+        import click
+
+        agreed: list[TrustItem] = []
+        for position, item in enumerate(items):
+            self.out.tell(consent.text(item))
+            answer = click.prompt(
+                safe(f"Trust `{item.name}`? y(es), n(o), a(ll that follow), q(uit)", keep=""),
+                type=click.Choice(["y", "n", "a", "q"]),
+                show_choices=False,
+                default="n",
+                err=True,
+            )
+            if answer == "a":
+                return [*agreed, *items[position:]]
+            if answer == "q":
+                break
+            if answer == "y":
+                agreed.append(item)
+        return agreed
 
     @property
     def confirm(self) -> Callable[[str], bool] | None:
@@ -73,19 +98,27 @@ def _confirm(question: str) -> bool:
     return click.confirm(safe(question), err=True)
 
 
+AnyCommand = TypeVar("AnyCommand", bound="click.Command")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-def json_option(command: Decorated) -> Decorated:
-    """The option `--json`.
+def command(name: str | None = None) -> Callable[[Callable[..., Any]], click.Command]:
+    """Makes a command of a function that takes a CommandContext and the options; `--json` is one of them."""
+    import click
+
+    return lambda function: json_option(click.command(name)(click.pass_obj(function)))
+
+
+def json_option(command: AnyCommand) -> AnyCommand:
+    """The command with the option `--json`, after its own options.
 
     Its value is read by `edge.py`, which must know it also when the rest of the command line is wrong.
     """
     import click
 
-    return click.option("--json", is_flag=True, expose_value=False, help="Print the result as one JSON object.")(
-        command
-    )
+    help = "Print the result as one JSON object."
+    command.params.append(click.Option(["--json"], is_flag=True, expose_value=False, help=help))
+    return command
 
 
 def env_option(command: Decorated) -> Decorated:
@@ -95,3 +128,14 @@ def env_option(command: Decorated) -> Decorated:
     return click.option(
         "--env", "environment", metavar="NAME", default="", help="The environment to run in: dev, prod, …"
     )(command)
+
+
+def options(*decorators: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
+    """One decorator for options that several commands share, in this order."""
+
+    def decorate(function: Decorated) -> Decorated:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate

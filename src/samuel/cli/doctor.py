@@ -5,17 +5,15 @@ from typing import Any
 
 import click
 
-from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.hooks import chain as chain_text
+from samuel.cli.command_context import CommandContext, command, env_option
+from samuel.cli.hooks.explain import chain_data, chain_table, left_out_lines
 from samuel.cli.output import OutputTable
 from samuel.doctor import examine
 
 
-@click.command()
+@command()
 @click.option("--hooks", is_flag=True, help="Also show the resolved chain of every event.")
 @env_option
-@json_option
-@click.pass_obj
 def doctor(here: CommandContext, hooks: bool, environment: str) -> int:
     """Check the project and this machine, and say how to fix problems.
 
@@ -26,9 +24,9 @@ def doctor(here: CommandContext, hooks: bool, environment: str) -> int:
     data: dict[str, Any] = {"findings": [finding._asdict() for finding in findings]}
     blocks: list[str | OutputTable] = [OutputTable(("level", "what", "what to do"), findings)]
     if hooks:
-        data["chains"] = [chain_text.plain(chain) for chain in chains.values()]
+        data["chains"] = [chain_data(chain) for chain in chains.values()]
         for chain in chains.values():
-            blocks += [f"\n{chain.event.name} ({chain.event.composition.name})", chain_text.table(chain)]
-            blocks += [chain_text.left_out(chain)] if chain.left_out else []
+            blocks += [f"\n{chain.event.name} ({chain.event.composition.name})", chain_table(chain)]
+            blocks += [left_out_lines(chain)] if chain.left_out else []
     wrong = any(finding.level == "error" for finding in findings)
     return here.out.answer(data, *blocks, ok=not wrong)

@@ -13,10 +13,8 @@ from samuel.base.errors import UsageError
 from samuel.cli.command_context import CommandContext
 from samuel.cli.endings import with_endings
 from samuel.cli.output import Output
-from samuel.emit import filter_cache
 from samuel.emit.call import DENY, LARGEST_STDIN, EmitAnswer, EmitArguments
-from samuel.emit.host import EmitHost, leave_to_client
-from samuel.emit.proof_guard import proof_guards
+from samuel.emit.host import EmitHost, leave_to_client, proof_guards, roots_of
 from samuel.process.emit_client import OFF, SWITCH
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ def emit_plain(arguments: EmitArguments, words: Sequence[str]) -> int:
 
 def emit_event(here: CommandContext, arguments: EmitArguments) -> int:
     """Fire the event and print the answer; the exit code."""
-    here.out.failure, answering = _of_client() if arguments.client else _of_samuel(arguments.event)
+    here.out.failure, answering = _answering(arguments)
     host = EmitHost(
         root=lambda: here.root,
         opened=lambda arguments: _opened(here, arguments),
@@ -58,25 +56,20 @@ def _stdin(arguments: EmitArguments) -> bytes:
     return data
 
 
-# The engine is imported here, and the dialects of all clients only for a client.
+def _answering(arguments: EmitArguments) -> tuple[int, Answering]:
+    """The exit code of failures, and what answers. This imports the engine."""
+    if arguments.client:
+        from samuel.emit.client_event import answer_client  # the dialects of all clients, only for a client
 
-
-def _of_client() -> tuple[int, Answering]:
-    from samuel.emit.client_event import answer_client  # only for the hooks of clients
-
-    return DENY, answer_client
-
-
-def _of_samuel(event: str) -> tuple[int, Answering]:
+        return DENY, answer_client
     from samuel.emit.event import answer_event, failure_code  # only for events of Samuel itself
 
-    return failure_code(event), answer_event
+    return failure_code(arguments.event), answer_event
 
 
 @contextmanager
 def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
-    roots = filter_cache.roots_of(here.root, os.environ.get("PWD", ""))
-    before = filter_cache.deciding(roots)
+    roots = roots_of(here.root, os.environ.get("PWD", ""))
     ask = leave_to_client if arguments.client else here.confirm
     from samuel.app import Machine, Overrides  # the engine, which many calls do without
 
@@ -85,7 +78,6 @@ def _opened(here: CommandContext, arguments: EmitArguments) -> Iterator[App]:
     overrides = Overrides(environment=arguments.environment, enclosing=roots[1:], user_guards=guards)
     with here.open(ask=ask, machine=machine, overrides=overrides) as app:
         yield app
-        filter_cache.store(app, arguments.environment, before)  # the next time the engine may not be needed
     if os.environ.get(SWITCH) == OFF:
         return
     from samuel.emit.serve.start import start_for  # once the answer is known

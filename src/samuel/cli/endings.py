@@ -18,8 +18,8 @@ from typing import TextIO
 from samuel.base.errors import SamuelError
 from samuel.cli.output import STDERR_FD, STDOUT, Output
 from samuel.emit.call import DENY
+from samuel.files.atomic import errors_naming
 from samuel.files.explained import explained
-from samuel.files.named_errors import errors_naming
 from samuel.process.emit_client import DeadlinePassed
 
 

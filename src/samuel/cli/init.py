@@ -4,23 +4,20 @@ from pathlib import Path
 
 import click
 
-from samuel.app import App
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.events import InitAfter, InitBefore
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import HandlerStatus
 from samuel.scaffold import project
 
 
-@click.command()
+@command()
 @click.argument("directory", type=click.Path(path_type=Path), default=".", metavar="[DIR]")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--minimal", is_flag=True, help="Write samuel.toml only.")
 @click.option("--yes", is_flag=True, help="Replace samuel.toml without asking.")
-@json_option
-@click.pass_obj
 def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes: bool) -> int:
     """Set up a project: samuel.toml and .samuel/.
 
@@ -41,7 +38,8 @@ def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes:
     with here.open(root) as app:
         after_init = app.fire(InitAfter(plugins_installed=[plugin.title for plugin in app.plugins.of_project]))
         warnings += [*after_init.warnings, *app.warnings]
-        waiting = _untrusted(app)
+        untrusted = [handler for handler in app.handlers if handler.status is HandlerStatus.UNTRUSTED]
+        waiting = sorted({handler.path or handler.name for handler in untrusted})
 
     lines = [f"{root} is a Samuel project now."]
     lines += [f"  wrote {name}" for name in created.new_files]
@@ -78,9 +76,3 @@ def _agree_to_replace(here: CommandContext, root: Path, force: bool, yes: bool) 
         hint = "add `--yes` to replace it without being asked"
         raise SamuelError(f"`{root / paths.CONFIG}` exists already, and there is no terminal to ask on", hint)
     click.confirm(f"Replace {paths.CONFIG}?", abort=True, err=True)
-
-
-def _untrusted(app: App) -> list[str]:
-    return sorted(
-        {handler.path or handler.name for handler in app.handlers if handler.status is HandlerStatus.UNTRUSTED}
-    )

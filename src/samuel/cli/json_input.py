@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from samuel.base.errors import UsageError
-from samuel.files.parsed_json import EXAMPLE, MAX_BYTES, parse_json, within_limit
+from samuel.files.json import EXAMPLE, MAX_BYTES, parse_json, within_limit
 
 METAVAR = "JSON|FILE|-"
 

@@ -12,13 +12,18 @@ from samuel.base.nearest import did_you_mean
 
 
 class CommandEntry(NamedTuple):
-    where: str  # module:attribute
-    help: str  # the command's first line, repeated here so that `--help` need not import it
+    help: str
+    """The command's first line, repeated here so that `--help` need not import it."""
+    module: str = ""
+    """The module that has the command, in the group's package; "" for the one of the command's name."""
 
 
 class LazyGroup(click.Group):
-    def __init__(self, *, table: Mapping[str, CommandEntry], **settings: Any) -> None:
+    """The command `log` is the function `log` of the module `log`; `list` is `list_`, as Python has that word."""
+
+    def __init__(self, *, package: str, table: Mapping[str, CommandEntry], **settings: Any) -> None:
         super().__init__(**settings)
+        self.package = package
         self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -27,8 +32,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.table:
             return None
-        module, _, attribute = self.table[cmd_name].where.partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        module = importlib.import_module(f"{self.package}.{self.table[cmd_name].module or cmd_name}")
+        command: click.Command = getattr(module, cmd_name, None) or getattr(module, f"{cmd_name}_")
         return command
 
     def resolve_command(

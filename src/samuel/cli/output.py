@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from samuel.base.errors import ConfigError, SamuelError
 from samuel.base.printable import safe
-from samuel.files.named_errors import errors_naming
+from samuel.files.atomic import errors_naming
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,16 +35,27 @@ class OutputTable(NamedTuple):
     underlined: bool = False
     """Whether the plain text has a line of dashes below the header."""
 
+    @classmethod
+    def of(
+        cls, columns: Sequence[str], rows: Iterable[Mapping[str, object]], folded: Sequence[str] = ()
+    ) -> OutputTable:
+        """The table of these fields of the rows; `-` for one that is empty."""
+        return cls(columns, [[_cell(row[name]) for name in columns] for row in rows], folded)
+
     def plain(self) -> list[dict[str, str]]:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+def fields_of(record: object, *names: str) -> dict[str, Any]:
+    """These fields of a record, as the data of `--json`."""
+    return {name: msgspec.to_builtins(getattr(record, name)) for name in names}
 
 
 class Output:
     def __init__(self, json: bool = False) -> None:
         self.json = json
-        self.failure: int | None = (
-            None  # the exit code of every failure, for commands whose callers expect a certain one
-        )
+        self.failure: int | None = None
+        """The exit code of every failure, for commands whose callers expect a certain one."""
 
     @property
     def asks(self) -> bool:
@@ -69,15 +82,6 @@ class Output:
         from samuel.base.printable_json import safe_json  # `samuel emit` does without it, and it is slow to import
 
         _print(safe_json(value))
-
-    def line(self, value: bytes) -> None:
-        """Print JSON on one line; indented on a terminal."""
-        if sys.stdout.isatty():
-            from samuel.base.decoding import decode_json  # msgspec, which `--help` does without
-
-            self.object(decode_json(value))
-        else:
-            _print(value.decode())
 
     def show(self, block: str | OutputTable) -> None:
         if isinstance(block, str):
@@ -173,6 +177,11 @@ def _terminal() -> Console:
 
     # Without NO_COLOR rich finds out by itself what the terminal can do.
     return Console(color_system=None if os.environ.get("NO_COLOR") else "auto", highlight=False)
+
+
+def _cell(value: object) -> str:
+    text = ", ".join(value) if isinstance(value, list | tuple) else "" if value is None else str(value)
+    return text or "-"
 
 
 def _cells(row: Sequence[str]) -> list[str]:

@@ -12,37 +12,32 @@ from samuel.cli.output import Output
 from samuel.version import __version__
 
 COMMANDS = {
-    "init": CommandEntry("samuel.cli.init:init", "Set up a project: samuel.toml and .samuel/."),
-    "run": CommandEntry("samuel.cli.run:run", "Run an agent in a loop on the tasks of a PRD."),
-    "attempt": CommandEntry(
-        "samuel.cli.attempt:attempt", "Do one attempt at a task for a coordinator on another machine."
-    ),
-    "fleet": CommandEntry(
-        "samuel.cli.fleet:fleet", "Check, show, drain and prune the machines on which agents work."
-    ),
-    "sync": CommandEntry("samuel.cli.sync:sync", "Write AGENTS.md and copy it to the files other agents read."),
-    "hooks": CommandEntry("samuel.cli.hooks:hooks", "List, explain, test and write hooks."),
-    "bridge": CommandEntry("samuel.cli.bridge:bridge", "Connect the hooks of coding agents to Samuel."),
-    "emit": CommandEntry("samuel.cli.emit:emit", "Fire an event from any program or agent."),
-    "serve": CommandEntry("samuel.cli.serve:serve", "Answer `samuel emit` from a process that stays."),
-    "bench": CommandEntry("samuel.cli.bench:bench", "Measure what a hook call costs in this project."),
-    "session": CommandEntry("samuel.cli.session:session", "Record an agent session and fire its events."),
-    "ability": CommandEntry("samuel.cli.ability:ability", "Find and run the abilities in the project's registry."),
-    "knowledge": CommandEntry("samuel.cli.knowledge:knowledge", "Find the documents to read for a task."),
-    "recipe": CommandEntry("samuel.cli.recipe:recipe", "List and run prompts with arguments."),
-    "skill": CommandEntry("samuel.cli.skill:skill", "List the SKILL.md files offered to agents."),
-    "plugin": CommandEntry("samuel.cli.plugin:plugin", "Install and manage plugins: hooks, skills and recipes."),
-    "agents": CommandEntry("samuel.cli.agents:agents", "List the agents and which of them are installed."),
-    "trust": CommandEntry("samuel.cli.trust:trust", "Review and trust what a repository wants to run."),
-    "schema": CommandEntry("samuel.cli.schema:schema", "Print the JSON Schema of samuel.toml."),
-    "doctor": CommandEntry(
-        "samuel.cli.doctor:doctor", "Check the project and this machine, and say how to fix problems."
-    ),
+    "init": CommandEntry("Set up a project: samuel.toml and .samuel/."),
+    "run": CommandEntry("Run an agent in a loop on the tasks of a PRD."),
+    "attempt": CommandEntry("Do one attempt at a task for a coordinator on another machine."),
+    "fleet": CommandEntry("Check, show, drain and prune the machines on which agents work."),
+    "sync": CommandEntry("Write AGENTS.md and copy it to the files other agents read."),
+    "hooks": CommandEntry("List, explain, test and write hooks."),
+    "bridge": CommandEntry("Connect the hooks of coding agents to Samuel."),
+    "emit": CommandEntry("Fire an event from any program or agent."),
+    "serve": CommandEntry("Answer `samuel emit` from a process that stays."),
+    "bench": CommandEntry("Measure what a hook call costs in this project."),
+    "session": CommandEntry("Record an agent session and fire its events."),
+    "ability": CommandEntry("Find and run the abilities in the project's registry."),
+    "knowledge": CommandEntry("Find the documents to read for a task."),
+    "recipe": CommandEntry("List and run prompts with arguments."),
+    "skill": CommandEntry("List the SKILL.md files offered to agents."),
+    "plugin": CommandEntry("Install and manage plugins: hooks, skills and recipes."),
+    "agents": CommandEntry("List the agents and which of them are installed."),
+    "trust": CommandEntry("Review and trust what a repository wants to run."),
+    "schema": CommandEntry("Print the JSON Schema of samuel.toml."),
+    "doctor": CommandEntry("Check the project and this machine, and say how to fix problems."),
 }
 
 
 @click.group(
     cls=LazyGroup,
+    package="samuel.cli",
     table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 ok, 1 failed or denied, 2 wrong usage or configuration, 3 a bug in Samuel.",

@@ -4,15 +4,13 @@ import click
 from msgspec.structs import replace
 
 from samuel.base.errors import SamuelError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.events import SyncAfter, SyncBefore
 from samuel.scaffold import agents_md
 
 
-@click.command()
+@command()
 @click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
-@json_option
-@click.pass_obj
 def sync(here: CommandContext, dry_run: bool) -> int:
     """Write AGENTS.md and copy it to the files other agents read.
 

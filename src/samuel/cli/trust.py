@@ -8,24 +8,21 @@ import click
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.base.printable import safe
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
-from samuel.cli.trust_prompt import ask_for_each
 from samuel.hooks.handler import HandlerStatus
 from samuel.process.inside_a_run import refuse_inside_a_run
 from samuel.setup.consent import PENDING, Consent, readable
-from samuel.sources.unmarked_files import unmarked_files
+from samuel.sources.hook_files import unmarked_files
 from samuel.trust.items import TrustItem
 
 
-@click.command()
+@command()
 @click.argument("names", nargs=-1, metavar="[PATH]...")
 @click.option("--list", "listing", is_flag=True, help="List everything that could run, with its state.")
 @click.option("--show", "showing", is_flag=True, help="Show the contents, or what changed.")
 @click.option("--revoke", "revoking", is_flag=True, help="Revoke trust.")
 @click.option("--yes", is_flag=True, help="Trust without asking; for CI.")
-@json_option
-@click.pass_obj
 def trust(
     here: CommandContext, names: tuple[str, ...], listing: bool, showing: bool, revoking: bool, yes: bool
 ) -> int:
@@ -45,7 +42,9 @@ def trust(
     if listing:
         return _list(here, chosen)
     if showing:
-        return _show(here, consent, chosen)
+        texts = [consent.text(item) for item in chosen]
+        data = [{**_plain(item), "text": text} for item, text in zip(chosen, texts, strict=True)]
+        return here.out.answer(data, *(texts or [NOTHING]))
     refuse_inside_a_run()
     if revoking:
         return _revoke(here, consent, [item.name for item in chosen] if names else None, yes)
@@ -56,11 +55,6 @@ def _list(here: CommandContext, items: Sequence[TrustItem]) -> int:
     rows = [(item.state, item.name, item.digest[:16], item.agreed_at or "-") for item in items]
     table = OutputTable(("state", "what", "sha256", "agreed"), rows) if rows else NOTHING
     return here.out.answer([_plain(item) for item in items], table)
-
-
-def _show(here: CommandContext, consent: Consent, items: Sequence[TrustItem]) -> int:
-    data = [{**_plain(item), "text": consent.text(item)} for item in items]
-    return here.out.answer(data, *([consent.text(item) for item in items] or [NOTHING]))
 
 
 def _revoke(here: CommandContext, consent: Consent, names: Sequence[str] | None, yes: bool) -> int:
@@ -87,7 +81,7 @@ def _agree(here: CommandContext, consent: Consent, pending: Sequence[TrustItem],
             "\n".join(["not trusted yet:", *(f"  {item.state}  {_name(item)}" for item in pending)]),
             "`samuel trust --show` shows it, `samuel trust --yes` agrees to all of it",
         )
-    agreed = readable_items if yes else ask_for_each(here.out, consent, readable_items)
+    agreed = readable_items if yes else here.ask_for_trust(consent, readable_items)
     if agreed:
         consent.agree(agreed)
     left = [item for item in pending if item not in agreed]

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
     from samuel.clients.adapter.agent import Agent
     from samuel.clients.dialect.client import Client
+    from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest
     from samuel.clients.entries.layout import ClientLayout
+    from samuel.clients.hook_formats.entry import ReadEntries
     from samuel.clients.hook_formats.hook_format import HookFormat
-    from samuel.clients.hook_formats.imported_file import ReadEntries
-    from samuel.clients.run_bridge.bridge_plan import BridgePlan, BridgeRequest
 
 # The parts of an agent, and the name in each part's module that is asked for.
 ADAPTER = ("adapter", "AGENT")
 DIALECT = ("dialect", "CLIENT")
 ENTRIES = ("entries", "LAYOUT")
-RUN_BRIDGE = ("run_bridge", "bridge")
+RUN_BRIDGE = ("entries", "bridge")
 HOOK_FORMAT = ("hook_format", "FORMAT")
-HOOK_ENTRY = ("hook_entries", "read_entries")
+HOOK_ENTRY = ("hook_format", "read_entries")
 
 # In the order of lists. A directory has the agent's name, with `_` for `-`.
 PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {

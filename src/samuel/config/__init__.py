@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from samuel.config.absent import is_absent
 from samuel.config.duration import format_duration, parse_duration
 from samuel.config.model import (
     DEFAULT,
@@ -21,7 +20,7 @@ from samuel.config.model import (
     Pilot,
     SandboxSettings,
 )
-from samuel.config.personal import Personal, environment, load_personal
+from samuel.config.personal import Personal, environment, is_absent, load_personal
 
 
 def load(file: Path) -> Config:

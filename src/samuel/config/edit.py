@@ -18,7 +18,7 @@ from samuel.config.model import DEFAULT, DEFAULT_ALIAS
 from samuel.config.source import TomlSource, read_source
 from samuel.events.names import canonical
 from samuel.files import atomic
-from samuel.files.toml.keys import dotted, quoted, toml_key
+from samuel.files.toml.lines import dotted, quoted, toml_key
 
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
 
@@ -71,7 +71,7 @@ def _edited(text: str, path: Sequence[str], value: Value) -> str:
     *parents, key = path
     document = tomlkit.parse(text)
     if text and parents and parents[0] not in document:
-        document = tomlkit.parse(_with_blank_line(text))  # the new table is appended
+        document = tomlkit.parse(text.rstrip("\n") + "\n\n")  # the new table is appended
     table: MutableMapping[str, object] = document
     for depth, parent in enumerate(parents, start=1):
         if parent not in table:
@@ -118,10 +118,6 @@ def _values(text: str) -> dict[str, object] | None:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return None
-
-
-def _with_blank_line(text: str) -> str:
-    return text.rstrip("\n") + "\n\n"
 
 
 def _new_table(inside: MutableMapping[str, object], is_last: bool) -> Item:

@@ -11,10 +11,20 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.config.absent import is_absent
 from samuel.config.model import Config
 
 PROJECT_ONLY = ("hooks", "methodology")
+
+
+def is_absent(file: Path) -> bool:
+    """Whether there is no such file. One that cannot be looked at is there: its reader says what is wrong."""
+    try:
+        os.lstat(file)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 class Personal(msgspec.Struct, frozen=True):
@@ -54,12 +64,12 @@ def load_personal(file: Path) -> Personal:
     from samuel.config import kinds  # the parser of TOML files, and what checks their values
     from samuel.config.reader import ProblemReport
     from samuel.config.source import read_source
-    from samuel.files.toml.lines import TomlLines
+    from samuel.files.toml.lines import toml_lines
 
     source = read_source(file)
     if source is None:
         return Personal()
-    report = ProblemReport(file, TomlLines(source.text))
+    report = ProblemReport(file, toml_lines(source.text))
     top = report.read(source.values)
     for key in PROJECT_ONLY:
         if top.take(key, lambda value: value, None) is not None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from samuel.base.errors import UnknownEvent
 from samuel.base.printable import shorten
 from samuel.config import kinds, loop
@@ -25,8 +27,7 @@ from samuel.config.model import (
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.config.source import read_source
 from samuel.events.names import ALL, canonical
-from samuel.files.toml.keys import dotted
-from samuel.files.toml.lines import TomlLines
+from samuel.files.toml.lines import dotted, toml_lines
 
 
 def load(file: Path) -> Config:
@@ -34,7 +35,7 @@ def load(file: Path) -> Config:
     source = read_source(file)
     if source is None:
         return Config()
-    report = ProblemReport(file, TomlLines(source.text))
+    report = ProblemReport(file, toml_lines(source.text))
     config = read_config(file, report.read(source.values))
     report.finish()
     return config
@@ -65,15 +66,8 @@ def read_config(file: Path, top: ConfigTable) -> Config:
 
 
 def _limits(table: ConfigTable) -> Limits:
-    default = Limits()
-    return Limits(
-        handler_output_bytes=table.take("handler_output_bytes", kinds.positive, default.handler_output_bytes),
-        handler_prompt_bytes=table.take("handler_prompt_bytes", kinds.positive, default.handler_prompt_bytes),
-        prd_prompt_bytes=table.take("prd_prompt_bytes", kinds.positive, default.prd_prompt_bytes),
-        handler_memory_bytes=table.take("handler_memory_bytes", kinds.positive, default.handler_memory_bytes),
-        script_memory_bytes=table.take("script_memory_bytes", kinds.positive, default.script_memory_bytes),
-        script_processes=table.take("script_processes", kinds.positive, default.script_processes),
-    )
+    default = msgspec.structs.asdict(Limits())
+    return Limits(**{key: table.take(key, kinds.positive, limit) for key, limit in default.items()})
 
 
 def _abilities(table: ConfigTable) -> RankingSettings:

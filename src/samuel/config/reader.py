@@ -8,26 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from samuel.base.errors import ConfigError, Problem
 from samuel.base.nearest import SpellingHints
 from samuel.base.printable import shorten
 from samuel.config.kinds import type_name
-from samuel.files.toml.keys import KeyPath, dotted
+from samuel.files.toml.lines import KeyLines, KeyPath, dotted
 
 MAX_UNKNOWN_LISTED = 100
 """How many unknown keys of a table are reported one by one."""
 
 Value = TypeVar("Value")
 DefaultT = TypeVar("DefaultT")
-
-
-class KeyLines(Protocol):
-    """The lines of a file's keys."""
-
-    def of(self, path: KeyPath) -> int:
-        """The line of `path`, or of the nearest table around it."""
 
 
 class ProblemReport:

@@ -17,7 +17,7 @@ from samuel.config.duration import format_duration
 from samuel.config.project_file import read_config
 from samuel.config.reader import ConfigTable, DefaultT, ProblemReport, Value, table_values
 from samuel.events import names
-from samuel.files.toml.keys import KeyPath
+from samuel.files.toml.lines import KeyLines, KeyPath
 
 Schema = dict[str, Any]
 Kind = Callable[[object], object]
@@ -208,11 +208,6 @@ def config_schema() -> Schema:
     }
 
 
-class _NoLines:
-    def of(self, path: KeyPath) -> int:
-        return 0
-
-
 class _Recorded:
     """What the loader took from one table."""
 
@@ -223,7 +218,7 @@ class _Recorded:
 
 class _RecordingReport(ProblemReport):
     def __init__(self) -> None:
-        super().__init__(Path("samuel.toml"), _NoLines())
+        super().__init__(Path("samuel.toml"), KeyLines({}))
         self.tables: dict[TablePath, _Recorded] = {}
 
     def read(self, values: dict[str, object], path: KeyPath = ()) -> ConfigTable:
@@ -283,7 +278,7 @@ def _hooks() -> Schema:
 
 def _property(recorded: Mapping[TablePath, _Recorded], path: TablePath, key: str) -> Schema:
     takes = recorded[path].keys[key]
-    forms = [_of_kind(kind) for kind, _ in takes]
+    forms = [{"enum": list(kind.words)} if isinstance(kind, kinds.OneOf) else _KINDS[kind] for kind, _ in takes]
     schemas = [form for form in forms if form is not None]
     schemas = [form for at, form in enumerate(schemas) if form not in schemas[:at]]
     if key == "hooks":
@@ -302,10 +297,6 @@ def _property(recorded: Mapping[TablePath, _Recorded], path: TablePath, key: str
     defaults = [default for default in (_default(*take) for take in takes) if default is not None]
     optional = key != ANY_KEY and key not in recorded[path].required
     return {**schema, "default": defaults[0]} if defaults and optional else schema
-
-
-def _of_kind(kind: Kind) -> Schema | None:
-    return {"enum": list(kind.words)} if isinstance(kind, kinds.OneOf) else _KINDS[kind]
 
 
 def _described(path: TablePath, key: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.base.errors import ConfigError, Problem
-from samuel.files.toml.values import TOO_DEEP, TomlTooDeep, toml_values
+from samuel.files.toml.lines import TOO_DEEP, TomlTooDeep, toml_values
 
 LARGEST = 1024 * 1024
 

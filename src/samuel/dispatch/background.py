@@ -8,15 +8,14 @@ import msgspec
 from msgspec.structs import replace
 
 from samuel.dispatch.event_run import validated
-from samuel.dispatch.handler_state import HandlerState
-from samuel.dispatch.permit_check import PermitCheck
+from samuel.dispatch.handler_state import HandlerState, RuntimeCall, one_at_a_time
 from samuel.dispatch.record import HandlerCall
-from samuel.dispatch.serial import RuntimeCall, one_at_a_time
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.hooks.handler import Handler, Outcome
 from samuel.runtimes.base import Reply
 from samuel.trust.content import NO_CONTENT, TrustedContent
+from samuel.trust.permit import PermitCheck
 
 
 class BackgroundCall(msgspec.Struct, frozen=True):

@@ -16,28 +16,24 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.base.clock import Clock, iso
-from samuel.dispatch import budget
 from samuel.dispatch.background import NO_HOST, BackgroundCall, HandlerHost, begin
 from samuel.dispatch.event_run import EventRun, must_be_known, only_denial, validated, without_rewrite
+from samuel.dispatch.handler_state import RuntimeCall, one_at_a_time
 from samuel.dispatch.judge import judge
 from samuel.dispatch.observation import observed
-from samuel.dispatch.permit_check import CHANGED, PermitCheck
 from samuel.dispatch.record import AskUser, Fired, HandlerCall, Sink
-from samuel.dispatch.serial import RuntimeCall, one_at_a_time
-from samuel.dispatch.stated_reason import with_reason
-from samuel.dispatch.verdict_keys import with_misspelt_verdict
+from samuel.dispatch.replies import with_misspelt_verdict, with_reason, within_budget
 from samuel.events import Event, EventType, Plugin
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.compose import Arrange, verdict
 from samuel.hooks.capability import overreach
 from samuel.hooks.guards import can_become_guard
-from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
-from samuel.hooks.mode import HandlerMode
+from samuel.hooks.handler import Handler, HandlerMode, HandlerStatus, Origin, Outcome, Package, Role
 from samuel.hooks.order import Chain, ChainStep
-from samuel.hooks.package import Package
 from samuel.process.emit_client import DeadlinePassed
 from samuel.process.tree import check_calls, kill_all
 from samuel.runtimes.base import Reply, Runtime
+from samuel.trust.permit import CHANGED, PermitCheck
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -243,7 +239,7 @@ class Dispatcher:
                 if package is not None and (why := overreach(event, reply.result, package.grants)):
                     reply = Reply(Outcome.REFUSED, message=with_reason(why, reply.result), stderr=reply.stderr)
                 elif reply.size > bound.budget:
-                    reply = budget.keep(reply, composed, bound.budget)
+                    reply = within_budget(reply, composed, bound.budget)
         elif reply.result:
             reply = only_denial(event_run.kind, reply)
         call = HandlerCall(

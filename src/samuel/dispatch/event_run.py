@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from samuel.base.decoding import convert
 from samuel.dispatch.record import HandlerCall
-from samuel.dispatch.salvage import salvage
-from samuel.dispatch.stated_reason import failure_of, stated_reason, with_reason
+from samuel.dispatch.replies import failure_of, salvage, stated_reason, with_reason
 from samuel.events import Event, EventType, LoopEvent, names
 from samuel.events.compose import HandlerResult, verdict
 from samuel.events.explain import explained

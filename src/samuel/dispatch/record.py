@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 import msgspec
@@ -104,3 +105,26 @@ class Sink(Protocol):
     def called(self, event: Event, call: HandlerCall) -> None: ...
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None: ...
+
+
+class CombinedSink:
+    """Several sinks as one; none of them keeps nothing. With a `lock` they get one call at a time."""
+
+    def __init__(self, *sinks: Sink, lock: AbstractContextManager[Any] | None = None) -> None:
+        self._sinks = sinks
+        self._lock = lock or nullcontext()
+
+    def begin(self, event: Event) -> None:
+        with self._lock:
+            for sink in self._sinks:
+                sink.begin(event)
+
+    def called(self, event: Event, call: HandlerCall) -> None:
+        with self._lock:
+            for sink in self._sinks:
+                sink.called(event, call)
+
+    def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
+        with self._lock:
+            for sink in self._sinks:
+                sink.end(event, fired, duration_ms)

@@ -15,7 +15,7 @@ from samuel.clients.adapter.stream import LineSplitter, PlainStream, StreamFacto
 from samuel.files.inside import open_inside
 
 CHUNK = 1024 * 1024
-LONGEST = 64 * 1024 * 1024
+MOST_CHUNKS = 64
 
 
 def stream_of(root: Path, agent: str) -> StreamFactory:
@@ -26,7 +26,7 @@ def stream_of(root: Path, agent: str) -> StreamFactory:
         return PlainStream
 
 
-def log_chunks(state: Path, path: Path, position: int = 0, most: int = LONGEST) -> Iterator[bytes]:
+def log_chunks(state: Path, path: Path, position: int = 0) -> Iterator[bytes]:
     """What is in a log from a position on, or its last bytes if that is negative; nothing without the file."""
     try:
         fd = open_inside(state, str(path.relative_to(state)), flags=os.O_RDONLY)
@@ -36,8 +36,9 @@ def log_chunks(state: Path, path: Path, position: int = 0, most: int = LONGEST) 
         if position < 0:
             position = max(log_file.seek(0, os.SEEK_END) + position, 0)
         log_file.seek(position)
-        while most > 0 and (chunk := log_file.read(min(CHUNK, most))):
-            most -= len(chunk)
+        for _ in range(MOST_CHUNKS):
+            if not (chunk := log_file.read(CHUNK)):
+                return
             yield chunk
 
 

@@ -7,23 +7,7 @@ import sys
 
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.evidence.corner import MUST_FAIL
-from samuel.history.notices import (
-    AgentChanged,
-    AgentEnded,
-    BaselineChecked,
-    CheckEnded,
-    IterationFailed,
-    IterationSettled,
-    LoopWarning,
-    LostTests,
-    QuestionAsked,
-    Report,
-    RunEnded,
-    RunRefused,
-    TaskDecided,
-    TaskFileUnreadable,
-    WaitStarted,
-)
+from samuel.history import notices
 
 RED, GREEN, YELLOW = "31", "32", "33"
 
@@ -32,6 +16,12 @@ _NOBODY_FAILED = (
     *(IterationOutcome.ASKED, IterationOutcome.GATED),
 )
 _UNFINISHED = (ExitReason.WAITING, ExitReason.BUDGET, ExitReason.INTERRUPTED, ExitReason.MAX_ITERATIONS)
+_COLOURS = {
+    **dict.fromkeys((notices.LostTests, notices.RunRefused, notices.TaskFileUnreadable), RED),
+    **dict.fromkeys((notices.WaitStarted, notices.AgentChanged, notices.QuestionAsked), YELLOW),
+    **dict.fromkeys((notices.TaskDecided, notices.LoopWarning), YELLOW),
+}
+"""Of the reports that have always the same one."""
 
 
 def terminal_has_colours() -> bool:
@@ -45,29 +35,31 @@ def coloured(text: str, colour: str) -> str:
     return f"\x1b[{colour}m{head}\x1b[0m{line_break}{rest}" if colour else text
 
 
-def colour_of(report: Report) -> str:
+def colour_of(report: notices.Report) -> str:
     """The colour of a report's line; "" for that of any other text."""
     match report:
-        case IterationSettled():
+        case notices.IterationSettled():
             done = report.outcome is IterationOutcome.COMPLETED
             return YELLOW if report.grade in ("unverified", "disputed") else GREEN if done else ""
-        case IterationFailed():
+        case notices.IterationFailed():
             return YELLOW if report.outcome in _NOBODY_FAILED else RED
-        case CheckEnded():
+        case notices.CheckEnded():
             if report.corner in MUST_FAIL:
                 return ""
             return RED if not report.passed else YELLOW if report.repeated else ""
-        case LostTests():
-            return RED
-        case BaselineChecked():
+        case notices.BaselineChecked():
             return "" if not report.failing else YELLOW if report.accepted else RED
-        case RunRefused() | TaskFileUnreadable():
-            return RED
-        case AgentEnded():
+        case notices.AgentEnded():
             return "" if report.exit_code == 0 else YELLOW
-        case WaitStarted() | AgentChanged() | QuestionAsked() | TaskDecided() | LoopWarning():
+        case (
+            notices.WaitStarted()
+            | notices.AgentChanged()
+            | notices.QuestionAsked()
+            | notices.TaskDecided()
+            | notices.LoopWarning()
+        ):
             return YELLOW
-        case RunEnded():
+        case notices.RunEnded():
             return YELLOW if report.reason in _UNFINISHED else RED if report.reason.exit_code else GREEN
         case _:
-            return ""
+            return _COLOURS.get(type(report), "")

@@ -6,34 +6,85 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from samuel.base.printable import safe
 from samuel.base.wording import elapsed, first_line, plural
-from samuel.display.lane_board import LaneBoard
 from samuel.display.line_display import FINISHING, PlainDisplay
 from samuel.display.notice_lines import LOOKING, check_result, step_words, subject, wait_line
+from samuel.history import notices
 from samuel.history.budgets import add_usage
 from samuel.history.cost_summary import cost
-from samuel.history.notices import (
-    AgentActivity,
-    AgentEnded,
-    AgentOutputChunk,
-    CheckEnded,
-    CheckStarted,
-    DiscoveryChosen,
-    IterationSettled,
-    IterationStarted,
-    LaneReport,
-    Report,
-    RunStarted,
-    StepStarted,
-    WaitStarted,
-)
 
 if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
+
+
+@dataclass
+class _LaneMoment:
+    subject: str = ""
+    doing: str = ""
+    started: float = 0.0
+    usage: Mapping[str, Any] = field(default_factory=dict)
+
+
+class LaneBoard:
+    """What the live display shows of a run with lanes: a line for each lane, and one for what lands."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._lanes: dict[int, _LaneMoment] = {}
+        self._landing = ""
+
+    @property
+    def is_used(self) -> bool:
+        return bool(self._lanes)
+
+    def __call__(self, report: notices.Report) -> None:
+        match report:
+            case notices.LaneReport():
+                self._of_lane(self._lanes.setdefault(report.lane, _LaneMoment()), report.report)
+            case notices.LandingStarted():
+                more = f"; {report.waiting} under way" if report.waiting else ""
+                self._landing = f"landing {', '.join(report.tasks)}{more}"
+            case notices.WorkLanded():
+                self._landing = f"landed {', '.join(report.tasks)}"
+            case _:
+                pass
+
+    def _of_lane(self, lane: _LaneMoment, report: notices.Report) -> None:
+        match report:
+            case notices.IterationStarted():
+                lane.subject, lane.started, lane.usage = subject(report), self._monotonic(), {}
+                lane.doing = ""
+            case notices.StepStarted():
+                lane.doing = step_words(report.event)
+            case notices.AgentActivity():
+                lane.doing = first_line(report.text) or lane.doing
+                lane.usage = report.usage or lane.usage
+            case notices.AgentEnded():
+                lane.usage = report.usage or lane.usage
+                lane.doing = "the agent has ended"
+            case notices.CheckStarted():
+                lane.doing = f"running `{report.command}`"
+            case notices.CheckEnded():
+                lane.doing = check_result(report)
+            case _:
+                pass
+
+    def lines(self) -> list[str]:
+        """A line for each lane: its task, how long it takes, what it costs, what it does; then the landing."""
+        lines = []
+        for number in sorted(self._lanes):
+            lane = self._lanes[number]
+            if number and lane.subject:
+                age = elapsed(self._monotonic() - lane.started)
+                lines.append(f"[{number}] {lane.subject}  {age}{cost(lane.usage)}  {lane.doing}".rstrip())
+        merge = self._lanes.get(0)
+        doing = f"  {merge.doing}" if merge and merge.doing else ""
+        return [*lines, *([f"{self._landing}{doing}"] if self._landing else [])]
 
 
 class LiveDisplay(PlainDisplay):
@@ -56,7 +107,7 @@ class LiveDisplay(PlainDisplay):
         self._usage: Mapping[str, Any] = {}  # of the run, up to the last iteration that is settled
         self._agent_usage: Mapping[str, Any] = {}  # of the agent of this iteration
         self._statuses: Sequence[str] = ()
-        self._waits: WaitStarted | None = None
+        self._waits: notices.WaitStarted | None = None
         self._stopping = False
         self._board = LaneBoard(monotonic)
 
@@ -81,38 +132,38 @@ class LiveDisplay(PlainDisplay):
         with self._live._lock if self._live is not None else nullcontext():
             super()._put(text)
 
-    def __call__(self, report: Report) -> None:
+    def __call__(self, report: notices.Report) -> None:
         super().__call__(report)
         self._board(report)
         match report:
-            case LaneReport(report=IterationStarted() as started):
+            case notices.LaneReport(report=notices.IterationStarted() as started):
                 self._iteration = max(self._iteration, started.iteration)
-            case StepStarted():
+            case notices.StepStarted():
                 self._begin_step(step_words(report.event))
-            case RunStarted():
+            case notices.RunStarted():
                 self._statuses, self._max_iterations = report.statuses, report.max_iterations
-            case IterationStarted():
+            case notices.IterationStarted():
                 self._iteration, self._max_iterations = report.iteration, report.max_iterations
                 self._subject, self._agent_usage = subject(report), {}
                 self._begin_step("")
-            case DiscoveryChosen():
+            case notices.DiscoveryChosen():
                 self._subject = LOOKING
-            case AgentActivity():
+            case notices.AgentActivity():
                 self._details = first_line(report.text) or self._details
                 self._agent_usage = report.usage or self._agent_usage
-            case AgentOutputChunk():
+            case notices.AgentOutputChunk():
                 if report.readable:
                     self._details = self._agent_text.last_line
-            case AgentEnded():
+            case notices.AgentEnded():
                 self._agent_usage = report.usage or self._agent_usage
-            case CheckStarted():
+            case notices.CheckStarted():
                 self._begin_step(f"running `{report.command}`")
-            case CheckEnded():
+            case notices.CheckEnded():
                 self._begin_step(step_words("quality.check"), check_result(report))
-            case WaitStarted():
+            case notices.WaitStarted():
                 self._begin_step("")
                 self._waits = report
-            case IterationSettled():
+            case notices.IterationSettled():
                 self._statuses, self._usage, self._agent_usage = report.statuses, report.usage, {}
             case _:
                 pass

@@ -13,39 +13,12 @@ from samuel.checks.withheld import withheld_hint
 from samuel.clients.adapter.ending import EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.evidence.corner import MUST_FAIL, WITH
+from samuel.history import notices
 from samuel.history.cost_summary import cost
-from samuel.history.notices import (
-    AgentChanged,
-    AgentEnded,
-    BaselineChecked,
-    BranchChosen,
-    BranchEntered,
-    CheckEnded,
-    CheckFilesChanged,
-    DiscoveryChosen,
-    HandlerMessage,
-    IterationSettled,
-    IterationStarted,
-    LandingParked,
-    LandingStarted,
-    LoopWarning,
-    LostTests,
-    QuestionAsked,
-    Report,
-    RunEnded,
-    RunResumed,
-    RunStarted,
-    TaskDecided,
-    TaskFileUnreadable,
-    WaitStarted,
-    WorkLanded,
-    WorkPutAway,
-)
 from samuel.history.outcome_words import NOTHING_GREEN
 from samuel.report.lost_tests import lost_tests_words
 from samuel.report.way_out import way_out_lines
-from samuel.tasks.answering import answer_command
-from samuel.tasks.question import Question
+from samuel.tasks.question import Question, answer_command
 from samuel.tasks.task import Task
 
 LOOKING = "looking for tasks"
@@ -67,10 +40,9 @@ _STEPS = {
     "before:loop": "starting",
     "before:iteration": "pausing",
     "iteration.gate": "deciding whether to go on",
-    "context.snapshot": "looking at the project",
-    "context.progress": "looking at the project",
-    "context.task": "looking at the project",
-    "context.extra": "looking at the project",
+    **dict.fromkeys(
+        ("context.snapshot", "context.progress", "context.task", "context.extra"), "looking at the project"
+    ),
     "before:agent.invoke": "writing the prompt",
     "agent.invoke": "agent at work",
     "quality.check": "checking",
@@ -84,7 +56,7 @@ def step_words(event: str) -> str:
     return _STEPS.get(event, "running hooks")
 
 
-def subject(report: IterationStarted) -> str:
+def subject(report: notices.IterationStarted) -> str:
     """What an iteration is about: its task, or the search for tasks."""
     task = report.task
     if task is None:
@@ -94,7 +66,7 @@ def subject(report: IterationStarted) -> str:
     return f"{task.id} {shorten(task.title, AGAIN)} (attempt {task.attempts + 1})"
 
 
-def agent_line(report: AgentEnded, now: float) -> str:
+def agent_line(report: notices.AgentEnded, now: float) -> str:
     """How an agent ended: in words if the reason is known, else by its exit code."""
     ending = report.ending
     if ending.kind is EndingKind.LIMITED:
@@ -107,13 +79,16 @@ def agent_line(report: AgentEnded, now: float) -> str:
     return f"agent: {what}{f' ({details})' if details else ''}{cost(report.usage)}"
 
 
-def wait_line(report: WaitStarted, now: float) -> str:
-    why = first_line(report.why)
+def wait_line(report: notices.WaitStarted, now: float) -> str:
     end = f"until {clock_time(report.until, now)}, {elapsed(max(0.0, report.until - now))} left"
-    return f"waiting for {report.agent} {end}{f': {why}' if why else ''}"
+    return f"waiting for {report.agent} {end}{_because(report.why)}"
 
 
-def baseline_line(report: BaselineChecked) -> str:
+def _because(why: str) -> str:
+    return f": {first_line(why)}" if first_line(why) else ""
+
+
+def baseline_line(report: notices.BaselineChecked) -> str:
     if not report.failing:
         return "baseline: the checks pass"
     failing = ", ".join(f"`{command}`" for command in report.failing)
@@ -125,13 +100,13 @@ def baseline_line(report: BaselineChecked) -> str:
     return "\n  ".join(lines)
 
 
-def judged_twice_line(report: CheckFilesChanged) -> str:
+def judged_twice_line(report: notices.CheckFilesChanged) -> str:
     """Why the checks run once more."""
     files = listed(report.paths, MOST_FILES)
     return f"the attempt changed {files}: checking with the tests as they were, too"
 
 
-def put_away_line(report: WorkPutAway) -> str:
+def put_away_line(report: notices.WorkPutAway) -> str:
     files = plural(len(report.paths), "file")
     if not report.task_id:  # a discovery has no task that `run show` could be asked for
         return f"put away what the discovery changed ({files}): git show {shell_word(report.ref)}"
@@ -139,7 +114,7 @@ def put_away_line(report: WorkPutAway) -> str:
     return f"put away the changes of task {report.task_id} ({files}): `{look}`"
 
 
-def settled_line(report: IterationSettled) -> str:
+def settled_line(report: notices.IterationSettled) -> str:
     """The result of an iteration; "" if it failed, since the reason was printed already."""
     completed = report.outcome is IterationOutcome.COMPLETED
     if report.mode == "discovery" and (completed or report.outcome is IterationOutcome.INCOMPLETE):
@@ -153,11 +128,11 @@ def settled_line(report: IterationSettled) -> str:
     return f"  completed (unverified): {why}; {done}"
 
 
-def lost_tests_line(report: LostTests) -> str:
+def lost_tests_line(report: notices.LostTests) -> str:
     return f"LOST TESTS: {lost_tests_words(report.tests)}"
 
 
-def end_line(report: RunEnded) -> str:
+def end_line(report: notices.RunEnded) -> str:
     """Why a run ended, how many tasks have which status, and what it cost."""
     unverified = sum(task.status == "completed" and task.grade == "unverified" for task in report.tasks)
     counts = {status: f"{count} {status}" for status, count in report.counts.items() if count}
@@ -167,7 +142,7 @@ def end_line(report: RunEnded) -> str:
     return f"{end}{'; ' if counts else ''}{', '.join(counts.values())}{cost(report.usage)}"
 
 
-def next_steps(report: RunEnded) -> Iterator[str]:
+def next_steps(report: notices.RunEnded) -> Iterator[str]:
     """What a person can do after this run, a line each, with the commands for it."""
     if report.reason is ExitReason.BASELINE_FAILED:
         yield baseline_way_out(report.message)
@@ -202,7 +177,7 @@ def _blocked(tasks: list[Task]) -> Iterator[str]:
         yield f"and {len(tasks) - MOST_BLOCKED} more: samuel run tasks --status blocked"
 
 
-def check_result(report: CheckEnded) -> str:
+def check_result(report: notices.CheckEnded) -> str:
     """How a check ended; one that failed and passes when it is repeated is flaky."""
     result = "ok" if report.passed else "FAILED"
     if report.corner in MUST_FAIL:
@@ -219,59 +194,48 @@ def short_path(path: str) -> str:
     return path.removeprefix(directory)
 
 
-def _started(report: RunStarted) -> str:
+def _started(report: notices.RunStarted) -> str:
     pending = plural(report.statuses.count("pending"), "task")
     limit = plural(report.max_iterations, "iteration")
     return f"{pending} to do, {report.statuses.count('completed')} done, at most {limit}"
 
 
-def _agent_changed(report: AgentChanged) -> str:
-    return f"  {report.agent} takes over{f': {first_line(report.why)}' if report.why else ''}"
-
-
-def _question(report: QuestionAsked) -> str:
+def _question(report: notices.QuestionAsked) -> str:
     answer = f"samuel run answer {shell_word(report.id)} TEXT"
     return f"  question about task {report.task_id}: {report.question}\n    {answer}"
 
 
-def _decided(report: TaskDecided) -> str:
-    why = first_line(report.reason)
-    return f"  {report.status} by the agent{f': {why}' if why else ''}"
-
-
-def _landing(report: LandingStarted) -> str:
+def _landing(report: notices.LandingStarted) -> str:
     more = f"; {plural(report.waiting, 'other task')} under way" if report.waiting else ""
     return f"landing: {', '.join(report.tasks)}{more}"
 
 
-def _landed(report: WorkLanded) -> str:
-    return f"landed: {', '.join(report.tasks)} on {report.branch} ({report.commit[:12]})"
-
-
-def _parked(report: LandingParked) -> str:
+def _parked(report: notices.LandingParked) -> str:
     command = f"samuel run land {shell_word(report.task_id)}"
     return f"waits for you: task {report.task_id}: {report.reason}\n    {command}"
 
 
-LINES: Mapping[type[Report], Callable[[Any], str]] = {
-    RunResumed: lambda report: f"resuming run {report.run_id} at iteration {report.iteration}",
-    RunStarted: _started,
-    BaselineChecked: baseline_line,
-    BranchChosen: lambda report: f"work lands on {report.branch}: {report.why}",
-    BranchEntered: lambda report: f"on the branch {report.branch}, from {report.origin}",
-    DiscoveryChosen: lambda report: f"  {LOOKING}",
-    CheckFilesChanged: lambda report: f"  {judged_twice_line(report)}",
-    LostTests: lambda report: f"  {lost_tests_line(report)}",
-    LoopWarning: lambda report: f"  warning: {report.text}",
-    HandlerMessage: lambda report: f"  {report.text}",
-    TaskFileUnreadable: lambda report: f"waiting: the task file cannot be read\n{report.why}",
-    IterationSettled: settled_line,
-    AgentChanged: _agent_changed,
-    WorkPutAway: lambda report: f"  {put_away_line(report)}",
-    QuestionAsked: _question,
-    TaskDecided: _decided,
-    LandingStarted: _landing,
-    WorkLanded: _landed,
-    LandingParked: _parked,
+LINES: Mapping[type[notices.Report], Callable[[Any], str]] = {
+    notices.RunResumed: lambda report: f"resuming run {report.run_id} at iteration {report.iteration}",
+    notices.RunStarted: _started,
+    notices.BaselineChecked: baseline_line,
+    notices.BranchChosen: lambda report: f"work lands on {report.branch}: {report.why}",
+    notices.BranchEntered: lambda report: f"on the branch {report.branch}, from {report.origin}",
+    notices.DiscoveryChosen: lambda report: f"  {LOOKING}",
+    notices.CheckFilesChanged: lambda report: f"  {judged_twice_line(report)}",
+    notices.LostTests: lambda report: f"  {lost_tests_line(report)}",
+    notices.LoopWarning: lambda report: f"  warning: {report.text}",
+    notices.HandlerMessage: lambda report: f"  {report.text}",
+    notices.TaskFileUnreadable: lambda report: f"waiting: the task file cannot be read\n{report.why}",
+    notices.IterationSettled: settled_line,
+    notices.AgentChanged: lambda report: f"  {report.agent} takes over{_because(report.why)}",
+    notices.WorkPutAway: lambda report: f"  {put_away_line(report)}",
+    notices.QuestionAsked: _question,
+    notices.TaskDecided: lambda report: f"  {report.status} by the agent{_because(report.reason)}",
+    notices.LandingStarted: _landing,
+    notices.WorkLanded: lambda report: (
+        f"landed: {', '.join(report.tasks)} on {report.branch} ({report.commit[:12]})"
+    ),
+    notices.LandingParked: _parked,
 }
 """The lines of reports that need no more than the report itself; `PlainDisplay.line` has the others."""

@@ -8,25 +8,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
-from samuel.clients.dialect.client import DENIABLE, STOP, ClientAnswer, ClientReply, PayloadError
+from samuel.base.paths import Project
+from samuel.clients.dialect.events import DENIABLE, POST, PRE, STOP
+from samuel.clients.dialect.protocol import ClientAnswer, ClientReply, PayloadError
 from samuel.clients.dialect.tools import native_result
 from samuel.clients.hook_formats.yaml_context import event_from_context
 from samuel.clients.table import client as client_named
 from samuel.emit.call import DENY, STDERR, STDOUT, EmitAnswer, EmitArguments
-from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, warnings_of
-from samuel.emit.in_run import bridge_field, check_project, is_fired_by_run
+from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, payload_extra, warnings_of
 from samuel.events import event_type
 from samuel.files.explained import explained
-from samuel.files.parsed_json import parse_json, within_limit
+from samuel.files.json import parse_json, within_limit
+from samuel.journal import EventRecord, newest_first
 from samuel.process.emit_client import DeadlinePassed
+from samuel.process.environment import BRIDGED
+from samuel.process.passed import PINNED
 
 if TYPE_CHECKING:
     from samuel.clients.dialect.client import Client
     from samuel.dispatch.record import Fired
+
+BRIDGE = "bridge"
+"""The field of a payload that says who asked: the bridge of a run."""
+OF_RUN = "run"
 
 RUN_VARIABLES = {"SAMUEL_RUN_ID": "run_id", "SAMUEL_TASK_ID": "task_id", "SAMUEL_ITERATION": "iteration"}
 
@@ -46,11 +55,11 @@ def answer_client(
     warnings: list[str] = []
     try:
         root = host.root()
-        check_project(root)
+        _check_project(root)
         payload = _payload(read_stdin())
         native_event = client.event_of(native_event, payload)
         context = _context(client, native_event, payload, arguments.session)
-        if context and is_fired_by_run(root, client.events[native_event], context):
+        if context and _is_fired_by_run(root, client.events[native_event], context):
             context = {}
         reply = _fire(host, client, context, arguments, warnings) if context else ClientReply()
     except DeadlinePassed as passed:
@@ -84,7 +93,45 @@ def _context(client: Client, native_event: str, payload: Mapping[str, Any], sess
     if own_session := session or os.environ.get("SAMUEL_SESSION_ID"):
         context = {**context, "client_session": context.get("session_id"), "session_id": own_session}
     names = {key: os.environ.get(variable) for variable, key in RUN_VARIABLES.items()}
-    return {**context, **{key: value for key, value in names.items() if value}, **bridge_field()}
+    return {**context, **{key: value for key, value in names.items() if value}, **_bridge_field()}
+
+
+def _bridge_field() -> dict[str, str]:
+    """The field that marks a payload from the bridge of a run; {} for any other."""
+    return {BRIDGE: OF_RUN} if os.environ.get(PINNED) else {}
+
+
+def _check_project(root: Path) -> None:
+    """Raise SamuelError if the bridge of a run asks about another project than the run's own.
+
+    An agent that removes samuel.toml and .git would be judged by the hooks of the directory above, or by none.
+    """
+    if os.environ.get(PINNED) and (own := os.environ.get("SAMUEL_PROJECT_ROOT")) != str(root):
+        raise SamuelError(
+            f"the run is about `{own}`, but the project here is `{root}`",
+            "put back the samuel.toml and the .git of the project",
+        )
+
+
+def _is_fired_by_run(root: Path, event: str, context: Mapping[str, Any]) -> bool:
+    """Whether the run around this process fires this event too, and this is the user's own bridge.
+
+    A user may have connected a client with `samuel bridge add` and run it in the loop, which connects it once
+    more. The loop fires the events of the session itself, and the run's bridge fires those of tool calls. That
+    holds only for the session of the client that the run started: a client that this one starts has the user's
+    bridge alone.
+    """
+    if not os.environ.get(BRIDGED) or os.environ.get(PINNED):
+        return False
+    if event not in (PRE, POST):
+        return True
+    session, client_session = context.get("session_id"), context.get("client_session")
+    for record in newest_first(root, Project(root).journal):
+        if isinstance(record, EventRecord) and record.event in (PRE, POST) and record.session_id == session:
+            extra = payload_extra(record)
+            if extra.get(BRIDGE) == OF_RUN:  # the client that the run started: it has one session
+                return client_session is not None and extra.get("client_session") == client_session
+    return False
 
 
 def _fire(

@@ -17,7 +17,7 @@ from samuel.emit.call import DENY, FAULT, STDERR, STDOUT, EmitAnswer, EmitArgume
 from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, warnings_of
 from samuel.events import Event, EventType, event_type
 from samuel.files.explained import explained
-from samuel.files.parsed_json import parse_json, within_limit
+from samuel.files.json import parse_json, within_limit
 
 
 def failure_code(event: str) -> int:

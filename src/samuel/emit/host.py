@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from samuel.base.clock import SystemClock
+from samuel.base.decoding import decode_json
+from samuel.base.paths import CANARIES, User
 from samuel.base.printable import safe
 from samuel.emit.call import STDERR, EmitAnswer, EmitArguments
+from samuel.trust.repository import trusted_around
 
 if TYPE_CHECKING:
     from samuel.app import App
     from samuel.base.errors import SamuelError
     from samuel.dispatch.record import Fired
     from samuel.events import Event
+    from samuel.hooks.handler import Handler
+    from samuel.journal import EventRecord
 
 
 ReadStdin = Callable[[], bytes]
@@ -42,6 +49,20 @@ def leave_to_client(question: str) -> None:
     """The `ask` of a project that is opened for a client: the client asks, if it can."""
 
 
+def proof_guards(user: User) -> tuple[Handler, ...]:
+    """The guard of a proof that is under way, which judges calls as any guard of the user's; () without one."""
+    if not os.path.lexists(user.state / CANARIES):
+        return ()
+    from samuel.proving.canary import guards  # few calls are made during a proof
+
+    return tuple(guards(user.state, SystemClock().now()))
+
+
+def roots_of(root: Path, logical: str) -> tuple[str, ...]:
+    """The root of a project and of those around it whose guards are asked, too; `logical` is the caller's PWD."""
+    return str(root), *trusted_around(str(root), str(User.from_environment().state), logical)
+
+
 def fire(app: App, event: Event, confirm: Callable[[str], bool] | None) -> tuple[Fired, list[str]]:
     """Fire an event, in its session if it has one; with a line for each follow-up action that hooks propose.
 
@@ -57,6 +78,15 @@ def fire(app: App, event: Event, confirm: Callable[[str], bool] | None) -> tuple
 
 def warnings_of(app: App, fired: Fired) -> list[str]:
     return [*fired.warnings, *app.unasked_hooks(fired), *app.warnings]
+
+
+def payload_extra(record: EventRecord) -> Mapping[str, Any]:
+    """The fields of a recorded event that are not its own; {} where they cannot be read."""
+    try:
+        extra = decode_json(bytes(record.payload), dict[str, Any]).get("extra")
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return {}
+    return extra if isinstance(extra, dict) else {}
 
 
 def lines(stream: int, *texts: str) -> tuple[tuple[int, str], ...]:

@@ -44,7 +44,8 @@ def explained(error: Exception, kind: Any = None) -> str:
         one_of = (
             f" must be one of {', '.join(f'`{allowed}`' for allowed in values)}, not" if values else " cannot be"
         )
-        return f"{name}{one_of} {_quoted(value[1])}"
+        quoted = value[1].strip("'")
+        return f"{name}{one_of} `{quoted}`"
     return f"{name}: {message}" if path else message
 
 
@@ -55,10 +56,6 @@ def _type_names(types: str) -> str:
 
 def _joined(path: str, field: str) -> str:
     return f"{path}.{field}" if path else field
-
-
-def _quoted(value: str) -> str:
-    return f"`{value.strip(chr(39))}`"
 
 
 def _allowed(kind: Any, keys: list[str]) -> tuple[Any, ...]:

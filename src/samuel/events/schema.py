@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from enum import Enum
+from collections.abc import Iterator
 from functools import cache
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, get_args
 
 import msgspec
-from msgspec import NODEFAULT, UnsetType
+from msgspec import NODEFAULT
 
 from samuel.events.catalogue import EVENTS
 from samuel.events.event import PROTOCOL, Event, EventType, LoopEvent
@@ -36,17 +34,6 @@ def own_fields(payload: type[Event]) -> tuple[msgspec.structs.FieldInfo, ...]:
     """The fields of an event that not all events, or all loop events, have."""
     common = (LoopEvent if issubclass(payload, LoopEvent) else Event).__struct_fields__
     return tuple(info for info in msgspec.structs.fields(payload) if info.name not in common)
-
-
-def plain_fields(payload: type[Event]) -> tuple[dict[str, Any], list[str]]:
-    """The type of each field, by name (for a Literal, its values), and the names of the required fields.
-
-    Enough for a quick check of a payload without msgspec. Fields that may have several types are left out.
-    """
-    infos = msgspec.structs.fields(payload)  # evaluates all annotations, which takes long: once
-    kinds = {info.encode_name: _kind(info.type) for info in infos}
-    needed = [info.encode_name for info in infos if info.required]
-    return {name: kind for name, kind in kinds.items() if kind}, needed
 
 
 def fields_marked(struct: type[msgspec.Struct], mark: str) -> tuple[str, ...]:
@@ -84,31 +71,6 @@ def sample(event: EventType) -> dict[str, Any]:
         for info in own_fields(event.payload)
         if info.default is NODEFAULT and info.default_factory is NODEFAULT
     }
-
-
-def _kind(hint: Any) -> Any:
-    hint = _without_marks(hint)
-    if get_origin(hint) is Literal:
-        return get_args(hint)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return tuple(member.value for member in hint)
-    parts = [part for part in get_args(hint) if part is not UnsetType] if _is_union(hint) else [hint]
-    (hint, *others) = map(_without_marks, parts)
-    if {hint, *others} == {int, float}:
-        return "float"  # a whole number is one too
-    if others or hint is Any:
-        return None
-    origin = get_origin(hint) or hint
-    return "dict" if origin is Mapping else origin.__name__
-
-
-def _without_marks(hint: Any) -> Any:
-    """The type that is annotated, for a hint with marks."""
-    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
-
-
-def _is_union(hint: Any) -> bool:
-    return get_origin(hint) in (Union, UnionType)
 
 
 def _marks(hint: Any) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""What shows that a task was done: where checks run, what reports say, which files are tests, and the grade."""
+"""What shows that a task was done: where checks run, what their reports say, which files are tests, and grades."""

@@ -21,8 +21,8 @@ from samuel.base.printable import file_name
 from samuel.evidence.check_directory import CheckDirectory, RoomFailed
 from samuel.evidence.environment import BUILT, PreparedEnvironment, needed, remove
 from samuel.files.survey import Signature, signature
+from samuel.git.output import EXECUTABLE, GITLINK, LINK, TreeEntry
 from samuel.git.room_repository import RoomRepository
-from samuel.git.tree_output import EXECUTABLE, GITLINK, LINK, TreeEntry
 from samuel.git.trees import Trees
 
 _GIT = ".git"

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from samuel.base.errors import UnsafePath
-from samuel.files.named_errors import errors_naming
+
+
+@contextmanager
+def errors_naming(path: Path | str, *, instead_of: str | None = None) -> Iterator[None]:
+    """Let an OSError that names no file, or the temporary one that it is written to, name `path`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename in (None, instead_of):
+            error.filename = str(path)
+        raise
 
 
 class Disk:

@@ -1,4 +1,8 @@
-"""The files of a project that a command line names, as far as can be told without a shell."""
+"""The files of a project that a command line names, as far as can be told without a shell.
+
+A function of a project is in a file, by its path, or in a module, by its dotted name. A module of the project is
+the file it is in: nothing else of the project can be imported.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-
-from samuel.files.modules import module_file
 
 _WORD_BREAK = re.compile(r"""[\s"'`=;|&<>()]+""")  # where a shell would end a word
 
@@ -38,3 +40,14 @@ def _pieces(word: str) -> Iterator[str]:
     with suppress(ValueError):  # an unclosed quote
         yield from shlex.split(word)
     yield from _WORD_BREAK.split(word)
+
+
+def is_file(where: str) -> bool:
+    """Whether this is the path of a file, not the name of a module."""
+    return where.endswith(".py") or "/" in where
+
+
+def module_file(name: str, root: Path) -> str:
+    """The file below `root` that a module is; "" for one that comes from elsewhere."""
+    inside = name.replace(".", "/")
+    return next((file for file in (f"{inside}.py", f"{inside}/__init__.py") if (root / file).is_file()), "")

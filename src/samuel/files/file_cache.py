@@ -13,8 +13,7 @@ import os
 import zlib
 from typing import TYPE_CHECKING
 
-from samuel.files.bounded_read import read_at_most
-from samuel.files.regular import LARGEST, open_regular
+from samuel.files.regular import LARGEST, open_regular, read_at_most
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from samuel.base.errors import SamuelError, UnsafePath
-from samuel.files.bounded_read import read_at_most
+from samuel.files.regular import read_at_most
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _REFUSED = {

@@ -8,12 +8,15 @@ from typing import Any
 
 import msgspec
 
-from samuel.base.decoding import json_decoder
+from samuel.base.decoding import decode_json, json_decoder
+from samuel.base.errors import UsageError
 
 DEEPEST = 200  # levels of nesting; later code may handle the value deeper in the stack than we do
 
 _encoder = msgspec.json.Encoder()
 _decode = json_decoder()
+MAX_BYTES = 16 * 1024 * 1024
+EXAMPLE = """write an object like '{"name": "value"}'"""
 
 
 class InvalidJson(Exception):
@@ -78,3 +81,23 @@ def _has_nan(value: object) -> bool:
     if isinstance(value, Mapping):
         return any(_has_nan(item) for item in value.values())
     return isinstance(value, (list, tuple, set, frozenset)) and any(_has_nan(item) for item in value)
+
+
+def parse_json(data: bytes, source: str) -> Any:
+    """The JSON value of `data`; a UsageError that names its source if it is not JSON."""
+    try:
+        value = decode_json(data)
+    except RecursionError:
+        raise UsageError(f"{source} is nested too deeply", "make it flatter") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise UsageError(f"{source} is not JSON: {error}", EXAMPLE) from None
+    if too_deep(value, data):
+        raise UsageError(f"{source} is nested too deeply", "make it flatter")
+    return value
+
+
+def within_limit(data: bytes, source: str) -> bytes:
+    """The same bytes; a UsageError if there are too many of them. Read one more than MAX_BYTES to notice."""
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{source} has more than {MAX_BYTES} bytes", "make it smaller")
+    return data

@@ -12,15 +12,16 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from samuel.base.paths import HOME
 from samuel.files import atomic, inside
-from samuel.files.aside import DIRECTORY as ASIDE
 from samuel.files.atomic import DISK, Disk
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _EXECUTABLE = 0o111
+ASIDE = "aside"
 
 
 def put_file(root: Path, path: str, content: bytes, *, executable: bool, disk: Disk = DISK) -> bool:
@@ -221,3 +222,32 @@ def _writable(directory: int) -> Iterator[None]:
     finally:
         if changed:
             os.fchmod(directory, stat.S_IMODE(status.st_mode))
+
+
+def put_aside(directory: Path, name: str) -> str:
+    """Rename `directory/name`, whatever it is; gives where it lies now, relative to `directory`."""
+    place = _place(directory)
+    target = _free_name(place, os.path.basename(name))
+    os.rename(directory / name, place / target)
+    return f"{ASIDE}/{target}"
+
+
+def keep_aside(directory: Path, name: str, content: bytes) -> str:
+    """Write a copy of a file that is about to be replaced; gives where it lies, relative to `directory`."""
+    place = _place(directory)
+    target = _free_name(place, name)
+    atomic.write_bytes(place / target, content, 0o600, durable=False)
+    return f"{ASIDE}/{target}"
+
+
+def _place(directory: Path) -> Path:
+    place = directory / ASIDE
+    with suppress(FileNotFoundError):
+        if not stat.S_ISDIR(os.lstat(place).st_mode):
+            os.unlink(place)
+    place.mkdir(exist_ok=True)
+    return place
+
+
+def _free_name(place: Path, name: str) -> str:
+    return next(free for number in count(1) if not os.path.lexists(place / (free := f"{name}.{number}")))

@@ -3,6 +3,9 @@
 A pipe, a device or a socket in the place of a file would make a reader wait, or read for ever. Nothing here waits
 for a writer, and nothing but a regular file is read. A link is followed only where its owner may use links.
 
+Memory is taken for what is in a file, or for a block of it: `file.read(limit)` takes `limit` bytes first and gives
+back what was not needed, and a large block that comes and goes is how a process grows by its fragments.
+
 Of the standard library it uses `errno`, `os` and `stat`: `samuel emit` reads files before it loads the engine.
 """
 
@@ -13,13 +16,48 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from samuel.files.bounded_read import read_at_most
-
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+
+BLOCK = 64 * 1024
+LONGEST_LINE = 64 * 1024 * 1024
 NOT_REGULAR = "it is not a regular file"
 LARGEST = 256 * 1024 * 1024  # bytes; none of Samuel's own files is as large
+
+
+def read_at_most(fd: int, limit: int) -> bytes:
+    """The first `limit` bytes of the file, or all of it if it is shorter."""
+    parts: list[bytes] = []
+    left = limit
+    block = os.fstat(fd).st_size + 1  # one more: the read that finds the end of a file that did not grow
+    while left > 0 and (part := os.read(fd, min(left, block))):
+        parts.append(part)
+        left -= len(part)
+        block = BLOCK
+    return b"".join(parts)
+
+
+def lines_backwards(fd: int) -> Iterator[bytes]:
+    """The lines of the file, the last one first, without newlines. What is appended meanwhile is left out."""
+    at = os.fstat(fd).st_size
+    unfinished: list[bytes] = []  # the end of a line whose beginning is not read yet, its last part first
+    length = 0
+    while at > 0:
+        size = min(BLOCK, at)
+        at -= size
+        first, *lines = os.pread(fd, size, at).split(b"\n")
+        if lines:
+            unfinished.append(lines.pop())
+            yield b"".join(reversed(unfinished))
+            yield from reversed(lines)
+            unfinished, length = [], 0
+        unfinished.append(first)
+        length += len(first)
+        if length > LONGEST_LINE:
+            return  # longer than any record that Samuel writes
+    yield b"".join(reversed(unfinished))
 
 
 def open_regular(path: str | Path, *, follow: bool = True) -> int:

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import yaml
 
 from samuel.base.errors import ConfigError, Problem
+from samuel.files.toml.lines import KeyLines, KeyPath
 
+Path = KeyPath
+YamlLines = KeyLines
 LARGEST = 1024 * 1024  # bytes
 DEEPEST = 20
-
-Path = tuple[str | int, ...]
-"""Where a value stands: keys from the outside in, with a number for an item of a list."""
 
 # libyaml's parser where PyYAML was built with it: some fifteen times as fast.
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -34,24 +34,11 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 _ESCAPED_HALF = re.compile("[\ud800-\udfff]")
 
 
-class YamlLines:
-    """The line of every key and every item of a list."""
-
-    def __init__(self, at: Mapping[Path, int]) -> None:
-        self._at = at
-
-    def of(self, path: Path) -> int:
-        """The line of `path`, or of the nearest thing around it."""
-        while path and path not in self._at:
-            path = path[:-1]
-        return self._at.get(path, 0)
-
-
 class YamlDocument(NamedTuple):
     """One document."""
 
     values: Any
-    lines: YamlLines
+    lines: KeyLines
     file: str
 
     def mapping(self) -> dict[str, Any]:
@@ -87,16 +74,16 @@ def load_all(data: bytes, file: str, *, most: int, first_line: int = 1) -> list[
                 if len(documents) == most:
                     what = "more than one document" if most == 1 else f"more than {most} documents"
                     raise _Refused(what, event, "keep the first, and remove what follows `---`")
-                places: dict[Path, int] = {}
+                places: dict[KeyPath, int] = {}
                 values = _Reading(_events(parser), places, first_line).value((), 1)
-                documents.append(YamlDocument(values, YamlLines(places), file))
+                documents.append(YamlDocument(values, KeyLines(places), file))
     except _Refused as error:
         raise _problem(file, _line(error.where, first_line), error.what, error.hint) from None
     except yaml.MarkedYAMLError as error:
         raise _syntax(error, text, file, first_line) from None
     finally:
         parser.dispose()
-    return documents or [YamlDocument(None, YamlLines({(): first_line}), file)]
+    return documents or [YamlDocument(None, KeyLines({(): first_line}), file)]
 
 
 def decoded(data: bytes, file: str, *, first_line: int = 1) -> str:
@@ -119,15 +106,15 @@ class _Refused(Exception):
 class _Reading:
     """One document while it is read: what each event means, and where it stands."""
 
-    def __init__(self, events: Iterator[Any], places: dict[Path, int], first_line: int) -> None:
+    def __init__(self, events: Iterator[Any], places: dict[KeyPath, int], first_line: int) -> None:
         self._events, self._places, self._first_line = events, places, first_line
 
-    def value(self, path: Path, depth: int) -> Any:
+    def value(self, path: KeyPath, depth: int) -> Any:
         event = next(self._events)
         self._places.setdefault(path, _line(event, self._first_line))  # that of its key, if it has one
         return self._meaning(event, path, depth)
 
-    def _meaning(self, event: Any, path: Path, depth: int) -> Any:
+    def _meaning(self, event: Any, path: KeyPath, depth: int) -> Any:
         _refuse_marked(event)
         if isinstance(event, yaml.ScalarEvent):
             return _scalar(event)
@@ -137,7 +124,7 @@ class _Reading:
             return self._list(path, depth)
         return self._mapping(path, depth)
 
-    def _list(self, path: Path, depth: int) -> list[Any]:
+    def _list(self, path: KeyPath, depth: int) -> list[Any]:
         items: list[Any] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
             place = (*path, len(items))
@@ -145,7 +132,7 @@ class _Reading:
             items.append(self._meaning(event, place, depth + 1))
         return items
 
-    def _mapping(self, path: Path, depth: int) -> dict[str, Any]:
+    def _mapping(self, path: KeyPath, depth: int) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = _key(event)

@@ -14,8 +14,8 @@ from samuel.git.settings import GitSetting
 
 TIMEOUT = 600.0  # of hooks, if they run, as well
 
-# A commit needs no monitor, no other repository, and nothing that is tidied up in the background.
-_SETTINGS = {
+# What writes needs no monitor, no other repository, and nothing that is tidied up in the background.
+WRITING = {
     "core.fsmonitor": "false",
     "submodule.recurse": "false",
     "safe.bareRepository": "explicit",
@@ -64,7 +64,7 @@ def forget(git: Git, paths: Iterable[str]) -> None:
     tracked = [entry for entry in entries if b" 0\t" in entry and entry.partition(b"\t")[2] in names]
     if tracked:
         env = {**git.owner_environment, "GIT_TERMINAL_PROMPT": "0"}
-        git.call(["update-index", "-z", "--index-info"], _SETTINGS, stdin=b"\0".join(tracked) + b"\0", env=env)
+        git.call(["update-index", "-z", "--index-info"], WRITING, stdin=b"\0".join(tracked) + b"\0", env=env)
 
 
 def _refuse_programs_below(git: Git, places: Sequence[Path], paths: Sequence[str]) -> list[str]:
@@ -90,7 +90,7 @@ def _refuse_programs_below(git: Git, places: Sequence[Path], paths: Sequence[str
 
 
 def _write(git: Git, args: list[str], paths: Sequence[str], hooks: Path | None, off: Mapping[str, str]) -> None:
-    off = {**_SETTINGS, **off, "core.hooksPath": str(hooks or "/dev/null")}
+    off = {**WRITING, **off, "core.hooksPath": str(hooks or "/dev/null")}
     env = {**git.owner_environment, "GIT_LITERAL_PATHSPECS": "1", "GIT_TERMINAL_PROMPT": "0"}
     git.call(args, off, TIMEOUT, stdin=_names(paths), env=env)
 

@@ -18,16 +18,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
+from samuel.files.regular import open_regular
 from samuel.files.survey import Signature, signature, signature_if_exists
 from samuel.git import hardening
 from samuel.git import settings as git_settings
-from samuel.git.location import RepositoryLocation, configuration_files, shared_directory
+from samuel.git.hardening import git_program, path_outside
 from samuel.git.output import GitCommit, GitStatus, GitStatusEntry, parse_log, parse_status
-from samuel.git.program import git_program, path_outside
 from samuel.git.settings import GitSetting
 from samuel.process import spawn
 from samuel.process.spawn import Finished
@@ -60,6 +60,17 @@ class WorkTreeState(NamedTuple):
     """Every path that git reports as changed or untracked, with what tells whether it changes again."""
 
 
+class GitOptions(TypedDict, total=False):
+    """What few calls of git need."""
+
+    stdin: bytes
+    env: Mapping[str, str]
+    """All variables, in place of those with which git reads."""
+    cwd: str
+    own: Path
+    """A git directory of Samuel's: its index and settings count, with the repository's objects."""
+
+
 class Git:
     """One repository, seen from `root`, which may be a directory inside its work tree."""
 
@@ -69,7 +80,7 @@ class Git:
         passed = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
         self._program = git_program(passed, root)
         self.owner_environment = {**passed, "PATH": path_outside(passed, root)}
-        self._env = {**self.owner_environment, **hardening.ENVIRONMENT}
+        self.reading_environment = {**self.owner_environment, **hardening.ENVIRONMENT}
         self._location: RepositoryLocation | None = None
         self._filters: tuple[dict[str, Signature], list[str]] | None = None
         self._holding = False
@@ -78,10 +89,17 @@ class Git:
     @cached_property
     def available(self) -> bool:
         try:
-            version = re.search(rb"(\d+)\.(\d+)", self.call(["version"]))
+            return self.version() >= OLDEST
         except GitFailed:
             return False
-        return version is not None and (int(version[1]), int(version[2])) >= OLDEST
+
+    def version(self) -> tuple[int, int]:
+        """The version of git. Raises GitFailed."""
+        output = self.call(["version"])
+        if match := re.search(rb"(\d+)\.(\d+)", output):
+            return int(match[1]), int(match[2])
+        printed = output.decode(errors="replace").strip()
+        raise GitFailed(f"`git version` printed `{printed}`", "install git 2.38 or newer")
 
     @property
     def is_repository(self) -> bool:
@@ -109,7 +127,7 @@ class Git:
         """What a git command printed. Raises GitFailed. For reading only: no filter and no hook takes part."""
         command, *rest = args
         self.location()
-        off = {**hardening.SETTINGS, **self._without_filters()}
+        off = {**hardening.SETTINGS, **hardening.without_filters(self.filter_drivers())}
         return self.call([command, *hardening.OPTIONS.get(command, ()), *rest], off, timeout)
 
     def settings(self, file: str = "") -> list[GitSetting]:
@@ -130,7 +148,7 @@ class Git:
     @property
     def home(self) -> str:
         """What `~` means in a configuration."""
-        return self._env.get("HOME") or "/"
+        return self.reading_environment.get("HOME") or "/"
 
     def head(self) -> str:
         """The commit that is checked out; "" before the first one."""
@@ -247,17 +265,16 @@ class Git:
 
     def filter_drivers(self) -> list[str]:
         """The names of the filter drivers in any configuration file."""
-        if self._filters is None or not _unchanged(self._filters[0]):
+        signatures = self._filters[0] if self._filters else {}
+        is_same = all(signature_if_exists(file) == before for file, before in signatures.items())
+        if self._filters is None or not is_same:
             self._filters = self._find_filters(self.location().directory)
         return self._filters[1]
 
-    def _without_filters(self) -> dict[str, str]:
-        """Switch off every filter driver that any configuration file names."""
-        return hardening.without_filters(self.filter_drivers())
-
     def _find_filters(self, directory: Path) -> tuple[dict[str, Signature], list[str]]:
         """The drivers' names, and the files they stand in: while these stay the same, so do the names."""
-        signatures = {str(file): signature_if_exists(file) for file in configuration_files(directory, self._env)}
+        files = configuration_files(directory, self.reading_environment)
+        signatures = {str(file): signature_if_exists(file) for file in files}
         settings = self.settings()
         if any(setting.key.startswith(("include.", "includeif.")) for setting in settings):
             # What is included may appear, or come to apply, with none of these files touched: look each time.
@@ -271,17 +288,10 @@ class Git:
         args: list[str],
         off: Mapping[str, str] = hardening.SETTINGS,
         timeout: float = TIMEOUT,
-        *,
-        stdin: bytes = b"",
-        env: Mapping[str, str] | None = None,
-        cwd: str = "",
-        own: Path | None = None,
+        **options: Unpack[GitOptions],
     ) -> bytes:
-        """What git printed. Raises GitFailed for any exit code but 0.
-
-        `own` is a git directory of Samuel's: its index and settings count, with the repository's objects.
-        """
-        done = self.finished(args, off, timeout, stdin=stdin, env=env, cwd=cwd, own=own)
+        """What git printed. Raises GitFailed for any exit code but 0. `off` are the settings that it gets."""
+        done = self.finished(args, off, timeout, **options)
         if done.ended == "exited" and done.returncode == 0:
             return done.stdout
         stderr = re.sub("^fatal: ", "", done.stderr.decode(errors="replace").strip(), flags=re.MULTILINE)
@@ -292,20 +302,10 @@ class Git:
         raise GitFailed(f"{where} failed: {problem}", "run the same command by hand to see more")
 
     def finished(
-        self,
-        args: list[str],
-        off: Mapping[str, str] = hardening.SETTINGS,
-        timeout: float = TIMEOUT,
-        *,
-        stdin: bytes = b"",
-        env: Mapping[str, str] | None = None,
-        cwd: str = "",
-        own: Path | None = None,
+        self, args: list[str], off: Mapping[str, str], timeout: float, **options: Unpack[GitOptions]
     ) -> Finished:
         """How git ended. Every git in a project is started here: by its path, in the repository found first."""
-        variables = {**(self._env if env is None else env), "GIT_CONFIG_COUNT": str(len(off))}
-        for number, (key, value) in enumerate(off.items()):
-            variables[f"GIT_CONFIG_KEY_{number}"], variables[f"GIT_CONFIG_VALUE_{number}"] = key, value
+        variables = {**options.get("env", self.reading_environment), **hardening.configured(off)}
         if self._location is not None:
             directory, shared, top, _ = self._location
             if shared_directory(directory) != shared:  # for refs, git believes this file more than the variable
@@ -314,17 +314,17 @@ class Git:
                     "look at that file: nothing but `git worktree add` should write it",
                 )
             variables |= {"GIT_DIR": str(directory), "GIT_COMMON_DIR": str(shared), "GIT_WORK_TREE": str(top)}
-            if own is not None:
+            if own := options.get("own"):
                 variables |= {"GIT_DIR": str(own), "GIT_COMMON_DIR": str(own), "HOME": str(own)}
                 variables |= {"XDG_CONFIG_HOME": str(own), "GIT_CONFIG_NOSYSTEM": "1"}
                 variables |= {"GIT_OBJECT_DIRECTORY": str(shared / "objects"), "GIT_NO_REPLACE_OBJECTS": "1"}
         if not self._program:
-            raise GitFailed("`git` was not found on PATH outside of the project", "install it, or put it on PATH")
+            raise GitFailed(hardening.NOT_FOUND, "install it, or put it on PATH")
         return spawn.run(
             [self._program, "--no-pager", *args],
-            cwd=cwd or str(self._root),
+            cwd=options.get("cwd") or str(self._root),
             env=variables,
-            stdin=stdin,
+            stdin=options.get("stdin", b""),
             timeout=timeout,
             output_limit=OUTPUT_LIMIT,
         )
@@ -338,5 +338,41 @@ def _signature(path: Path) -> Signature:
         return ()
 
 
-def _unchanged(signatures: Mapping[str, Signature]) -> bool:
-    return all(signature_if_exists(file) == before for file, before in signatures.items())
+LONGEST_PATH = 1 << 16
+
+
+class RepositoryLocation(NamedTuple):
+    directory: Path
+    """`.git`, or where a linked work tree has its own files."""
+    shared: Path
+    """The same, or for a linked work tree the `.git` of the main one."""
+    top: Path
+    """The top of the work tree."""
+    prefix: bytes
+    """From the top of the work tree down to the root, with a slash at its end, or empty."""
+
+
+def configuration_files(directory: Path, env: Mapping[str, str]) -> list[Path]:
+    """The files that git reads its configuration from, whether they exist or not: a new one is a change."""
+    home = Path(env.get("HOME") or "/")
+    places = [
+        *(directory, shared_directory(directory)),
+        *(home / ".config/git", Path(env.get("XDG_CONFIG_HOME") or home) / "git"),
+    ]
+    return [*(place / "config" for place in places), directory / "config.worktree", home / ".gitconfig"]
+
+
+def shared_directory(directory: Path) -> Path:
+    """The git directory that all work trees share, as the file `commondir` has it."""
+    try:
+        # Looked at before every git: a third of the time that the same takes with methods of Path.
+        fd = open_regular(f"{directory}/commondir")
+    except OSError:  # not a linked work tree
+        return directory
+    try:
+        path = os.fsdecode(os.read(fd, LONGEST_PATH).removesuffix(b"\n"))
+    except OSError:
+        return directory
+    finally:
+        os.close(fd)
+    return Path(os.path.normpath(os.path.join(directory, path)))

@@ -1,6 +1,7 @@
-"""Hooks of a repository that a program wrote: git would run them at the next commit of the person.
+"""Hooks and settings of a repository that a program changed.
 
-They are taken away or put back, and a ref keeps what the program had there.
+Git would run the hooks at the next commit of the person: they are taken away or put back, and a ref keeps what the
+program had there. Of the settings some are put back, and the others only named.
 """
 
 from __future__ import annotations
@@ -14,13 +15,20 @@ from typing import NamedTuple
 
 from samuel.files.regular import read_regular
 from samuel.files.survey import Signature
+from samuel.git import settings as git_settings
 from samuel.git import worktrees
-from samuel.git.git import Git, GitFailed
+from samuel.git.git import Git, GitFailed, RepositoryLocation
 from samuel.git.kept_refs import KeptRefs
-from samuel.git.location import RepositoryLocation
 from samuel.git.saved_files import HOOKS, SavedFiles
 
 SAMPLE = ".sample"
+SEEING = (
+    *("core.sparsecheckout", "core.sparsecheckoutcone", "core.bare", "core.worktree", "core.fsmonitor"),
+    *("core.splitindex", "core.untrackedcache", "core.ignorestat", "core.excludesfile", "core.attributesfile"),
+    *("core.filemode", "core.ignorecase", "core.checkstat", "core.trustctime", "index.sparse"),
+    *("extensions.worktreeconfig", "core.repositoryformatversion", "core.hookspath"),
+)
+"""Settings that decide which work tree git sees, what of it, and which hooks it runs."""
 
 
 class HookChanges(NamedTuple):
@@ -97,3 +105,40 @@ def _is_file(path: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISLNK(mode) or (stat.S_ISREG(mode) and os.access(path, os.R_OK))
+
+
+class SettingChanges(NamedTuple):
+    back: tuple[str, ...]
+    """The keys that are to be put back: those that are gone, those of `SEEING`, and files with more settings."""
+    staying: tuple[str, ...]
+    """Other keys that are new or have another value."""
+
+
+def setting_changes(git: Git, before: Path, after: Path) -> SettingChanges:
+    """How one configuration file differs from another. Raises GitFailed if git cannot read one."""
+    old, new = _values(git, before), _values(git, after)
+    changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    back = [key for key in changed if key not in new or key in SEEING or git_settings.is_include(key)]
+    return SettingChanges(tuple(sorted(back)), tuple(sorted(set(changed) - set(back))))
+
+
+def put_back_settings(git: Git, before: Path, after: Path, keys: tuple[str, ...]) -> None:
+    """Give these keys of the file `after` the values that they have in `before`. Raises GitFailed."""
+    values = _values(git, before)
+    for key in keys:
+        with suppress(GitFailed):  # it has no value now
+            _config(git, after, "--unset-all", key)
+        for value in values.get(key, ()):
+            _config(git, after, "--add", key, value)
+
+
+def _values(git: Git, file: Path) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    if file.exists():
+        for setting in git_settings.parse(_config(git, file, *git_settings.LISTING)):
+            values.setdefault(setting.key, []).append(setting.value)
+    return values
+
+
+def _config(git: Git, file: Path, *args: str) -> bytes:
+    return git.call(["config", "--file", str(file), *args], cwd="/")

@@ -78,25 +78,25 @@ def run_prefix(run: str) -> str:
 
 
 def attempt_ref(run: str, task: str, attempt: int) -> str:
-    return f"{PREFIX}/{part(run)}/{part(task)}/{attempt}"
+    return f"{run_prefix(run)}{part(task)}/{attempt}"
 
 
 def verified_ref(run: str) -> str:
-    return f"{PREFIX}/{part(run)}/{VERIFIED}"
+    return f"{run_prefix(run)}{VERIFIED}"
 
 
 def person_ref(run: str) -> str:
-    return f"{PREFIX}/{part(run)}/{PERSON}"
+    return f"{run_prefix(run)}{PERSON}"
 
 
 def before_ref(run: str) -> str:
     """The ref of what the branches and stashes of a person were before the last attempt."""
-    return f"{PREFIX}/{part(run)}/{BEFORE}"
+    return f"{run_prefix(run)}{BEFORE}"
 
 
 def agent_ref(run: str, iteration: int, name: str) -> str:
     """The ref that keeps what an agent had in the ref `name`, which was put back."""
-    return f"{PREFIX}/{part(run)}/{AGENT}/{iteration}/{name.removeprefix('refs/')}"
+    return f"{run_prefix(run)}{AGENT}/{iteration}/{name.removeprefix('refs/')}"
 
 
 def branch_prefix(name: str) -> str:
@@ -105,7 +105,7 @@ def branch_prefix(name: str) -> str:
 
 
 def work_prefix(run: str) -> str:
-    return f"{PREFIX}/{part(run)}/{WORK}/"
+    return f"{run_prefix(run)}{WORK}/"
 
 
 def work_ref(run: str, task: str, attempt: int) -> str:
@@ -114,7 +114,7 @@ def work_ref(run: str, task: str, attempt: int) -> str:
 
 
 def landed_prefix(run: str) -> str:
-    return f"{PREFIX}/{part(run)}/{LANDED}/"
+    return f"{run_prefix(run)}{LANDED}/"
 
 
 def landed_ref(run: str, task: str) -> str:
@@ -127,39 +127,30 @@ class KeptRefs:
 
     def __init__(self, git: Git) -> None:
         self._git = git
-        self._runs: set[str] = set()  # whose refs are in the next
-        self._contents: dict[str, tuple[str, str, str]] = {}  # by ref: tree, parent, commit
 
     def keep(self, ref: str, tree: str, parent: str = "", message: str = "") -> str:
         """Let `ref` hold a commit of this tree; gives the commit. Idempotent."""
-        self._read_run(ref)
-        if ref in self._contents and self._contents[ref][:2] == (tree, parent):
-            return self._contents[ref][2]
+        ref_before = self.find(ref)
+        if ref_before and (ref_before.tree, ref_before.parent) == (tree, parent):
+            return ref_before.commit
         commit = self.commit(tree, parent, message or ref)
-        self._update(ref, commit)
-        self._contents[ref] = (tree, parent, commit)
+        self.set_ref(ref, commit)
         return commit
-
-    def _read_run(self, ref: str) -> None:
-        """Read the refs of its run, once: only the process of a run writes them."""
-        run = "/".join(ref.split("/")[:3])
-        if run not in self._runs:
-            self._runs.add(run)
-            self._contents |= {entry.name: (entry.tree, entry.parent, entry.commit) for entry in self._list(run)}
 
     def find(self, ref: str) -> KeptRef | None:
         return next((entry for entry in self._list(ref) if entry.name == ref), None)
 
     def refs(self, run: str = "", task: str = "") -> list[KeptRef]:
         """The attempts, oldest first: of one run or all, of one task or all."""
-        entries = self._list(f"{PREFIX}/{part(run)}/" if run else f"{PREFIX}/")
-        attempts = [entry for entry in entries if entry.attempt and (not task or _task_part(entry) == part(task))]
+        entries = self._list(run_prefix(run) if run else f"{PREFIX}/")
+        task_part = part(task) if task else ""
+        attempts = [entry for entry in entries if entry.attempt and task_part in ("", entry.name.split("/")[3])]
         return sorted(attempts, key=lambda entry: (entry.at, entry.run, entry.attempt))
 
     def drop(self, run: str, task: str = "") -> None:
         """Remove the refs of one task of a run, or of the whole run."""
         names = [entry.name for entry in self.refs(run, task)]
-        for name in names if task else self._names(f"{PREFIX}/{part(run)}/"):
+        for name in names if task else self._names(run_prefix(run)):
             self._change(name, "-d", name)
 
     def tree_of(self, commit: str) -> str:
@@ -203,16 +194,13 @@ class KeptRefs:
 
     def set_ref(self, ref: str, commit: str) -> None:
         """Let `ref` hold this commit."""
-        self._update(ref, commit)
+        self._change(ref, "-m", "samuel", ref, commit)
 
     def transaction(self, lines: Sequence[str], reason: str) -> None:
         """Run the commands of `git update-ref --stdin`. Raises GitFailed, with no ref changed."""
         self._write(
             ["update-ref", "--no-deref", "-m", reason, "--stdin"], "".join(f"{line}\n" for line in lines).encode()
         )
-
-    def _update(self, ref: str, commit: str) -> None:
-        self._change(ref, "-m", "samuel", ref, commit)
 
     def _change(self, ref: str, *args: str) -> None:
         try:
@@ -250,7 +238,7 @@ class KeptRefs:
 
     def _write(self, args: list[str], stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
         self._git.location()
-        env = {**self._git.owner_environment, **hardening.ENVIRONMENT, **(variables or {})}
+        env = {**self._git.reading_environment, **(variables or {})}
         return self._git.call(args, {**hardening.SETTINGS, "gc.auto": "0"}, stdin=stdin, env=env)
 
 
@@ -269,7 +257,3 @@ def _entry(line: str) -> KeptRef | None:
     task = unquote(parts[1], errors="surrogateescape") if len(parts) == 3 and parts[1] != "%" else ""
     run = unquote(parts[0], errors="surrogateescape")
     return KeptRef(name, run, task, int(attempt), commit, tree, parents.split(" ")[0], float(at or 0))
-
-
-def _task_part(entry: KeptRef) -> str:
-    return entry.name.split("/")[3]

@@ -21,8 +21,8 @@ from samuel.files import atomic
 from samuel.git import hardening
 from samuel.git import settings as git_settings
 from samuel.git.git import Git
+from samuel.git.output import GITLINK, TreeEntry
 from samuel.git.settings import GitSetting
-from samuel.git.tree_output import GITLINK, TreeEntry
 from samuel.git.work_file import WorkFiles
 from samuel.process.spawn import Finished
 
@@ -59,7 +59,7 @@ class OwnIndex:
 
     def _environment(self, index: Path | None) -> tuple[dict[str, str], dict[str, str]]:
         self._git.location()
-        env = {**self._git.owner_environment, **hardening.ENVIRONMENT, "GIT_LITERAL_PATHSPECS": "1"}
+        env = {**self._git.reading_environment, "GIT_LITERAL_PATHSPECS": "1"}
         env["GIT_INDEX_FILE"] = str(index or self.index)
         return env, {**hardening.SETTINGS, **self._settings}
 
@@ -308,15 +308,7 @@ class OwnIndex:
         return (directory / "hEAD").exists() and "hEAD" not in os.listdir(directory)
 
     def _lay_out(self) -> None:
-        own = self._directory
-        (own / "info").mkdir(parents=True, exist_ok=True, mode=0o700)
-        (own / "refs").mkdir(exist_ok=True)
-        version = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n"
-        if self._object_format:
-            version += f"[extensions]\n\tobjectFormat = {self._object_format}\n"
-        files = {"HEAD": "ref: refs/heads/none\n", "config": version, "info/attributes": _ATTRIBUTES}
-        for name, text in files.items():
-            atomic.write_text(own / name, text, 0o600, durable=False)
+        lay_out_git_directory(self._directory, self._object_format, {"info/attributes": _ATTRIBUTES})
 
     @property
     def _root(self) -> Path:
@@ -333,6 +325,19 @@ class OwnIndex:
     def _is_file(self, path: str) -> bool:
         file = self._root / path
         return os.path.islink(file) or os.path.isfile(file)
+
+
+def lay_out_git_directory(
+    directory: Path, object_format: str, files: Mapping[str, str], *, bare: bool = False
+) -> None:
+    """Make a git directory of Samuel's own, without objects, and with these files."""
+    version = f"[core]\n\trepositoryformatversion = 1\n\tbare = {str(bare).lower()}\n"
+    if object_format:
+        version += f"[extensions]\n\tobjectFormat = {object_format}\n"
+    (directory / "refs").mkdir(parents=True, exist_ok=True, mode=0o700)
+    for name, text in {"HEAD": "ref: refs/heads/none\n", "config": version, **files}.items():
+        (directory / name).parent.mkdir(exist_ok=True, mode=0o700)
+        atomic.write_text(directory / name, text, 0o600, durable=False)
 
 
 def _split(output: bytes) -> list[str]:

@@ -8,13 +8,14 @@ then only HEAD, the branch that was checked out and Samuel's own refs are put ba
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from samuel.base.printable import listed, shell_word
 from samuel.git import worktrees
 from samuel.git.git import HEADS, Git, GitFailed, branch_ref
+from samuel.git.index_state import follow_head
 from samuel.git.kept_refs import (
     BRANCHES,
     DISCARDED,
@@ -261,3 +262,34 @@ def _removal(ref: str) -> str:
         if ref.startswith(prefix):
             return f"`git {option} {shell_word(ref.removeprefix(prefix))}`"
     return f"`git update-ref -d {shell_word(ref)}`"
+
+
+class TakenCommits(NamedTuple):
+    """Commits that an agent made on the branch that is checked out, and that were taken off it."""
+
+    commits: tuple[str, ...] = ()
+    """What git says of each, in a line; the newest first."""
+    place: str = ""
+    """Where they were, in words."""
+    ref: str = ""
+
+
+def take_back(git: Git, before: str, ref: str, staged: Collection[str]) -> TakenCommits:
+    """Move HEAD with its branch back to the commit `before`, "" for none, and keep what it had in `ref`.
+
+    The index goes back, too; files stay as they are.
+
+    `staged` are the paths that a person had staged and that were committed: they are staged again.
+    Raises GitFailed.
+    """
+    head = git.head()
+    if not head or head == before:
+        return TakenCommits()
+    since = f"{before}..{head}" if before else head
+    commits = git.run("log", "--format=%h %s", since).decode("utf-8", "replace").splitlines()
+    branch = read_head(git, read_refs(git)).branch
+    KeptRefs(git).set_ref(ref, head)
+    change = ["HEAD", before, head] if before else ["-d", "HEAD", head]
+    worktrees.write(git, "update-ref", "-m", MESSAGE, *change)
+    follow_head(git, head, before, staged)
+    return TakenCommits(tuple(commits or [head[:12]]), named_ref(branch) if branch else "HEAD", ref)

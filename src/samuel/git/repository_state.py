@@ -27,13 +27,11 @@ from samuel.files import atomic
 from samuel.files.survey import Signature, TooManyFiles, signature_if_exists, survey
 from samuel.git import worktrees
 from samuel.git.git import HEADS, Git, GitFailed
-from samuel.git.hook_state import hook_names, is_hook, put_back_hooks
-from samuel.git.index_state import index_tree
+from samuel.git.hook_state import hook_names, is_hook, put_back_hooks, put_back_settings, setting_changes
+from samuel.git.index_state import INDEX, SPLIT, IndexChanges, SavedIndex, index_tree, named_paths
 from samuel.git.kept_refs import KeptRefs, agent_ref, before_ref
 from samuel.git.ref_state import HeadState, RefState, named_ref, read_head, read_refs
 from samuel.git.saved_files import SHARED, SavedFiles
-from samuel.git.saved_index import INDEX, SPLIT, IndexChanges, SavedIndex, named_paths
-from samuel.git.settings_state import put_back_settings, setting_changes
 
 FILE = "state.json"
 SCRATCH = "held-index"  # a copy of the index that git may write to
@@ -210,7 +208,8 @@ class SavedRepository:
             notes.append(f"{who} changed refs, which cannot be put back: {_why(error)}")
         try:
             index = SavedIndex(self._git, self._files, state.files)
-            if last_alive is not None and not self._is_head_as_before(state):
+            head = read_head(self._git, read_refs(self._git))
+            if last_alive is not None and head != (state.branch, state.commit):
                 index_changes = IndexChanges(since=index.staged() if INDEX in persons else ())
             elif INDEX in persons and not left:
                 index_changes = index.put_back_agents(who, self._directory / LAST_INDEX)
@@ -222,9 +221,6 @@ class SavedRepository:
             notes.append(f"{who} changed the index, which cannot be put back: {_why(error)}")
         self.forget()
         return RepositoryNotes((*notes, *index_changes.notes), left, *index_changes[1:], merged)
-
-    def _is_head_as_before(self, state: RepositoryState) -> bool:
-        return read_head(self._git, read_refs(self._git)) == (state.branch, state.commit)
 
     def _merged(self, state: RepositoryState, persons: frozenset[str]) -> str:
         if MERGED in persons or MERGED in state.files:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from samuel.files import atomic
 from samuel.files.survey import Signature, signature_if_exists
-from samuel.git.location import RepositoryLocation
+from samuel.git.git import RepositoryLocation
 
 SHARED = ("config", "shallow", "info/exclude", "info/attributes", "info/grafts", "logs/refs/stash")
 """The files that all work trees of a repository have in common, and so they have the hooks."""

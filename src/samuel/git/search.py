@@ -25,16 +25,7 @@ _VARIABLE = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*))?")
 _QUOTING = re.compile(r'["\\]')  # then a value may be another one than it looks, or go on in the next line
 
 
-def _anything(value: str) -> bool:
-    return True
-
-
-def _off(value: str) -> bool:
-    return value.lower() in ("false", "no", "off", "0")
-
-
-def _no_hooks(value: str) -> bool:
-    return value == os.devnull
+OFF = ("false", "no", "off", "0")
 
 
 def _plain_url(value: str) -> bool:
@@ -57,11 +48,11 @@ _HARMLESS: dict[str, Callable[[str], bool]] = {
             *("remote.*.fetch", "remote.*.tagopt", "remote.*.prune", "remote.*.mirror"),
             *("branch.*.remote", "branch.*.merge", "branch.*.rebase", "submodule.*.active"),
         ),
-        _anything,
+        lambda value: True,
     ),
     **dict.fromkeys(("remote.*.url", "remote.*.pushurl", "submodule.*.url"), _plain_url),
-    **dict.fromkeys(("core.fsmonitor", "commit.gpgsign", "tag.gpgsign"), _off),
-    "core.hookspath": _no_hooks,
+    **dict.fromkeys(("core.fsmonitor", "commit.gpgsign", "tag.gpgsign"), lambda value: value.lower() in OFF),
+    "core.hookspath": lambda value: value == os.devnull,
 }
 
 

@@ -155,8 +155,5 @@ def _words(command: str) -> list[str]:
 
 def _is_below(path: str, places: Sequence[Path]) -> bool:
     names = (Path(path), Path(os.path.realpath(path)))
-    return any(name.is_relative_to(place) for name in names for place in (*places, *map(_real, places)))
-
-
-def _real(place: Path) -> Path:
-    return Path(os.path.realpath(place))
+    real_places = [Path(os.path.realpath(place)) for place in places]
+    return any(name.is_relative_to(place) for name in names for place in (*places, *real_places))

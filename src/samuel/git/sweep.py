@@ -3,26 +3,41 @@
 The state before is compared with the state after. What git would take from a place that the program could write,
 and that is not harmless, goes to quarantine; a protected file that changed all the same is put back. That happens
 when a program outside replaces a file that is mounted read-only inside: the mount goes with it.
+
+The state before is also on disk, outside of the project, where no sandboxed program can write: a Samuel that was
+killed meanwhile could not compare with it, and the next one does.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import json
 import os
 import stat
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from samuel.base.printable import safe
+from samuel.base.decoding import convert
+from samuel.base.errors import UnsafePath
+from samuel.base.printable import safe, shell_word
+from samuel.files import atomic
+from samuel.files.inside import open_inside
 from samuel.git import search as git_search
 from samuel.git.config_files import GitFiles, leads_to
-from samuel.git.quarantine import Quarantine
 from samuel.git.search import GitSearch
 
 MOST_REPORTS = 20
 _LARGEST = 16 * 1024 * 1024  # of a file that can be put back
+DIRECTORY = "sandboxes"
+CONTENT = "content"
+EXPLANATION = "README.txt"
+_HEAD, _NO_HEAD = "HEAD", "HEAD.quarantined"  # without the first, no git takes a directory for a repository
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class KeptFile(msgspec.Struct, frozen=True):
@@ -166,3 +181,123 @@ def _only_harmless(before: KeptFile, now: KeptFile) -> bool:
     if old is None or new is None:
         return False
     return all(git_search.is_harmless(*setting) for setting in set(new) ^ set(old))
+
+
+class Baseline:
+    """The state before a sandboxed program, on disk."""
+
+    def __init__(self, cache: Path | None, root: Path) -> None:
+        digest = hashlib.sha256(str(root).encode(errors="surrogateescape")).hexdigest()
+        writable = cache is None or cache.resolve().is_relative_to(root)  # a home that is the project
+        self._file = None if cache is None or writable else cache / DIRECTORY / f"{digest[:32]}.json"
+
+    def load(self) -> GitState | None:
+        """What was saved and not removed."""
+        if self._file is None:
+            return None
+        try:
+            return convert(json.loads(self._file.read_bytes()), GitState)
+        except (OSError, ValueError, msgspec.MsgspecError):
+            return None
+
+    def save(self, state: GitState) -> None:
+        if self._file is not None:
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # Names may be no UTF-8, which only this module can write down and read again.
+            atomic.write_bytes(self._file, json.dumps(msgspec.to_builtins(state)).encode(), 0o600, durable=False)
+
+    def remove(self) -> None:
+        if self._file is not None:
+            with suppress(FileNotFoundError):
+                self._file.unlink()
+
+
+class Quarantine:
+    """Where things go that an agent left and that git must not see: out of the way, and not lost.
+
+    A directory of the project that agents cannot write. Each thing in it has an entry of its own.
+    """
+
+    def __init__(self, root: Path, directory: Path) -> None:
+        self._root = root
+        self._directory = directory
+
+    def take(self, base: Path, path: str, why: str) -> str:
+        """Move what is at `path`, below `base`, away; gives what to tell its owner.
+
+        No link on the way is followed: another agent may still be at work elsewhere in the project.
+        """
+        name = self._printable_path(path)
+        try:
+            parent = _open_parent(base, path)
+        except (OSError, UnsafePath):
+            return f"`{name}` ({why}) could not be moved away: do not run git there before you looked at it"
+        try:
+            moved, restore = self._move(parent, path)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            return f"`{name}` ({why}) could not be moved away: {reason}; do not run git there before you looked"
+        finally:
+            os.close(parent)
+        return f"`{name}` was moved to `{self._printable_path(moved)}`: {why}; `{restore}` puts it back"
+
+    def restore(self, base: Path, path: str, content: bytes, mode: int, link: str) -> None:
+        """Make what was at `path` before, after `take`."""
+        with suppress(OSError, UnsafePath):
+            parent = _open_parent(base, path)
+            try:
+                name = os.path.basename(path)
+                if link:
+                    os.symlink(link, name, dir_fd=parent)
+                    return
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+                with open(os.open(name, flags, mode, dir_fd=parent), "wb") as file:
+                    file.write(content)
+            finally:
+                os.close(parent)
+
+    def _move(self, parent: int, path: str) -> tuple[str, str]:
+        """Where it is now, and the command that puts it back."""
+        entry = self._new_entry()
+        fd = os.open(entry, _DIRECTORY)
+        name, moved = os.path.basename(path), str(entry / CONTENT)
+        try:
+            os.rename(name, CONTENT, src_dir_fd=parent, dst_dir_fd=fd)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                with suppress(OSError):
+                    entry.rmdir()
+                raise
+            # Another file system: it stays where it is, under a name that git does not know.
+            other = f"{name}.quarantined-{entry.name}"
+            os.rename(name, other, src_dir_fd=parent, dst_dir_fd=parent)
+            moved = os.path.join(os.path.dirname(path), other)
+        finally:
+            os.close(fd)
+        restore = f"mv {shell_word(self._printable_path(moved))} {shell_word(self._printable_path(path))}"
+        with suppress(OSError):  # a file, or a directory without one
+            os.rename(os.path.join(moved, _HEAD), os.path.join(moved, _NO_HEAD))
+            head = shell_word(self._printable_path(os.path.join(moved, _NO_HEAD)))
+            restore = f"mv {head} {shell_word(self._printable_path(os.path.join(moved, _HEAD)))} && {restore}"
+        with suppress(OSError):
+            (entry / EXPLANATION).write_text(f"was: {self._printable_path(path)}\nto put it back: {restore}\n")
+        return moved, restore
+
+    def _new_entry(self) -> Path:
+        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        number = 1
+        while True:
+            entry = self._directory / f"{stamp}-{number}"
+            with suppress(FileExistsError):
+                entry.mkdir(mode=0o700)
+                return entry
+            number += 1
+
+    def _printable_path(self, path: str) -> str:
+        inside = path.startswith(f"{self._root}/")
+        return safe(os.path.relpath(path, self._root) if inside else path)
+
+
+def _open_parent(base: Path, path: str) -> int:
+    parent = os.path.relpath(os.path.dirname(path), base)
+    return os.open(base, _DIRECTORY) if parent == "." else open_inside(base, parent, flags=_DIRECTORY)

@@ -19,7 +19,8 @@ from samuel.base.printable import safe, shell_word
 from samuel.files import atomic
 from samuel.git import settings as git_settings
 from samuel.git.git import Git, GitFailed
-from samuel.git.program import git_program, path_outside
+from samuel.git.hardening import NOT_FOUND, configured, git_program, path_outside
+from samuel.git.own_index import lay_out_git_directory
 from samuel.process import spawn
 from samuel.process.environment import clean
 
@@ -116,14 +117,13 @@ class RemoteRepository:
 
     def push(self, refspecs: Sequence[str], timeout: float = TIMEOUT) -> None:
         """Push these. Raises TransferFailed, or PushRefused if the remote does not take one of them."""
-        self._call(["push", "--porcelain", "--no-verify", "--quiet", self._url, *refspecs], timeout)
+        self._push((), refspecs, timeout)
 
     def create(self, refs: Mapping[str, str], timeout: float = TIMEOUT) -> None:
         """Create these refs (name: commit), none of which may exist with another commit. Raises as `push` does."""
         leases = [f"--force-with-lease={ref}:" for ref in refs]
-        words = ["push", "--porcelain", "--no-verify", "--quiet", *leases, self._url]
         try:
-            self._call([*words, *(f"{commit}:{ref}" for ref, commit in refs.items())], timeout)
+            self._push(leases, [f"{commit}:{ref}" for ref, commit in refs.items()], timeout)
         except PushRefused:
             if self.refs(*refs) != dict(refs):  # a push whose answer was lost is repeated
                 raise
@@ -134,20 +134,15 @@ class RemoteRepository:
         for start in range(0, len(names), DELETED_AT_ONCE):
             some = names[start : start + DELETED_AT_ONCE]
             leases = [f"--force-with-lease={ref}:{refs[ref]}" for ref in some]
-            words = ["push", "--porcelain", "--no-verify", "--quiet", *leases, self._url]
-            self._call([*words, *(f":{ref}" for ref in some)], timeout)
+            self._push(leases, [f":{ref}" for ref in some], timeout)
+
+    def _push(self, options: Sequence[str], refspecs: Sequence[str], timeout: float) -> None:
+        self._call(["push", "--porcelain", "--no-verify", "--quiet", *options, self._url, *refspecs], timeout)
 
     def fetch(self, refspecs: Sequence[str], timeout: float = TIMEOUT) -> None:
         """Fetch these: the objects into the repository, the refs into Samuel's own git directory."""
-        words = [
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-recurse-submodules",
-            "--no-write-fetch-head",
-            "--no-auto-gc",
-        ]
-        self._call([*words, self._url, *refspecs], timeout)
+        options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-gc")
+        self._call(["fetch", *options, self._url, *refspecs], timeout)
 
     def fetched(self, ref: str) -> str:
         """Fetch one ref of the remote; gives its commit. Raises TransferFailed."""
@@ -180,13 +175,11 @@ class RemoteRepository:
             "PATH": path_outside(env, location.top),
             "GIT_DIR": str(self._directory),
             "GIT_OBJECT_DIRECTORY": str(location.shared / "objects"),
-            "GIT_CONFIG_COUNT": str(len(SETTINGS)),
+            **configured(SETTINGS),
         }
-        for number, (key, value) in enumerate(SETTINGS.items()):
-            env[f"GIT_CONFIG_KEY_{number}"], env[f"GIT_CONFIG_VALUE_{number}"] = key, value
         program = git_program(env, location.top)
         if not program:
-            raise GitFailed("`git` was not found on PATH outside of the project", "install it, or put it on PATH")
+            raise GitFailed(NOT_FOUND, "install it, or put it on PATH")
         done = spawn.run([program, "--no-pager", *arguments], cwd=str(self._directory), env=env, timeout=timeout)
         if done.ended == "exited" and done.returncode == 0:
             return done.stdout
@@ -202,14 +195,10 @@ class RemoteRepository:
     def _prepare(self) -> None:
         if self._is_prepared:
             return
-        own = self._directory
-        (own / "refs/heads").mkdir(parents=True, exist_ok=True, mode=0o700)
-        (own / "objects").mkdir(exist_ok=True)
-        version = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
-        if kind := git_settings.value_of(self._git.settings(), "extensions.objectformat"):
-            version += f"[extensions]\n\tobjectFormat = {kind}\n"
-        for name, text in {"HEAD": "ref: refs/heads/none\n", "config": version}.items():
-            atomic.write_text(own / name, text, 0o600, durable=False)
+        object_format = git_settings.value_of(self._git.settings(), "extensions.objectformat")
+        lay_out_git_directory(self._directory, object_format, {}, bare=True)
+        for name in ("refs/heads", "objects"):
+            (self._directory / name).mkdir(exist_ok=True)
         self._is_prepared = True
 
 

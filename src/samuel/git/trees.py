@@ -7,7 +7,8 @@ through an index of Samuel's own, so the owner's index and settings neither chan
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from samuel.base.errors import SamuelError
@@ -17,8 +18,7 @@ from samuel.files.atomic import DISK, Disk
 from samuel.files.put_inside import move_aside, put_file, put_link, remove_path
 from samuel.git.git import Git, GitFailed
 from samuel.git.kept_refs import KeptRefs
-from samuel.git.own_index import OwnIndex
-from samuel.git.tree_output import (
+from samuel.git.output import (
     EXECUTABLE,
     GITLINK,
     LINK,
@@ -28,6 +28,7 @@ from samuel.git.tree_output import (
     parse_changes,
     parse_entries,
 )
+from samuel.git.own_index import OwnIndex
 from samuel.git.work_file import NOT_KEPT, WorkFiles
 
 DIFF_LIMIT = 1024 * 1024
@@ -49,7 +50,6 @@ class Trees:
         self._looked = False  # at every file
         # Trees never change, so neither does what differs between two: each git that is not started saves 4 ms.
         self._differences: dict[tuple[str, str], frozenset[str]] = {}
-        self._changes: tuple[tuple[str, str], list[TreeChange]] = (("", ""), [])
         self._paths: tuple[str, list[str]] = ("", [])
 
     @property
@@ -102,11 +102,9 @@ class Trees:
         """The paths that differ; "" is the empty tree."""
         if old == new:
             return []
-        if self._changes[0] != (old, new):
-            changes = parse_changes(self._diff(*_RAW, "--raw", "--numstat", old, new))
-            self._remember(old, new, (change.path for change in changes))
-            self._changes = ((old, new), changes)
-        return list(self._changes[1])
+        changes = parse_changes(self._diff(*_RAW, "--raw", "--numstat", old, new))
+        self._remember(old, new, (change.path for change in changes))
+        return changes
 
     def differing(self, old: str, new: str) -> set[str]:
         """The names of the paths that differ: `changes` without counting lines."""
@@ -177,7 +175,9 @@ class Trees:
             name = self._own.call("hash-object", "-w", "--stdin", "--no-filters", stdin=content).decode().strip()
             mode = entries[path].mode if path in entries else "100644"
             changed.append((path, TreeEntry(path, mode, name, len(content))))
-        return self._mixed(tree, lambda index: self._own.set_entries(changed, index=index))
+        with self._mixed(tree) as mixed:
+            self._own.set_entries(changed, index=mixed)
+            return self._write_tree(mixed)
 
     def combined(self, tree: str, other: str, paths: Iterable[str]) -> str:
         """The tree that has these paths as they are in `other`, and all else as in `tree`."""
@@ -186,23 +186,28 @@ class Trees:
             return tree
         if self.differing(tree, other) <= set(names):
             return other
-        entries = self.entries(other, names)
-        changed = [(name, entries.get(name)) for name in names]
-        return self._mixed(tree, lambda index: self._own.set_entries(changed, index=index))
+        with self._mixed(tree) as mixed:
+            entries = self.entries(other, names)
+            self._own.set_entries([(name, entries.get(name)) for name in names], index=mixed)
+            return self._write_tree(mixed)
 
     def with_outside(self, tree: str, paths: Sequence[str]) -> str:
         """The tree with these paths, which are beside the project and from the top, as the work tree has them."""
-        return self._mixed(tree, lambda index: self._own.take_outside(paths, index=index)) if paths else tree
+        if not paths:
+            return tree
+        with self._mixed(tree) as mixed:
+            self._own.take_outside(paths, index=mixed)
+            return self._write_tree(mixed)
 
-    def _mixed(self, tree: str, change: Callable[[Path], None]) -> str:
-        """The tree that an index of `tree` gives after `change`."""
+    @contextmanager
+    def _mixed(self, tree: str) -> Iterator[Path]:
+        """An index for a tree that is made of several, with what `tree` has."""
         self._own.prepare()
         mixed = self._own.index.with_name("mixed")
         mixed.unlink(missing_ok=True)
-        self._own.call("read-tree", tree, index=mixed)
         try:
-            change(mixed)
-            return self._write_tree(mixed)
+            self._own.call("read-tree", tree, index=mixed)
+            yield mixed
         finally:
             mixed.unlink(missing_ok=True)
 

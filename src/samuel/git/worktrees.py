@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from samuel.base.printable import file_name, shell_word
 from samuel.files.regular import read_regular
-from samuel.git.commit import forget
+from samuel.git.commit import WRITING, forget
 from samuel.git.git import HEADS, STATUS, Git, GitFailed, GitStatus
 from samuel.git.output import parse_status
 from samuel.git.settings import value_of
@@ -22,16 +22,7 @@ from samuel.process import procfs
 
 TIMEOUT = 600.0  # of writing a whole tree
 PATIENCE = 2.0  # seconds that another git may hold a lock
-SETTINGS = {
-    "core.fsmonitor": "false",
-    "core.hooksPath": "/dev/null",
-    "submodule.recurse": "false",
-    "safe.bareRepository": "explicit",
-    "advice.detachedHead": "false",
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-    "color.ui": "false",
-}
+SETTINGS = {**WRITING, "core.hooksPath": "/dev/null", "advice.detachedHead": "false"}
 
 OWN_LOCKS = ("index.lock", "HEAD.lock", "ORIG_HEAD.lock", "config.worktree.lock", "logs/HEAD.lock")
 """The locks of one work tree, in a directory of its own."""
@@ -202,13 +193,3 @@ def sweep_shared_locks(git: Git, names: Sequence[str], *, shared: bool = True) -
             return []
         time.sleep(0.05)
     return left
-
-
-def version(git: Git) -> tuple[int, int]:
-    """The version of git. Raises GitFailed."""
-    words = git.call(["version"]).decode().split()
-    try:
-        major, minor = words[2].split(".")[:2]
-        return int(major), int(minor)
-    except (IndexError, ValueError):
-        raise GitFailed(f"`git version` printed `{' '.join(words)}`", "install git 2.38 or newer") from None

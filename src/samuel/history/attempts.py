@@ -20,7 +20,7 @@ from samuel.base.paths import VOLATILE_DIRS
 from samuel.base.printable import file_name
 from samuel.git.git import GitFailed
 from samuel.git.kept_refs import attempt_ref, person_ref, verified_ref
-from samuel.git.tree_output import TreeChange
+from samuel.git.output import TreeChange
 from samuel.git.trees import Trees
 from samuel.history.path_set import PathSet, path_of, saved_name
 from samuel.history.tree_state import KeptAttempt, TreeState

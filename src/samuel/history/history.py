@@ -23,9 +23,8 @@ from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.bridges.coverage import Coverage
 from samuel.files import atomic
-from samuel.files.atomic import DISK, Disk
+from samuel.files.atomic import DISK, Disk, errors_naming
 from samuel.files.inside import make_dirs_inside, open_inside, read_inside
-from samuel.files.named_errors import errors_naming
 from samuel.history.attempt_record import AttemptRecord, CheckRecord, RunRecord
 from samuel.tasks.task import Task, Tasks
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from samuel.agents.process_files import LOGS, PROMPTS, is_run_name
 from samuel.base.paths import HOME
 from samuel.files import atomic
-from samuel.files.aside import DIRECTORY, put_aside
+from samuel.files.put_inside import ASIDE, put_aside
 from samuel.files.regular import read_regular
 
 PROGRESS = "progress.md"
@@ -27,10 +27,10 @@ FILES = (
 )
 DIRECTORIES = (
     *("journal", "sessions", "plugins", LOGS, "archive", "extra", PROMPTS, "history", "reports", "junit", "usage"),
-    *("bin", "shim", "spool", DIRECTORY),
+    *("bin", "shim", "spool", ASIDE),
 )
 OF_RUNS = (LOGS, PROMPTS, "reports")  # each run has a directory of its own in these
-NOT_LOOKED_INTO = ("plugins", "spool", DIRECTORY)  # others write there, and may write what they like
+NOT_LOOKED_INTO = ("plugins", "spool", ASIDE)  # others write there, and may write what they like
 
 _KINDS = {
     stat.S_IFLNK: "a symbolic link",
@@ -86,7 +86,7 @@ def put_right(root: Path, state: Path, misplaced_before: Collection[Path] = ()) 
             if directory / name in misplaced_before:
                 continue
             kind = _kind(directory / name)
-            if name == DIRECTORY:
+            if name == ASIDE:
                 os.unlink(directory / name)
                 where = "it was removed"
             else:

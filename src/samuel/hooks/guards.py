@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from samuel.events import EventType
-from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, Role
-from samuel.hooks.mode import HandlerMode
+from samuel.hooks.handler import Handler, HandlerMode, HandlerStatus, Origin, Outcome, Role
 
 NOT_RUN = (Outcome.NOT_STARTED, Outcome.REFUSED)
 """The outcomes of a handler that never saw the event."""

@@ -2,16 +2,61 @@
 
 # Annotations are not postponed here: msgspec would evaluate the text of each when a type is first used.
 
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from samuel.hooks.mode import HandlerMode
-from samuel.hooks.package import Package
+from samuel.events import EventType
+from samuel.events.compose import Arrange
+from samuel.hooks.capability import NOTHING, Capabilities
 
 BUILT_IN_ORDER = 100
 DEFAULT_ORDER = 200
+BACKGROUND_HINT = "leave `background` out"
+
+
+class HandlerMode(StrEnum):
+    """`enforce` is the default. What an observed handler returns is recorded, and nothing of it is used."""
+
+    ENFORCE = "enforce"
+    OBSERVE = "observe"
+
+
+def observation_refusal(event: EventType) -> str:
+    """Why a handler of `event` cannot be observed; "" if it can."""
+    if event.composition.arrange is Arrange.LAST_ONLY:
+        return f"only one handler answers `{event.name}`, so its answer cannot be left unused"
+    return ""
+
+
+def declared_mode(value: object, event: EventType) -> HandlerMode:
+    """The mode that a handler of `event` declares; ValueError completes a sentence: "`mode` " + str(error)."""
+    from samuel.config import kinds  # what checks settings, when hooks are discovered
+
+    mode = HandlerMode(kinds.one_of(*HandlerMode)(value))
+    if mode is HandlerMode.OBSERVE and (why := observation_refusal(event)):
+        raise ValueError(f"cannot be `observe`: {why}")
+    return mode
+
+
+class Package(msgspec.Struct, frozen=True, kw_only=True):
+    """An installed plugin, as its handlers need it."""
+
+    name: str  # the manifest's, or org/repo
+    directory: str  # where it is installed
+    kind: str  # skill, python, wasm, oci or meta
+    version: str = ""
+    has_manifest: bool = True  # without one its capabilities are its own files and `plugin add --grant`
+    grants: Capabilities = NOTHING
+    agreement: str = ""  # the trust store's name for its content: plugin:org@repo
+    agreed_text: str = ""  # what the user agreed to in addition to the content
+    linked: bool = False  # a directory in development: its content may change between runs
+    image: str = ""  # oci: an image id or a reference with a digest, never a tag
+    serve: bool = False  # oci: one running container that replies to JSON lines
+    python: str = ""  # python: the interpreter of its own environment; "" for Samuel's
 
 
 class Origin(IntEnum):
@@ -115,3 +160,32 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
         if self.order is not None:
             return self.order
         return BUILT_IN_ORDER if self.origin is Origin.BUILT_IN else DEFAULT_ORDER
+
+
+def background_refusal(
+    event: EventType, role: Role | None = None, *, blocking: bool = False, strict: bool | None = None
+) -> str:
+    """Why a handler with these settings cannot run in the background on `event`; "" if it can."""
+    if event.answer_counts:
+        return f"the answer to `{event.name}` counts, so its handlers cannot run in the background"
+    if role is Role.GUARD or blocking:
+        return "a guard is waited for, so it cannot run in the background"
+    if role is Role.REWRITE:
+        return "what a handler with the role `rewrite` returns counts, so it cannot run in the background"
+    if strict:
+        return "a strict handler is waited for, so it cannot run in the background"
+    return ""
+
+
+def unavailable(name: str, origin: Origin, status: HandlerStatus, reason: str, **fields: Any) -> Handler:
+    """A handler that cannot run, in the place of what could not be asked. Without an `event`, that may be any."""
+    return Handler(
+        **{"name": name, "event": "", "runtime": "exec", "owner": name, **fields},
+        origin=origin,
+        status=status,
+        reason=reason,
+    )
+
+
+def with_status(handlers: Iterable[Handler], status: HandlerStatus, reason: str) -> list[Handler]:
+    return [replace(handler, status=status, reason=reason) for handler in handlers]

@@ -15,7 +15,7 @@ from samuel.base.errors import Problem
 from samuel.base.nearest import hint, nearest_path
 from samuel.config.model import DEFAULT, HandlerRef
 from samuel.events import EventType
-from samuel.hooks.handler import Handler, HandlerStatus, Origin
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, unavailable
 
 
 class MissingNames(msgspec.Struct, frozen=True):
@@ -45,17 +45,8 @@ class MissingNames(msgspec.Struct, frozen=True):
         """A broken handler in the place of an unknown one: on an event that can be denied, it denies."""
         if self._was_removed(ref.use) or self._handler_elsewhere(ref.use):
             return []
-        return [
-            Handler(
-                name=ref.use,
-                event=self.event.name,
-                origin=Origin.PROJECT,
-                runtime="exec",
-                owner=ref.use,
-                status=HandlerStatus.BROKEN,
-                reason=str(problem),
-            )
-        ]
+        broken = HandlerStatus.BROKEN
+        return [unavailable(ref.use, Origin.PROJECT, broken, str(problem), event=self.event.name)]
 
     def _reason(self, name: str) -> tuple[str, str]:
         """Why no handler of the event has this name, and what to do."""

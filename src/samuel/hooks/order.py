@@ -23,11 +23,18 @@ from samuel.base.errors import Problem
 from samuel.config.model import DEFAULT, REST, EventSettings, HandlerRef
 from samuel.events import EventType
 from samuel.events.compose import Arrange
-from samuel.hooks.background import HINT, background_refusal
 from samuel.hooks.guards import closes, effective_mode, hidden_guards, holds_everywhere
-from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
+from samuel.hooks.handler import (
+    BACKGROUND_HINT,
+    Handler,
+    HandlerMode,
+    HandlerStatus,
+    Origin,
+    Role,
+    background_refusal,
+    observation_refusal,
+)
 from samuel.hooks.missing_names import MissingNames
-from samuel.hooks.mode import HandlerMode, observation_refusal
 
 
 class ChainStep(msgspec.Struct, frozen=True):
@@ -164,7 +171,7 @@ def _listed_chain(
                     f"`{handler.name}` is a guard of your own, so `mode` in samuel.toml cannot turn it off"
                 )
             if ref.background and (why := _background_refusal(event, handler, ref)):
-                problems.append(Problem(f"`{handler.name}`: {why}", missing_names.file, ref.line, HINT))
+                problems.append(Problem(f"`{handler.name}`: {why}", missing_names.file, ref.line, BACKGROUND_HINT))
             named.add(id(handler))
             steps.append(_step(event, handler, settings, None, f"`handlers` names `{ref.use}`", ref))
     if rest_at is not None:

@@ -10,10 +10,10 @@ import msgspec
 
 from samuel.base.decoding import json_decoder
 from samuel.base.errors import SamuelError
-from samuel.files.bounded_read import lines_backwards
 from samuel.files.inside import open_inside
+from samuel.files.regular import lines_backwards
 from samuel.journal.records import CallRecord, EndRecord, EventRecord, Record
-from samuel.journal.segments import oldest_first
+from samuel.journal.writer import oldest_first
 
 _decode = json_decoder(EventRecord | CallRecord | EndRecord)
 

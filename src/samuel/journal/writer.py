@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -31,7 +31,6 @@ from samuel.files.inside import make_dirs_inside
 from samuel.hooks.handler import Origin
 from samuel.journal import redact
 from samuel.journal.records import CallRecord, EndRecord, EventRecord, would_record
-from samuel.journal.segments import next_name, oldest_first
 
 SEGMENT_BYTES = 8 * 1024 * 1024
 TOTAL_BYTES = 64 * 1024 * 1024
@@ -49,6 +48,8 @@ APPEND = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 # By the value of an origin: the hash of a member, which a dict needs, costs more than the rest of a record.
 LABELS = tuple(origin.label for origin in sorted(Origin))
 assert [*Origin] == [*range(len(Origin))]
+
+_LAST_NUMBER = 99_999_999
 
 
 class Journal:
@@ -87,12 +88,7 @@ class Journal:
         self._last_context: tuple[Any, str] = (None, "")
 
     def begin(self, event: Event) -> None:
-        try:
-            line = self._encode(self._event_record(event)) + b"\n"
-        except NOT_ENCODABLE as error:
-            self._warn_not_encodable(error)
-            line = b""
-        self._write(line)
+        self._write(self._line(self._event_record, event))
 
     def _event_record(self, event: Event) -> EventRecord:
         redactions = redact.fields(event)
@@ -113,14 +109,10 @@ class Journal:
         )
 
     def called(self, event: Event, call: HandlerCall) -> None:
-        try:
-            line = self._encode(self._call_record(event, call)) + b"\n"
-        except NOT_ENCODABLE as error:
-            self._warn_not_encodable(error)
-            return
+        line = self._line(self._call_record, event, call)
         if call.background or self._monotonic() - self._flushed > FLUSH_AFTER_SECONDS:
             self._write(line)
-        else:
+        elif line:
             with self._lock:
                 self._waiting.append(line)
 
@@ -149,12 +141,7 @@ class Journal:
         )
 
     def end(self, event: Event, fired: Fired, duration_ms: float) -> None:
-        try:
-            line = self._encode(self._end_record(event, fired, duration_ms)) + b"\n"
-        except NOT_ENCODABLE as error:
-            self._warn_not_encodable(error)
-            line = b""
-        self._write(line)
+        self._write(self._line(self._end_record, event, fired, duration_ms))
 
     def _end_record(self, event: Event, fired: Fired, duration_ms: float) -> EndRecord:
         kind = BY_PAYLOAD[type(event)]
@@ -235,9 +222,13 @@ class Journal:
             last = self._last_context = (context, sha256(self._encode(context)).hexdigest()[:16])
         return last[1]
 
-    def _warn_not_encodable(self, error: Exception) -> None:
-        """An event or a result is not plain data. The event goes on, and so does the journal."""
-        self._warn(f"the journal leaves out a record that cannot be encoded: {type(error).__name__}: {error}")
+    def _line(self, record: Callable[..., msgspec.Struct], *about: Any) -> bytes:
+        """The record as a line; b"" and a warning if an event or a result is not plain data. The event goes on."""
+        try:
+            return self._encode(record(*about)) + b"\n"
+        except NOT_ENCODABLE as error:
+            self._warn(f"the journal leaves out a record that cannot be encoded: {type(error).__name__}: {error}")
+            return b""
 
     def _fail(self, error: Exception) -> None:
         self._failed_at = self._flushed
@@ -298,3 +289,25 @@ def _write_all(fd: int, data: bytes) -> None:
     """Write all of `data`. A disk that is full takes a part of it; the next write raises the error."""
     while data:
         data = data[os.write(fd, data) :]
+
+
+def oldest_first(directory: int | str) -> list[str]:
+    """The names of all segments, in the order in which they were begun.
+
+    They are numbered, not sorted by time: a clock that was set back must not put new records before old ones. A
+    name without a number, which Samuel did not write, counts as old.
+    """
+    return sorted(
+        (name for name in os.listdir(directory) if name.endswith(".jsonl")), key=lambda name: (_number(name), name)
+    )
+
+
+def next_name(existing: Iterable[str], time: str) -> str:
+    """A name for a new segment, which sorts after all others. The time in it is only for people."""
+    number = min(max((_number(name) for name in existing), default=0) + 1, _LAST_NUMBER)
+    return f"{number:08d}-{time.replace(':', '')}-{os.getpid()}-{os.urandom(3).hex()}.jsonl"
+
+
+def _number(name: str) -> int:
+    number, dash = name[:8], name[8:9]
+    return int(number) if dash == "-" and number.isdecimal() else 0

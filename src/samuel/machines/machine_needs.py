@@ -13,9 +13,7 @@ from samuel.base.printable import shell_word
 from samuel.confine import sandbox as sandboxes
 from samuel.git.git import GitFailed
 from samuel.git.landing import OLDEST
-from samuel.git.worktrees import version
-from samuel.trust.commands import task_checks, texts
-from samuel.trust.requested_checks import remember_requested
+from samuel.trust.commands import remember_requested, task_checks, texts
 from samuel.workspaces.fleet.refusal import MachineRefused
 from samuel.workspaces.fleet.wire import MachineRequest
 
@@ -55,7 +53,7 @@ def refuse_what_is_missing(app: App, request: MachineRequest) -> None:
     if why := place.tool_hooks.refusal(agent, place.settings.sandbox.kind):
         raise MachineRefused("guards", why, "`--accept-unguarded` starts the run all the same")
     try:
-        if version(place.git) < OLDEST:
+        if place.git.version() < OLDEST:
             needed = ".".join(map(str, OLDEST))
             raise MachineRefused("directory", f"git {needed} or newer is needed on this machine")
         place.git.run("var", "GIT_COMMITTER_IDENT")

@@ -1,4 +1,4 @@
-"""A place whose command is a process of this machine: `ssh`, or `samuel` itself in tests of all places."""
+"""A command at a place that is a process of this machine: `ssh`, or `samuel` itself in tests of all places."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
-from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
-from samuel.process import spawn
-from samuel.process.reason import NotRunnable
+from samuel.places.place import PlaceBroken, PlaceLost
 from samuel.process.tree import end
 
 CHUNK = 64 * 1024
@@ -23,6 +21,7 @@ LONGEST_LINE = 64 * 1024 * 1024
 STDERR_TAIL = 4000
 FIRST_LINE = 60.0  # seconds that a machine has to connect and to start the command
 GRACE = 20.0  # seconds that a cancelled command has to end what it started
+LOOK_EVERY = 5.0  # seconds between two looks at whether a silent command has ended
 
 JudgeEnd = Callable[[int, str], SamuelError | None]
 """What the end of a command means, by its return code and the end of its errors; None if it is in order."""
@@ -34,9 +33,18 @@ class ProcessConnection:
     machine = ""  # there is one only
 
     def __init__(
-        self, process: subprocess.Popen[bytes], request: bytes, judge: JudgeEnd, silence: float | None, name: str
+        self,
+        process: subprocess.Popen[bytes],
+        request: bytes,
+        judge: JudgeEnd,
+        silence: float | None,
+        name: str,
+        grace: float = GRACE,
     ) -> None:
-        """`silence` is how many seconds without a line mean that the machine is lost."""
+        """`silence` is how many seconds without a line mean that the machine is lost.
+
+        `grace` is how many seconds a cancelled command has to end what it started.
+        """
         self._process = process
         self._unsent = memoryview(request)
         self._judge = judge
@@ -45,7 +53,8 @@ class ProcessConnection:
         self._stderr: deque[bytes] = deque(maxlen=64)
         self._cancelled_at: float | None = None
         self._wake, self._waker = os.pipe()
-        self._lock = threading.Lock()
+        self._grace = grace
+        self._lock = threading.RLock()  # a signal may cancel the command while its thread holds it
         self._is_closed = False
         for stream in (process.stdin, process.stdout, process.stderr):
             assert stream is not None
@@ -53,10 +62,15 @@ class ProcessConnection:
 
     def lines(self) -> Iterator[bytes]:
         """The lines of its output. Raises PlaceLost or PlaceBroken."""
+        for lines in self.batches():
+            yield from lines
+
+    def batches(self) -> Iterator[list[bytes]]:
+        """The lines of its output, as many at once as came. Raises PlaceLost or PlaceBroken."""
         try:
             yield from self._read()
         finally:
-            self._close()
+            self.close()
 
     def cancel(self) -> None:
         """Close the command's input, which tells it to end; `lines` ends it if it does not."""
@@ -70,7 +84,7 @@ class ProcessConnection:
     def is_open(self) -> bool:
         return not self._is_closed
 
-    def _read(self) -> Iterator[bytes]:
+    def _read(self) -> Iterator[list[bytes]]:
         process, buffer = self._process, bytearray()
         assert process.stdin
         assert process.stdout
@@ -83,6 +97,9 @@ class ProcessConnection:
             selector.register(process.stdin, selectors.EVENT_WRITE)
             while True:
                 ready = selector.select(self._wait_seconds(last))
+                if not ready and process.poll() is not None:  # it has ended, and something holds its output open
+                    self._ended()
+                    return
                 for key, _ in ready:
                     if key.fileobj is process.stdin:
                         self._send(selector)
@@ -99,12 +116,13 @@ class ProcessConnection:
                             continue
                         if not chunk:
                             if buffer:
-                                yield bytes(buffer)
+                                yield [bytes(buffer)]
                             self._ended()
                             return
                         buffer += chunk
                         *lines, rest = buffer.split(b"\n")
-                        yield from map(bytes, lines)
+                        if lines:
+                            yield list(map(bytes, lines))
                         last = time.monotonic()  # a slow reader of the lines is not silence
                         buffer = bytearray(rest)
                         if len(buffer) > LONGEST_LINE:
@@ -114,13 +132,13 @@ class ProcessConnection:
     def _wait_seconds(self, last: float) -> float:
         now = time.monotonic()
         if self._cancelled_at is not None:
-            return max(0.05, self._cancelled_at + GRACE - now)
-        return 60.0 if self._silence is None else max(0.05, last + self._silence - now)
+            return max(0.05, min(LOOK_EVERY, self._cancelled_at + self._grace - now))
+        return LOOK_EVERY if self._silence is None else max(0.05, min(LOOK_EVERY, last + self._silence - now))
 
     def _check_time(self, last: float) -> None:
         now = time.monotonic()
-        if self._cancelled_at is not None and now >= self._cancelled_at + GRACE:
-            raise PlaceLost(f"`{self._name}` did not end within {GRACE:g}s after it was cancelled")
+        if self._cancelled_at is not None and now >= self._cancelled_at + self._grace:
+            raise PlaceLost(f"`{self._name}` did not end within {self._grace:g}s after it was cancelled")
         if self._cancelled_at is None and self._silence is not None and now >= last + self._silence:
             raise PlaceLost(
                 f"nothing was heard from `{self._name}` for {self._silence:g}s",
@@ -165,9 +183,12 @@ class ProcessConnection:
         text = b"".join(self._stderr).decode("utf-8", "replace")[-STDERR_TAIL:]
         return safe(text, keep="\n").strip()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End the command and everything that it started, at once. May be called twice."""
         end(self._process)
         with self._lock:
+            if self._is_closed:
+                return
             self._is_closed = True
             self._cancelled_at = self._cancelled_at or time.monotonic()
             for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
@@ -177,58 +198,6 @@ class ProcessConnection:
             for descriptor in (self._wake, self._waker):
                 with suppress(OSError):
                     os.close(descriptor)
-
-
-class ProcessPlace:
-    """A place whose commands are started on this machine."""
-
-    def __init__(
-        self,
-        name: str,
-        slots: int,
-        program: Sequence[str],
-        environment: Mapping[str, str],
-        silence: float | None = None,
-    ) -> None:
-        self.name = name
-        self.slots = slots
-        self._program = program
-        self._environment = environment
-        self._silence = silence
-        self._connections: list[ProcessConnection] = []
-
-    def start(self, command: PlaceCommand) -> ProcessConnection:
-        return self.connect(self.words(command), command.request)
-
-    def words(self, command: PlaceCommand) -> list[str]:
-        """The command line on this machine."""
-        return [*self._program, *command.arguments]
-
-    def connect(self, words: Sequence[str], request: bytes) -> ProcessConnection:
-        try:
-            process = spawn.start(words, cwd="/", env=self._environment)
-        except NotRunnable as error:
-            raise PlaceBroken(f"`{words[0]}` cannot be started: {error}") from None
-        connection = ProcessConnection(process, request, self.judge, self._silence, self.name)
-        self._connections = [other for other in self._connections if other.is_open] + [connection]
-        return connection
-
-    def judge(self, code: int, stderr: str) -> SamuelError | None:
-        """What the end of a command means."""
-        if code < 0 or code > 128:
-            return PlaceLost(f"the command at `{self.name}` was killed{_because(stderr)}")
-        return None
-
-    def problem(self) -> str:
-        return ""
-
-    def close(self) -> None:
-        for connection in self._connections:
-            connection.cancel()
-
-
-def _because(stderr: str) -> str:
-    return f": {stderr.splitlines()[-1]}" if stderr else ""
 
 
 def _chunk(descriptor: int) -> bytes | None:

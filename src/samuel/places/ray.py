@@ -58,16 +58,11 @@ class RayPlace:
 
     def start(self, command: PlaceCommand) -> RayConnection:
         driver = self._connect()
-        offered = ray_resources.declared(ray_resources.offer(driver.machines))
-        needed = ray_resources.demand(command.choice.resources, offered)
+        needed = ray_resources.demand(command.choice.resources, ray_resources.offer(driver.machines))
         usable = ray_resources.candidates(driver.machines, command.choice.machine, command.choice.avoided)
         if driver.refused is None and (problem := ray_resources.missing(needed, usable)):
             raise PlaceLost(problem, _what_to_declare(needed))
         return driver.run(command)
-
-    def resources(self) -> Mapping[str, float]:
-        driver = self._driver
-        return ray_resources.declared(ray_resources.offer(driver.machines)) if driver is not None else {}
 
     def problem(self) -> str:
         driver = self._connect()
@@ -190,9 +185,9 @@ class _DriverProcess:
                 raise (PlaceLost if self.refused.lost else PlaceBroken)(self.refused.why)
             connection = RayConnection(next(self._ids), self)
             self._connections[connection._id] = connection
-        arguments, choice = tuple(command.arguments), command.choice
-        order = messages.RayStart(connection._id, arguments, bytes(command.request), dict(choice.resources))
-        self.send(msgspec.structs.replace(order, machine=choice.machine, avoided=tuple(choice.avoided)))
+        choice = command.choice
+        order = connection._id, tuple(command.arguments), bytes(command.request), dict(choice.resources)
+        self.send(messages.RayStart(*order, choice.machine, tuple(choice.avoided)))
         return connection
 
     def send(self, message: messages.ToDriver | messages.RaySettings) -> None:

@@ -153,7 +153,7 @@ def _wrong_token(address: str) -> PlaceBroken:
 
 def _problems_of_machines(ray: Any, limits: RayLimits) -> dict[str, str]:
     """Let each machine that offers slots run a task of ours, in which exit codes have to arrive."""
-    test = ray.remote(num_cpus=0, max_retries=0)(_node_report)
+    test = ray.remote(num_cpus=0, max_retries=0)(_exit_code_problem)
     tests = {
         machine.id: test.options(scheduling_strategy=node_affinity(machine.id)).remote()
         for machine in machines(ray, {})
@@ -163,7 +163,7 @@ def _problems_of_machines(ray: Any, limits: RayLimits) -> dict[str, str]:
     until = time.monotonic() + limits.connect
     for machine_id, result in tests.items():
         try:
-            problem = ray.get(result, timeout=max(0.1, until - time.monotonic()))["problem"]
+            problem = ray.get(result, timeout=max(0.1, until - time.monotonic()))
         except ray.exceptions.RayTaskError as error:
             problem = f"Samuel cannot run there: {error.cause or error}; install samuel-loop for the Python of Ray"
         except ray.exceptions.RayError as error:
@@ -173,8 +173,8 @@ def _problems_of_machines(ray: Any, limits: RayLimits) -> dict[str, str]:
     return problems
 
 
-def _node_report() -> dict[str, str]:
+def _exit_code_problem() -> str:
     """Runs on a node."""
-    from samuel.places.ray_task import node_report  # this function alone is sent to the node
+    from samuel.places.ray_task import exit_code_problem  # this function alone is sent to the node
 
-    return node_report()
+    return exit_code_problem()

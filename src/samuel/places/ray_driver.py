@@ -135,7 +135,7 @@ class RayDriver:
 
     def _start(self, order: messages.RayStart) -> None:
         present = self._machines
-        needed = ray_resources.demand(order.resources, ray_resources.declared(ray_resources.offer(present)))
+        needed = ray_resources.demand(order.resources, ray_resources.offer(present))
         if problem := self._missing(needed, order, present):
             self._outbox.send(RayEnded(order.id, "lost", problem))
             return
@@ -211,8 +211,7 @@ class RayDriver:
             if attempt.node and attempt.node not in living:
                 name = names.get(attempt.node, attempt.node)
                 self._finish(
-                    attempt,
-                    RayEnded(attempt.id, "lost", f"the machine `{name}` is dead or does not answer"),
+                    attempt, RayEnded(attempt.id, "lost", f"the machine `{name}` is dead or does not answer")
                 )
 
     def _check_waiting(self, present: Sequence[RayMachine], passed: float) -> None:

@@ -37,21 +37,13 @@ def candidates(machines: Iterable[RayMachine], only: str, avoided: Collection[st
     ]
 
 
-def declared(resources: Mapping[str, float]) -> dict[str, float]:
-    """Resources declared with `--resources`, without those that Ray adds itself."""
-    return {
-        name: amount
-        for name, amount in resources.items()
-        if name not in _OF_RAY and not name.startswith(_PREFIXES_OF_RAY)
-    }
-
-
 def offer(machines: Iterable[RayMachine]) -> dict[str, float]:
-    """What all living machines offer together."""
+    """What all living machines offer together of what was declared with `--resources`, not added by Ray itself."""
     total: dict[str, float] = {}
     for machine in machines:
         for name, amount in machine.resources.items() if machine.alive else ():
-            total[name] = total.get(name, 0) + amount
+            if name not in _OF_RAY and not name.startswith(_PREFIXES_OF_RAY):
+                total[name] = total.get(name, 0) + amount
     return total
 
 

@@ -7,28 +7,20 @@ whatever it changes in the process is put back.
 from __future__ import annotations
 
 import os
-import platform
-import select
 import signal
 import socket
-import subprocess
 import sys
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
+from samuel.places.place import PlaceBroken, PlaceLost
+from samuel.places.process import ProcessConnection
 from samuel.process.spawn import run, start
-from samuel.process.tree import end
-from samuel.version import __version__
 
-POLL = 0.05
-"""Seconds between two looks at whether the attempt was cancelled: Ray cannot interrupt a call that blocks."""
-
-LINE_LIMIT = 16 * 1024 * 1024
-STDERR_KEPT = 4096
-_CHUNK = 64 * 1024
+_GUARD_SECONDS = 10  # for the guard to kill what did not end by itself
 _SUBREAPER_OPTION = "RAY_kill_child_processes_on_worker_exit_with_raylet_subreaper"
 _OF_RAY = ("OMP_NUM_THREADS", "PYTHONBREAKPOINT", "SPT_NOENV")  # set in workers only
 
@@ -37,16 +29,6 @@ STARTED = "started"  # ("started", machine, process id of the guard)
 LINES = "lines"  # ("lines", [line, ...])
 ENDED = "ended"  # ("ended", exit code, the last of stderr)
 BROKEN = "broken"  # ("broken", why the node cannot run attempts)
-
-
-def node_report() -> dict[str, str]:
-    """What this node is, and why it cannot run attempts (`problem`; "" if it can)."""
-    return {
-        "machine": socket.gethostname(),
-        "samuel": __version__,
-        "python": platform.python_version(),
-        "problem": exit_code_problem(),
-    }
 
 
 def exit_code_problem() -> str:
@@ -75,7 +57,14 @@ def run_command(
     `grace` is how many seconds it has to end by itself when it is cancelled.
     """
     interrupted: list[int] = []
-    with _own_interrupts(interrupted):
+    command: ProcessConnection | None = None
+
+    def interrupt(signum: int, frame: FrameType | None) -> None:
+        interrupted.append(signum)
+        if command is not None:
+            command.cancel()
+
+    with _own_interrupts(interrupt):
         if problem := exit_code_problem():
             yield (BROKEN, problem)
             return
@@ -85,20 +74,20 @@ def run_command(
             cwd=os.path.expanduser("~"),
             env=environment(os.environ),
         )
-        streams = _Streams(process, request, grace)
+        command = ProcessConnection(process, request, _in_order, None, "the attempt", grace + _GUARD_SECONDS)
+        if interrupted:
+            command.cancel()
         try:
             yield (STARTED, socket.gethostname(), process.pid)
-            while streams.step():
-                if lines := streams.lines():
-                    yield (LINES, lines)
-                if interrupted:
-                    streams.close_stdin()
-            if lines := streams.lines(last=True):
+            for lines in command.batches():
                 yield (LINES, lines)
+        except PlaceLost:  # the guard did not end it in time: it is killed
+            pass
+        except PlaceBroken as error:
+            raise ValueError(error.message) from None
         finally:
-            end(process)
-            streams.close()
-        yield (ENDED, process.returncode, streams.stderr.decode(errors="replace"))
+            command.close()
+        yield (ENDED, process.returncode, command.stderr_tail)
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
@@ -108,100 +97,21 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def _in_order(code: int, stderr: str) -> None:
+    """How the command ended is for the driver to judge."""
+
+
 @contextmanager
-def _own_interrupts(interrupted: list[int]) -> Iterator[None]:
-    """Note a request to cancel instead of raising KeyboardInterrupt, wherever Ray's own code is at that moment.
+def _own_interrupts(interrupt: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Handle a request to cancel in our way: no KeyboardInterrupt wherever Ray's own code is at that moment.
 
     A node that was started by `nohup ray start ... &` ignores SIGINT, and with it Ray's requests to cancel.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, lambda signum, _: interrupted.append(signum))
+    before = signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-
-
-class _Streams:
-    """The three pipes of the guard, none of which ever blocks."""
-
-    def __init__(self, process: subprocess.Popen[bytes], request: bytes, grace: float) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        self._process = process
-        self._stdin, self._stdout, self._stderr = process.stdin, process.stdout, process.stderr
-        self._request = memoryview(request)
-        self._readable = {self._stdout.fileno(), self._stderr.fileno()}
-        self._output = bytearray()
-        self._until = 0.0
-        self._grace = grace
-        self.stderr = bytearray()
-        for stream in (self._stdin, self._stdout, self._stderr):
-            os.set_blocking(stream.fileno(), False)
-
-    def step(self) -> bool:
-        """Wait for something to happen, for a moment; False when the command has ended."""
-        if self._process.poll() is not None:
-            while self._read_all():
-                pass
-            return False
-        poll = select.poll()
-        for fd in self._readable:
-            poll.register(fd, select.POLLIN)
-        if self._request and not self._stdin.closed:
-            poll.register(self._stdin, select.POLLOUT)
-        if poll.poll(POLL * 1000):
-            self._write()
-            self._read_all()
-        return not self._until or time.monotonic() < self._until
-
-    def lines(self, last: bool = False) -> list[bytes]:
-        """The lines that are complete by now; with `last` also what follows the last line break."""
-        whole, line_break, rest = bytes(self._output).rpartition(b"\n")
-        if last and rest:
-            whole, line_break, rest = bytes(self._output), b"\n", b""
-        self._output = bytearray(rest)
-        return whole.split(b"\n") if line_break else []
-
-    def close_stdin(self) -> None:
-        """Ask the command to end. The guard kills what does not."""
-        if not self._stdin.closed:
-            self._stdin.close()
-            self._until = time.monotonic() + self._grace + 10
-
-    def close(self) -> None:
-        for stream in (self._stdin, self._stdout, self._stderr):
-            stream.close()
-
-    def _write(self) -> None:
-        if not self._request or self._stdin.closed:
-            return
-        try:
-            self._request = self._request[os.write(self._stdin.fileno(), self._request) :]
-        except BlockingIOError:
-            pass
-        except OSError:  # it reads no more
-            self._request = memoryview(b"")
-
-    def _read_all(self) -> bool:
-        """One chunk of each stream; False when there was none."""
-        got = False
-        for fd in tuple(self._readable):
-            try:
-                chunk = os.read(fd, _CHUNK)
-            except BlockingIOError:
-                continue
-            if not chunk:
-                self._readable.discard(fd)
-            elif fd == self._stdout.fileno():
-                self._output += chunk
-                got = True
-            else:
-                self.stderr = (self.stderr + chunk)[-STDERR_KEPT:]
-                got = True
-        if len(self._output) > LINE_LIMIT:
-            raise ValueError(f"a line of the command is longer than {LINE_LIMIT} bytes")
-        return got

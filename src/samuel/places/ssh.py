@@ -14,7 +14,9 @@ from samuel.base.errors import SamuelError
 from samuel.base.printable import shell_word
 from samuel.config.place_spec import PlaceSpec
 from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
-from samuel.places.process import ProcessPlace
+from samuel.places.process import ProcessConnection
+from samuel.process import spawn
+from samuel.process.reason import NotRunnable
 
 ALIVE_EVERY = 15  # seconds
 CONNECTION_LOST = 255  # ssh's own exit code, and that of a command that a signal ended
@@ -37,19 +39,33 @@ REFUSED = ("permission denied", "host key verification failed", "could not resol
 PASSES = "temporary failure"  # of a name server
 
 
-class SshPlace(ProcessPlace):
+class SshPlace:
     def __init__(self, spec: PlaceSpec, program: str, silence: float) -> None:
         """`program` is the `samuel` on that machine."""
-        super().__init__(spec.name, spec.slots, ("ssh",), dict(os.environ), silence)
+        self.name = spec.name
+        self.slots = spec.slots
         self._host = spec.address
         self._remote_program = program
+        self._silence = silence
+        self._connections: list[ProcessConnection] = []
 
-    def words(self, command: PlaceCommand) -> list[str]:
+    def start(self, command: PlaceCommand) -> ProcessConnection:
         # ssh joins its words with spaces and hands them to a shell, so there is one word, quoted for that shell.
         remote = " ".join((quoted_program(self._remote_program), *map(shlex.quote, command.arguments)))
-        return ["ssh", *OPTIONS, "--", self._host, remote]
+        try:
+            process = spawn.start(["ssh", *OPTIONS, "--", self._host, remote], cwd="/", env=os.environ)
+        except NotRunnable as error:
+            raise PlaceBroken(f"`ssh` cannot be started: {error}") from None
+        connection = ProcessConnection(process, command.request, self.judge, self._silence, self.name)
+        self._connections = [other for other in self._connections if other.is_open] + [connection]
+        return connection
+
+    def close(self) -> None:
+        for connection in self._connections:
+            connection.cancel()
 
     def judge(self, code: int, stderr: str) -> SamuelError | None:
+        """What the end of a command means."""
         last = stderr.splitlines()[-1] if stderr else "it gave no reason"
         if code == NOT_FOUND:
             return PlaceBroken(
@@ -71,7 +87,9 @@ class SshPlace(ProcessPlace):
                 f"`{self._remote_program}` at `{self.name}` ended with exit code {code}: {last}",
                 "install the same version of Samuel there",
             )
-        return super().judge(code, stderr)
+        if code > HIGHEST_OWN:
+            return PlaceLost(f"the command at `{self.name}` was killed: {last}")
+        return None
 
     def problem(self) -> str:
         if shutil.which("ssh") is None:

@@ -10,15 +10,18 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from samuel.base.errors import ConfigError, Problem, SamuelError, UsageError
+from samuel.base.paths import User
+from samuel.confine.containers import engine
 from samuel.hooks.capability import NOTHING, Capabilities, beyond
-from samuel.plugins import staging
+from samuel.plugins import environment, staging
 from samuel.plugins.contents import contents, escapes
 from samuel.plugins.fetch import Fetched, FetchProgress, fetch
 from samuel.plugins.installed import LOCAL, InstalledPlugin, content_digest, examine
 from samuel.plugins.lock import LockedPlugin
 from samuel.plugins.manifest import load
-from samuel.plugins.model import FILE, Manifest
+from samuel.plugins.model import FILE, OCI, Manifest
 from samuel.plugins.source import PATH, PluginSource
+from samuel.process.reason import NotRunnable
 
 
 class PluginCandidate(NamedTuple):
@@ -167,3 +170,38 @@ def _titled(directory: Path, source: PluginSource) -> str:
 def _renamed(problems: Iterable[Problem], directory: Path, title: str) -> list[Problem]:
     """The problems with paths inside the plugin, as its author knows them."""
     return [problem._replace(file=problem.file.replace(str(directory), title, 1)) for problem in problems]
+
+
+def equip(candidate: PluginCandidate, user: User, watch: FetchProgress) -> PluginCandidate:
+    """The candidate, pinned to the packages and the image that were made ready for it. Raises SamuelError."""
+    manifest, entry = candidate.plugin.manifest, candidate.entry
+    python: tuple[str, ...] = ()
+    image = ""
+    try:
+        if manifest.dependencies:
+            watch.step(f"making a Python environment for {candidate.title}")
+            python = entry.python or environment.resolve(user.environments, manifest.dependencies)
+            environment.make(user.environments, python)
+        if manifest.kind == OCI:
+            watch.step(f"getting the image of {candidate.title}")
+            image = _image(candidate, user)
+    except SamuelError as error:
+        raise SamuelError(f"`{candidate.title}`: {error.message}", error.hint) from None
+    return pinned(candidate, image=image, python=python)
+
+
+def _image(candidate: PluginCandidate, user: User) -> str:
+    """The locked image, or else the one that the manifest names.
+
+    An image that was built exists only on the machine that built it: another machine builds its own from the same
+    files.
+    """
+    manifest = candidate.plugin.manifest
+    if locked_image := candidate.entry.image:
+        try:
+            return engine.pin(locked_image, host=os.environ, cache=user.cache)
+        except NotRunnable:
+            if not manifest.containerfile or not locked_image.startswith("sha256:"):
+                raise
+    file = candidate.plugin.directory / manifest.containerfile if manifest.containerfile else None
+    return engine.pin(manifest.image, containerfile=file, host=os.environ, cache=user.cache)

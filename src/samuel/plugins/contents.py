@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,7 +56,7 @@ def escapes(directory: Path) -> list[Problem]:
     """Everything that a plugin must not hold: links out of it, pipes and devices, too many or too large files."""
     problems: list[Problem] = []
     files, size = 0, 0
-    for path, status in _walk(str(directory)):
+    for path, status in walk(str(directory), lambda path: path == GIT):  # which is never installed
         files += not stat.S_ISDIR(status.st_mode)
         size += status.st_size if stat.S_ISREG(status.st_mode) else 0
         if files > MOST_FILES:
@@ -71,15 +71,15 @@ def escapes(directory: Path) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.file)
 
 
-def _walk(directory: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Everything below the directory by its relative path; links are not followed. `.git` is never installed."""
+def walk(directory: str, skipped: Callable[[str], bool]) -> Iterator[tuple[str, os.stat_result]]:
+    """Everything below the directory by its relative path, except what is skipped; links are not followed."""
     directories = [""]
     while directories:
         directory_path = directories.pop()
         with os.scandir(os.path.join(directory, directory_path)) as entries:
             for entry in entries:
                 path = os.path.join(directory_path, entry.name)
-                if path == GIT:
+                if skipped(path):
                     continue
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISDIR(status.st_mode):

@@ -19,7 +19,8 @@ from typing import NamedTuple, Protocol
 from samuel.base.errors import ConfigError, Problem, SamuelError
 from samuel.base.printable import file_name, safe, shell_word
 from samuel.files.survey import MOST_FILES
-from samuel.git.program import git_program, path_outside
+from samuel.git.hardening import configured, git_program, path_outside
+from samuel.git.output import EXECUTABLE, GITLINK, LINK, TreeEntry, parse_blobs, parse_entries
 from samuel.plugins import tree
 from samuel.plugins.contents import MOST_BYTES
 from samuel.plugins.source import PATH, PluginSource
@@ -55,7 +56,6 @@ _VARIABLES = {
 }
 _FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,64}")
-_GITLINK, _TREE_LINK, _EXECUTABLE = "160000", "120000", "100755"
 
 
 class FetchProgress(Protocol):
@@ -105,6 +105,11 @@ def fetch(
 class _Blob(NamedTuple):
     item: tree.TreeItem
     id: str
+
+
+def _item(entry: TreeEntry) -> tree.TreeItem:
+    kind = stat.S_IFLNK if entry.mode == LINK else stat.S_IFREG | (0o755 if entry.mode == EXECUTABLE else 0o644)
+    return tree.TreeItem(entry.path, kind, entry.size)
 
 
 class _Repository:
@@ -163,20 +168,16 @@ class _Repository:
     def _list(self, commit: str, title: str) -> list[_Blob]:
         listed = self._call("ls-tree", "-r", "-z", "-l", "--full-tree", commit, limit=MAX_LISTING)
         blobs, problems = [], []
-        for line in listed.split(b"\0")[:-1]:
-            facts, _, name = line.partition(b"\t")
-            mode, _, id, size = facts.decode().split()
-            path = os.fsdecode(name)
-            if mode == _GITLINK:
-                problems.append(
-                    Problem("it is a submodule", file_name(path), hint="put its files into the repository itself")
-                )
+        for entry in parse_entries(listed):
+            path = file_name(entry.path)
+            if entry.mode == GITLINK:
+                hint = "put its files into the repository itself"
+                problems.append(Problem("it is a submodule", path, hint=hint))
                 continue
-            kind = stat.S_IFLNK if mode == _TREE_LINK else stat.S_IFREG | (0o755 if mode == _EXECUTABLE else 0o644)
-            if mode == _TREE_LINK and int(size) > MAX_LINK:
-                what = f"symbolic link target is too long ({int(size)} bytes, at most {MAX_LINK})"
-                problems.append(Problem(what, file_name(path)))
-            blobs.append(_Blob(tree.TreeItem(path, kind, int(size)), id))
+            if entry.mode == LINK and entry.size > MAX_LINK:
+                what = f"symbolic link target is too long ({entry.size} bytes, at most {MAX_LINK})"
+                problems.append(Problem(what, path))
+            blobs.append(_Blob(_item(entry), entry.object))
         if problems:
             raise ConfigError(problems[:20])
         if not blobs:
@@ -196,14 +197,10 @@ class _Repository:
     def _read_batch(self, batch: Sequence[_Blob]) -> Iterator[tuple[_Blob, bytes]]:
         request = "".join(f"{blob.id}\n" for blob in batch).encode()
         output = self._call("cat-file", "--batch", stdin=request, limit=MOST_BYTES + 256 * MOST_FILES)
-        position = 0
-        for blob in batch:
-            content_start = output.index(b"\n", position) + 1
-            id, kind, size = output[position : content_start - 1].decode().split()
-            if (id, kind, int(size)) != (blob.id, "blob", blob.item.size):
+        for blob, content in zip(batch, parse_blobs(output), strict=True):
+            if content is None or len(content) != blob.item.size:
                 raise FetchFailed(f"the content of `{blob.item.path}` is not the one listed in the tree")
-            position = content_start + blob.item.size + 1
-            yield blob, output[content_start : position - 1]
+            yield blob, content
 
     def _call(
         self,
@@ -249,10 +246,7 @@ def _environment(project: Path | None) -> Mapping[str, str]:
     """Without the caller's GIT_* variables: some of them name other repositories, programs or configuration."""
     env = clean(_VARIABLES, pass_names=("SSH_AUTH_SOCK", "SSH_AGENT_PID"))
     env["PATH"] = path_outside(env, project)
-    env["GIT_CONFIG_COUNT"] = str(len(_SETTINGS))
-    for number, (key, value) in enumerate(_SETTINGS.items()):
-        env[f"GIT_CONFIG_KEY_{number}"], env[f"GIT_CONFIG_VALUE_{number}"] = key, value
-    return env
+    return {**env, **configured(_SETTINGS)}
 
 
 def _error_lines(stderr: bytes) -> str:

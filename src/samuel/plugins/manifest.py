@@ -19,10 +19,9 @@ from samuel.config.model import RESERVED_NAMES
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.config.source import read_source
 from samuel.events.event import PROTOCOL
-from samuel.files.toml.keys import toml_key
-from samuel.files.toml.lines import TomlLines
+from samuel.files.toml.lines import toml_key, toml_lines
 from samuel.hooks.capability import binding_refusal
-from samuel.plugins import bindings, entries, manifest_capabilities, ranges
+from samuel.plugins import bindings, manifest_capabilities, ranges
 from samuel.plugins.bindings import BoundHandler
 from samuel.plugins.contents import HOOKS, hook_files
 from samuel.plugins.model import FILE, KINDS, META, OCI, PYTHON, WASM, Manifest, Requirement
@@ -42,7 +41,7 @@ def load(directory: Path) -> Manifest:
     source = read_source(file)
     if source is None:
         return Manifest()
-    report = ProblemReport(file, TomlLines(source.text))
+    report = ProblemReport(file, toml_lines(source.text))
     manifest = _manifest(directory, report.read(source.values), str(file))
     report.finish()
     return manifest
@@ -71,7 +70,7 @@ def _manifest(directory: Path, top: ConfigTable, file: str) -> Manifest:
     capabilities = manifest_capabilities.read(top.table("capabilities"), kind)
     requires = _requires(top.table("requires"), name)
     for handler in bound:
-        entries.check(directory, kind, handler)
+        bindings.check(directory, kind, handler)
         if why := binding_refusal(handler.binding.event, capabilities):
             handler.refuse(why, "ask for it: [capabilities] exec = true")
     if kind == META:
@@ -177,7 +176,7 @@ def _with_module(
 ) -> Manifest:
     module = tier.take("module", kinds.name, MODULES[manifest.kind])
     users = [handler for handler in bound if not (manifest.kind == PYTHON and ":" in handler.binding.entry)]
-    why = entries.file_problem(directory, module)
+    why = bindings.file_problem(directory, module)
     if why and "module" in tier:
         tier.refuse("module", why)
     elif why and users:
@@ -190,7 +189,7 @@ def _with_image(manifest: Manifest, directory: Path, tier: ConfigTable, bound: S
     image, containerfile = tier.take("image", _reference, ""), tier.take("containerfile", kinds.name, "")
     if "image" not in tier:
         tier.refuse("image", "`[oci]` has no `image`")
-    if containerfile and (why := entries.file_problem(directory, containerfile)):
+    if containerfile and (why := bindings.file_problem(directory, containerfile)):
         tier.refuse("containerfile", why)
     return replace(manifest, image=image, containerfile=containerfile, serve=tier.take("serve", kinds.flag, False))
 

@@ -1,19 +1,27 @@
-"""`[capabilities]` of a manifest: what a plugin asks for. Which values are allowed depends on its kind."""
+"""`[capabilities]` of a manifest: what a plugin asks for. Which values are allowed depends on its kind.
+
+`--grant env=TOKEN` gives a plugin without a manifest the same, under the same rules.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from samuel.base.errors import UsageError
 from samuel.base.printable import shorten
 from samuel.config import kinds
-from samuel.config.reader import ConfigTable
+from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.confine.walls.places import PROTECTED
+from samuel.files.toml.lines import toml_lines
 from samuel.hooks.capability import ENV, EXEC, NETWORK, READ, WRITE, Capabilities, covers
-from samuel.plugins.model import WASM
+from samuel.plugins import manifest_capabilities
+from samuel.plugins.model import SKILL, WASM
 
 FILESYSTEM, OUTBOUND = "filesystem", "outbound"
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?")
+LISTED, PLAIN = (READ, WRITE, ENV), (EXEC, NETWORK)
 
 
 def read(table: ConfigTable, kind: str) -> Capabilities:
@@ -93,3 +101,22 @@ def _check_inside(path: str) -> None:
     names = path.removesuffix("/").split("/")
     if path.startswith("~") or any(name in ("", ".", "..") for name in names):
         raise ValueError(f"must list paths inside the project, like `src/data`, not `{shorten(path)}`")
+
+
+def granted(texts: Sequence[str]) -> Capabilities:
+    """The capabilities, under the same rules as in a manifest. Raises UsageError or ConfigError."""
+    listed: dict[str, list[str]] = {}
+    plain: dict[str, bool] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if name in PLAIN and not equals:
+            plain[name] = True
+        elif name in LISTED and value:
+            listed.setdefault(name, []).extend(value.split(","))
+        else:
+            valid = [*(f"`{name}=VALUE`" for name in LISTED), *(f"`{name}`" for name in PLAIN)]
+            raise UsageError(f"`--grant {text}` is not a capability", f"use one of {', '.join(valid)}")
+    report = ProblemReport(Path("--grant"), toml_lines(""))
+    capabilities = manifest_capabilities.read(report.read({**listed, **plain}), SKILL)
+    report.finish()
+    return capabilities

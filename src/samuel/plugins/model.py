@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from samuel.hooks.capability import NOTHING, Capabilities
-from samuel.hooks.handler import Role
-from samuel.hooks.mode import HandlerMode
+from samuel.hooks.handler import HandlerMode, Role
 
 FILE = "samuel-plugin.toml"
 SKILL, PYTHON, WASM, OCI, META = KINDS = ("skill", "python", "wasm", "oci", "meta")

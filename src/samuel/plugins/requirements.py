@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from samuel.base.errors import SamuelError
@@ -53,8 +53,18 @@ def check(plugins: Sequence[InstalledPlugin], changed: Collection[str]) -> None:
         for other in plugins
         if answers(other, requirement.name) and (plugin.title in changed or other.title in changed)
     ]
-    circles = (circle for circle in _circles(plugins) if {*circle} & {*changed})
-    wrong += [f"they require each other: {' -> '.join(circle)}" for circle in circles]
+    needs = {
+        plugin.title: [
+            other.title
+            for requirement in plugin.manifest.requires
+            for other in plugins
+            if answers(other, requirement.name)
+        ]
+        for plugin in plugins
+    }
+    circles = [circle for title in needs if title in changed and (circle := _circle(title, needs))]
+    first_of_each = {frozenset(circle): circle for circle in reversed(circles)}
+    wrong += [f"they require each other: {' -> '.join(circle)}" for circle in first_of_each.values()]
     if problems := [line for line in dict.fromkeys(wrong) if line]:
         raise SamuelError("\n".join(problems), "nothing was installed")
 
@@ -79,33 +89,15 @@ def _misfit(owner: InstalledPlugin, requirement: Requirement, other: InstalledPl
     return f"`{owner.title}` requires `{requirement.name}` {requirement.version}, and `{other.title}` is {actual}"
 
 
-def _circles(plugins: Sequence[InstalledPlugin]) -> list[list[str]]:
-    needs = {
-        plugin.title: [
-            other.title
-            for requirement in plugin.manifest.requires
-            for other in plugins
-            if answers(other, requirement.name)
-        ]
-        for plugin in plugins
-    }
-    circles: list[list[str]] = []
-    done: set[str] = set()
-    for first in needs:
-        _walk(first, [], needs, done, circles)
-    return circles
-
-
-def _walk(
-    title: str,
-    path: list[str],
-    needs: dict[str, list[str]],
-    done: set[str],
-    circles: list[list[str]],
-) -> None:
-    if title in path:
-        circles.append([*path[path.index(title) :], title])
-    elif title not in done:
-        for other in needs[title]:
-            _walk(other, [*path, title], needs, done, circles)
-        done.add(title)
+def _circle(title: str, needs: Mapping[str, Sequence[str]]) -> list[str]:
+    """The shortest way from a plugin over what it requires back to itself, by title; [] if there is none."""
+    paths = [[title]]
+    visited: set[str] = set()
+    for path in paths:  # grows while it is walked
+        for other in needs[path[-1]]:
+            if other == title:
+                return [*path, other]
+            if other not in visited:
+                visited.add(other)
+                paths.append([*path, other])
+    return []

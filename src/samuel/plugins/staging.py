@@ -24,7 +24,8 @@ from pathlib import Path
 
 from samuel.base import paths
 from samuel.base.errors import ConfigError, Locked, UnsafePath, UsageError
-from samuel.files.inside import make_dirs_inside, open_inside
+from samuel.files import atomic
+from samuel.files.inside import make_dirs_inside, open_inside, read_inside
 from samuel.files.lock import held
 from samuel.plugins import lock
 from samuel.plugins.installed import directory_of
@@ -33,6 +34,9 @@ from samuel.plugins.source import check_title
 
 PREFIX, TRASH = ".staging-", ".trash-"
 HELD, NEW, OLD, GONE = "lock", "new", "old", "gone"
+LINE = "plugins/"
+MAX_BYTES = 1 << 20
+_EQUIVALENT = (LINE, "plugins", "/plugins", "/plugins/", "*")
 
 
 @contextmanager
@@ -131,3 +135,18 @@ def _is_there(name: str, directory: int) -> bool:
         os.stat(name, dir_fd=directory, follow_symlinks=False)
         return True
     return False
+
+
+def ignore_plugins(root: Path) -> None:
+    """Add `plugins/` to the project's `.samuel/.gitignore`, unless a line there covers it."""
+    directory = make_dirs_inside(root, paths.HOME, mode=0o755)
+    try:
+        try:
+            text = read_inside(root, paths.HOME, ".gitignore", limit=MAX_BYTES).decode(errors="surrogateescape")
+        except FileNotFoundError:
+            text = ""
+        if not any(line.strip() in _EQUIVALENT for line in text.split("\n")):
+            gap = "\n" if text and not text.endswith("\n") else ""
+            atomic.write_at(directory, ".gitignore", f"{text}{gap}{LINE}\n".encode(errors="surrogateescape"))
+    finally:
+        os.close(directory)

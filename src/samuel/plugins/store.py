@@ -25,10 +25,8 @@ from samuel.files.inside import make_dirs_inside, refuse_links
 from samuel.files.lock import held
 from samuel.hooks.capability import NOTHING, Capabilities
 from samuel.plugins import lock, requirements, source, staging
-from samuel.plugins.candidate import PluginCandidate, StagingArea, after, with_lock
-from samuel.plugins.equipment import equip
+from samuel.plugins.candidate import PluginCandidate, StagingArea, after, equip, with_lock
 from samuel.plugins.fetch import SILENT, FetchProgress
-from samuel.plugins.gitignore import ignore_plugins
 from samuel.plugins.installed import (
     LOCAL,
     InstalledPlugin,
@@ -42,8 +40,9 @@ from samuel.plugins.installed import (
 from samuel.plugins.lock import LockedHook, LockedPlugin
 from samuel.plugins.model import Manifest
 from samuel.plugins.source import PluginSource
+from samuel.plugins.staging import ignore_plugins
 from samuel.trust.digests import agreed_digest
-from samuel.trust.of_project import trust_of_project
+from samuel.trust.store import trust_of_project
 
 LOCK = ".lock"
 LOCK_TIMEOUT = 60.0

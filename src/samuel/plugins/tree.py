@@ -16,12 +16,11 @@ from typing import NamedTuple
 
 from samuel.base.errors import ConfigError, Problem, SamuelError
 from samuel.base.printable import file_name
+from samuel.files.atomic import errors_naming
 from samuel.files.inside import make_dirs_inside, open_inside
-from samuel.files.named_errors import errors_naming
 from samuel.files.survey import MOST_FILES
-from samuel.plugins.contents import MOST_BYTES
+from samuel.plugins.contents import GIT, MOST_BYTES, walk
 
-GIT = ".git"
 SKIPPED = (GIT, "__pycache__")
 MAX_NAME = 255
 CHUNK = 1 << 20
@@ -82,23 +81,14 @@ def copy(origin: Path, into: Path) -> None:
 
 
 def _survey(origin: str) -> Iterator[TreeItem]:
-    directories = [""]
-    while directories:
-        directory_path = directories.pop()
-        with os.scandir(os.path.join(origin, directory_path)) as entries:
-            for entry in entries:
-                path = os.path.join(directory_path, entry.name)
-                if entry.name in SKIPPED:
-                    continue
-                status = entry.stat(follow_symlinks=False)
-                kind = stat.S_IFMT(status.st_mode)
-                if kind == stat.S_IFDIR:
-                    directories.append(path)
-                    continue
-                if kind not in (stat.S_IFREG, stat.S_IFLNK):
-                    raise ConfigError([Problem("it is a pipe, a socket or a device", file_name(path))])
-                executable = 0o755 if status.st_mode & 0o111 else 0o644
-                yield TreeItem(path, kind | executable if kind == stat.S_IFREG else kind, status.st_size)
+    for path, status in walk(origin, lambda path: os.path.basename(path) in SKIPPED):
+        kind = stat.S_IFMT(status.st_mode)
+        if kind == stat.S_IFDIR:
+            continue
+        if kind not in (stat.S_IFREG, stat.S_IFLNK):
+            raise ConfigError([Problem("it is a pipe, a socket or a device", file_name(path))])
+        executable = 0o755 if status.st_mode & 0o111 else 0o644
+        yield TreeItem(path, kind | executable if kind == stat.S_IFREG else kind, status.st_size)
 
 
 def _read(origin: Path, item: TreeItem) -> Iterator[bytes]:

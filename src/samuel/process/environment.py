@@ -30,9 +30,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def clean(
-    extra: Mapping[str, str] = _NOTHING,
-    pass_names: Iterable[str] = (),
-    base: Mapping[str, str] | None = None,
+    extra: Mapping[str, str] = _NOTHING, pass_names: Iterable[str] = (), base: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """The environment for a program: what is passed of `base` (ours unless given), then `extra` on top.
 

@@ -37,26 +37,10 @@ _HEAD_BYTES = 4096
 _BINARIES = (
     b"\x7fELF",
     # Mach-O: 32 and 64 bit in either byte order, and universal
-    *(
-        b"\xfe\xed\xfa\xce",
-        b"\xfe\xed\xfa\xcf",
-        b"\xce\xfa\xed\xfe",
-        b"\xcf\xfa\xed\xfe",
-        b"\xca\xfe\xba\xbe",
-    ),
+    *(b"\xfe\xed\xfa\xce", b"\xfe\xed\xfa\xcf", b"\xce\xfa\xed\xfe", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"),
 )
 _SHELLS = frozenset(("sh", "bash", "dash", "ash", "ksh", "zsh", "fish"))
 _PYTHONS = ("python", "pypy")
-
-_Key = tuple[str, int, int, int, int]
-
-
-class Shebang(NamedTuple):
-    """The first line of a script."""
-
-    interpreter: str
-    argument: str
-    crlf: bool
 
 
 class Start(NamedTuple):
@@ -67,40 +51,22 @@ class Start(NamedTuple):
     is_python: bool = False
 
 
-_starts: dict[_Key, Start] = {}
-_MOST_STARTS = 1000
-
-
 def command(
-    file: str | Path,
-    *args: str,
-    path: str,
-    pycache: str,
-    cache_dir: Path | None = None,
-    fd: int | None = None,
+    file: str | Path, *args: str, path: str, pycache: str, cache_dir: Path | None = None, fd: int | None = None
 ) -> list[str]:
     """The argv that runs `file` with `args`, or NotRunnable with the reason.
 
     `path` is where `#!/usr/bin/env name` looks; relative entries of it are skipped, for they would mean
     another program in each working directory. Python keeps compiled modules under `pycache` ("" for beside
-    the source). `cache_dir` is where answers of shims are kept. A file that stays the same is read once; its
-    interpreter is looked for each time, since programs may be installed and removed meanwhile. With `fd` the file
-    was opened already, and what is behind its name by now does not matter.
+    the source). `cache_dir` is where answers of shims are kept. With `fd` the file was opened already, and what is
+    behind its name by now does not matter.
     """
     name = os.path.abspath(file)
     try:
         status = os.stat(name if fd is None else fd)
     except OSError as error:
         raise NotRunnable(_missing(name, error)) from error
-    # ctime: it changes with the x bit, and cannot be set back like mtime.
-    key = (name, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-    start = _starts.get(key)
-    if start is None:
-        start = _read(name, status, fd)
-        if len(_starts) >= _MOST_STARTS:  # files that changed, in a process that stays
-            _starts.clear()
-        _starts[key] = start
-    return [*_argv(name, start, path, pycache, cache_dir), *args]
+    return [*_argv(name, _read(name, status, fd), path, pycache, cache_dir), *args]
 
 
 def _missing(name: str, error: OSError) -> str:
@@ -145,7 +111,7 @@ def _read(name: str, status: os.stat_result, fd: int | None) -> Start:
         raise NotRunnable(_missing(name, error)) from error
     if head.startswith(_BINARIES):
         return Start()
-    return _interpreted(name, _shebang(name, head))
+    return _script(name, head)
 
 
 def _head(name: str) -> bytes:
@@ -153,20 +119,17 @@ def _head(name: str) -> bytes:
         return file.read(_HEAD_BYTES)
 
 
-def _shebang(name: str, head: bytes) -> Shebang:
+def _script(name: str, head: bytes) -> Start:
+    """How a script says that it is to be started, by its first line."""
     if head.startswith(b"\xef\xbb\xbf#!"):
         raise NotRunnable(f"`{name}` begins with a byte order mark; save it as UTF-8 without BOM")
     if not head.startswith(b"#!"):
         raise NotRunnable(f"`{name}` has no shebang line; begin it with one like `#!/usr/bin/env python3`")
     line = os.fsdecode(head[2:].split(b"\n", 1)[0])
-    interpreter, _, argument = line.strip().replace("\t", " ").partition(" ")
-    if not interpreter:
+    program, _, argument = line.strip().replace("\t", " ").partition(" ")
+    if not program:
         raise NotRunnable(f"`{name}` has a shebang line that names no interpreter")
-    return Shebang(interpreter, argument.strip(), crlf=line.endswith("\r"))
-
-
-def _interpreted(name: str, shebang: Shebang) -> Start:
-    program, argument, crlf = shebang
+    argument = argument.strip()
     flags = [argument] if argument else []  # the kernel passes the rest of the line as one argument
     if from_env := os.path.basename(program) == "env":
         words = _words(name, argument.removeprefix("-S"))
@@ -176,7 +139,7 @@ def _interpreted(name: str, shebang: Shebang) -> Start:
     elif "/" not in program:
         _refuse_relative(name, program)
     base = os.path.basename(program)
-    if crlf and base in _SHELLS:
+    if line.endswith("\r") and base in _SHELLS:
         raise NotRunnable(f"`{name}` has Windows line ends (CRLF), which `{base}` cannot read; save it with LF")
     is_python = base.startswith(_PYTHONS)
     if is_python and not from_env:

@@ -14,6 +14,7 @@ from pathlib import Path
 from samuel.files.keyed_cache import KeyedCache
 from samuel.files.survey import signature_if_exists
 from samuel.process import environment
+from samuel.process.output import failure, last_line
 from samuel.process.reason import NotRunnable
 from samuel.process.spawn import run
 
@@ -65,12 +66,7 @@ def _ask(shim: str, path: str) -> str:
     env = environment.clean({"PATH": path}, pass_names=STEERING)
     finished = run([shim, "-I", "-c", _ASK], cwd="/", env=env, timeout=_TIMEOUT, output_limit=4096)
     python = os.fsdecode(finished.stdout).strip()
-    if (
-        finished.ended == "exited"
-        and finished.returncode == 0
-        and os.path.isabs(python)
-        and os.access(python, os.X_OK)
-    ):
+    why = failure(finished)
+    if not why and os.path.isabs(python) and os.access(python, os.X_OK):
         return python
-    stderr = finished.stderr.decode(errors="replace").strip().splitlines()
-    raise NotRunnable(f"`{shim}` does not lead to a Python: {finished.why or (stderr or [finished.ended])[-1]}")
+    raise NotRunnable(f"`{shim}` does not lead to a Python: {last_line(why, finished.ended)}")

@@ -1,4 +1,9 @@
-"""What one file holds, in numbers. Its content is looked at once and never kept."""
+"""What each file of a project holds, in numbers. Its content is looked at once and never kept.
+
+The facts of the last snapshot are cached outside of the project: those of tracked files by the content that git
+has, those of changed and untracked ones by size, times and inode. Only what is about something else by now is read
+again.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +14,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
+import msgspec
+
+from samuel.base.clock import Clock
+from samuel.base.decoding import msgpack_decoder
+from samuel.files import file_cache
+from samuel.files.survey import signature
+from samuel.prompts.file_list import FileList
+from samuel.prompts.languages import Described, describe
+
 HUGE = 4 * 1024 * 1024
 """Larger files count as data: they have a size, and their lines are not counted."""
+
+VERSION = "2"
+"""Of the cache: a newer Samuel starts afresh instead of guessing what an older one meant."""
+
+# A file that changed within this time could change again under the same timestamp, or has changed since we asked
+# git about it: what is known of it is used now and not believed later. In nanoseconds.
+SETTLES = 50_000_000
 
 _SMALL = 128 * 1024
 _SNIFFED = 8000  # git's own test: what has a NUL within these is binary
@@ -102,3 +123,59 @@ def count(data: bytearray, size: int, rust: bool = False) -> FileFacts:
 
 def _unread(size: int, text: bool) -> FileFacts:
     return FileFacts(size, text, None, 0, 0, 0, False)
+
+
+class CachedFile(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    about: bytes
+    """The content or the state of the file that this is about; b"" if that may have changed already."""
+    described: Described
+    facts: FileFacts
+
+
+CachedFiles = dict[bytes, CachedFile]
+
+
+class ProjectFacts:
+    """The facts of all files below one root. A cache that is missing or damaged costs time and nothing else."""
+
+    def __init__(self, directory: Path, root: Path, clock: Clock) -> None:
+        self._root = root
+        self._clock = clock
+        self._tracked = directory / "snapshots" / f"{file_cache.digest_of(os.path.realpath(root))}.tracked"
+        self._loose = self._tracked.with_suffix(".loose")
+
+    def read(self, files: FileList) -> tuple[CachedFiles, list[bytes]]:
+        """The facts of each file that is there; and those of them that git does not vouch for, newest first."""
+        decode = msgpack_decoder(CachedFiles)
+        tracked = file_cache.load(self._tracked, decode, VERSION) or {}
+        last_loose = file_cache.load(self._loose, decode, VERSION) or {}
+        settled_before = int(self._clock.now() * 1e9) - SETTLES
+        rows, loose, ages = {}, {}, {}
+        # The facts of a changed file stay: the change may be taken back.
+        still_tracked = {path: tracked[path] for path in files.loose if path in tracked}
+        with FactsReader(self._root) as reader:
+            for path, blob in files.clean.items():
+                if (row := tracked.get(path)) is None or row.about != blob:
+                    if (counted := reader.read(path)) is None:  # gone since git looked
+                        continue
+                    about = blob if counted[0].st_ctime_ns < settled_before else b""
+                    row = CachedFile(about, describe(path), counted[1])
+                rows[path] = row
+            for path in files.loose:
+                if (status := reader.look(path)) is None:
+                    continue
+                if (row := last_loose.get(path)) is None or row.about != _stamp(status):
+                    if (counted := reader.read(path)) is None:
+                        continue
+                    status, facts = counted
+                    about = _stamp(status) if status.st_ctime_ns < settled_before else b""
+                    row = CachedFile(about, describe(path), facts)
+                loose[path], ages[path] = row, -status.st_mtime_ns
+        if (now_tracked := {**rows, **still_tracked}) != tracked:
+            file_cache.save(self._tracked, now_tracked, msgspec.msgpack.encode, VERSION)
+        file_cache.save(self._loose, loose, msgspec.msgpack.encode, VERSION)
+        return {**rows, **loose}, sorted(loose, key=lambda path: (ages[path], path))
+
+
+def _stamp(status: os.stat_result) -> bytes:
+    return repr(signature(status)).encode()

@@ -1,7 +1,6 @@
 """Which files a project has, by git's account, or by a walk where there is no git.
 
-Git knows which of its files are unchanged without our asking the disk about each of them. And while its index is
-the same file as last time, so is the list of them: then all we need to hear is what differs.
+Git knows which of its files are unchanged without our asking the disk about each of them.
 """
 
 from __future__ import annotations
@@ -26,58 +25,32 @@ OWN = b".samuel/run/"
 """Samuel's own state is not part of the project, unless it was committed."""
 
 
-class Last(NamedTuple):
-    """What is remembered from the last time."""
-
-    index_stamp: bytes
-    changed: frozenset[bytes]
-
-
 class FileList(NamedTuple):
-    """Every file, in one of three groups. What is listed may be gone, or no regular file: look before counting."""
+    """Every file, in one of two groups. What is listed may be gone, or no regular file: look before counting."""
 
-    clean: dict[bytes, bytes] | None
-    """Tracked and unchanged, with the id of its content. None: the same ones as last time, less `changed`."""
-    changed: list[bytes]
-    """Tracked, and different from what git has."""
-    untracked: list[bytes]
-    index_stamp: bytes = b""
-    """What tells whether the index is the same next time; b"" says that it is not."""
+    clean: dict[bytes, bytes]
+    """Tracked and unchanged, with the id of its content."""
+    loose: list[bytes]
+    """What git does not vouch for: changed, untracked, or hidden from it by a flag."""
     head: str = ""
     branch: str = ""
     cut: bool = False
     """There were more files than a walk takes."""
 
 
-def look(root: Path, git: Git, last: Last) -> FileList:
+def look(root: Path, git: Git) -> FileList:
     try:
-        return _by_git(git, last) if git.is_repository else _by_walk(root)
+        return _by_git(git) if git.is_repository else _by_walk(root)
     except GitFailed:  # a broken repository is still a directory full of files
         return _by_walk(root)
 
 
-def _by_git(git: Git, last: Last) -> FileList:
-    index = _signature(git.index_file)  # before asking: an index replaced meanwhile is another one next time
+def _by_git(git: Git) -> FileList:
     status = git.status()
-    changed, untracked = [], []
-    for entry in status.entries:
-        path = os.fsencode(entry.path)
-        if entry.unstaged == "?":
-            if not path.startswith(OWN):
-                untracked.append(path)
-        elif entry.unstaged != ".":
-            changed.append(path)
-    same = bool(index) and index == last.index_stamp and last.changed.issubset(changed)
-    clean, unsure = (None, []) if same else _tracked(git, frozenset(changed))
-    if unsure:
-        changed += unsure
-        index = b""
-    return FileList(clean, changed, untracked, index, status.head, status.branch)
-
-
-def _tracked(git: Git, changed: frozenset[bytes]) -> tuple[dict[bytes, bytes], list[bytes]]:
-    """The tracked files that status did not mention; and those of them that it is told not to look at."""
-    clean, unsure = {}, []
+    changed = {os.fsencode(entry.path) for entry in status.entries if entry.unstaged not in ".?"}
+    untracked = (os.fsencode(entry.path) for entry in status.entries if entry.unstaged == "?")
+    loose = [*changed, *(path for path in untracked if not path.startswith(OWN))]
+    clean = {}
     for line in git.run("ls-files", "--stage", "-v", "-z").split(b"\0")[:-1]:
         # "H 100644 0123… 0<TAB>path": H is an ordinary entry, 100 a regular file (and not a link or a submodule).
         about, _, path = line.partition(b"\t")
@@ -86,13 +59,13 @@ def _tracked(git: Git, changed: frozenset[bytes]) -> tuple[dict[bytes, bytes], l
         if about[:1] == b"H":
             clean[path] = about[9:-2]
         else:  # skip-worktree or assume-unchanged: git trusts the flag, and we do not
-            unsure.append(path)
-    return clean, unsure
+            loose.append(path)
+    return FileList(clean, loose, status.head, status.branch)
 
 
 def _by_walk(root: Path) -> FileList:
     files = list(islice(_walk(os.fsencode(root)), MOST_WALKED + 1))
-    return FileList({}, [], files[:MOST_WALKED], cut=len(files) > MOST_WALKED)
+    return FileList({}, files[:MOST_WALKED], cut=len(files) > MOST_WALKED)
 
 
 def _walk(root: bytes) -> Iterator[bytes]:
@@ -113,11 +86,3 @@ def _walk(root: bytes) -> Iterator[bytes]:
                 elif entry.is_file(follow_symlinks=False):
                     yield path
         level = below
-
-
-def _signature(index: Path) -> bytes:
-    try:
-        index_stat = os.stat(index)
-    except OSError:
-        return b""
-    return repr((index_stat.st_size, index_stat.st_mtime_ns, index_stat.st_ctime_ns, index_stat.st_ino)).encode()

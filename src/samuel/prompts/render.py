@@ -33,7 +33,7 @@ SECONDS = 5
 """Of computing. A template that means well takes milliseconds."""
 _PATIENCE = 120.0  # seconds of waiting, on a machine that is busy with something else
 
-_START = "import sys; sys.path += sys.argv[1:]; from samuel.prompts.child import main; main()"
+_START = "import sys; sys.path += sys.argv[1:]; from samuel.prompts.jinja import main; main()"
 _TAGS = ("{{", "{%", "{#")
 _HINT = "a loop in it does not end soon enough, or a value in it is too large"
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import heapq
 import os
+from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.base.clock import Clock, SystemClock
 from samuel.git.git import Git
-from samuel.prompts.file_facts import FactsReader
+from samuel.prompts.file_facts import CachedFiles, ProjectFacts
 from samuel.prompts.file_list import look
-from samuel.prompts.file_table import FileTable
-from samuel.prompts.snapshot_cache import Cache, Loose
+from samuel.prompts.languages import SOURCE, TEST
 from samuel.prompts.toon_tables import TableSection, compact, one_line
 
 CLOCK = SystemClock()
@@ -85,30 +87,31 @@ class Snapshot:
 
 def take(root: Path, git: Git, cache: Path, clock: Clock = CLOCK) -> Snapshot:
     """Look at the project. `cache` is a directory outside of it: what was read last time is not read again."""
-    snapshot_cache = Cache(cache, root)
-    files = look(root, git, snapshot_cache.last)
-    with FactsReader(root) as reader:
-        table, loose = snapshot_cache.refresh(files, reader, clock)
-    commits = _commits(snapshot_cache.loose, git, files.head)
-    snapshot_cache.save()
-    languages = tuple(Language(*row) for row in table.by_language())
-    gaps, gap_count = table.gaps(MOST_GAPS)
-    marked = table.marked()
+    files = look(root, git)
+    rows, loose = ProjectFacts(cache, root, clock).read(files)
+    languages = _languages(rows)
+    largest = ((path, row.facts) for path, row in rows.items() if row.facts.text)
+    gaps, marked = _gaps(rows), _marked(rows)
+    log = git.log(MOST_COMMITS) if files.head else []
+    touched = [os.fsencode(path) for commit in log for path in commit.paths]
     return Snapshot(
-        files=sum(language.files for language in languages),
+        files=len(rows),
         lines=sum(language.lines for language in languages),
         changed=len(loose),
         head=files.head,
         branch=files.branch,
         cut=files.cut,
         languages=languages,
-        largest=tuple(Large(os.fsdecode(path), size, lines) for path, size, lines in table.largest(MOST_LARGEST)),
-        gaps=tuple(os.fsdecode(path) for path in gaps),
-        gap_count=gap_count,
-        todos=tuple(Todos(os.fsdecode(path), *counts) for path, *counts in marked[:MOST_TODOS]),
+        largest=tuple(
+            Large(os.fsdecode(path), facts.size, facts.lines)
+            for path, facts in heapq.nsmallest(MOST_LARGEST, largest, key=lambda file: (-file[1].size, file[0]))
+        ),
+        gaps=tuple(map(os.fsdecode, gaps[:MOST_GAPS])),
+        gap_count=len(gaps),
+        todos=tuple(marked[:MOST_TODOS]),
         todo_count=len(marked),
-        listed=_listed(table, loose + snapshot_cache.loose.touched),
-        commits=commits,
+        listed=_listed(rows, loose + touched),
+        commits=tuple(SnapshotCommit(*commit[:3]) for commit in log),
     )
 
 
@@ -137,20 +140,35 @@ def to_toon(snapshot: Snapshot, budget: int = BUDGET) -> str:
     )
 
 
-def _listed(table: FileTable, first: list[bytes]) -> tuple[str, ...]:
-    there = frozenset(table.paths) if first else frozenset()
-    chosen = [path for path in dict.fromkeys(first) if path in there][:MOST_FILES]
-    if len(chosen) < MOST_FILES:
-        chosen = list(dict.fromkeys((*chosen, *table.shallowest(MOST_FILES))))[:MOST_FILES]
-    return tuple(os.fsdecode(path) for path in chosen)
+def _languages(rows: CachedFiles) -> tuple[Language, ...]:
+    files: Counter[str] = Counter()
+    lines: Counter[str] = Counter()
+    for row in rows.values():
+        files[row.described.language] += 1
+        lines[row.described.language] += row.facts.lines or 0
+    languages = (Language(name, files[name], lines[name]) for name in files)
+    return tuple(sorted(languages, key=lambda language: (-language.lines, language.name)))
 
 
-def _commits(loose: Loose, git: Git, head: str) -> tuple[SnapshotCommit, ...]:
-    """The last commits, and (in `loose`) what they touched: asked again only when there is a new one."""
-    if loose.head != head:
-        log = git.log(MOST_COMMITS) if head else []
-        loose.head = head
-        loose.commits = [commit[:3] for commit in log]
-        touched = (os.fsencode(path) for commit in log for path in commit.paths)
-        loose.touched = list(dict.fromkeys(touched))[:MOST_FILES]
-    return tuple(SnapshotCommit(*commit) for commit in loose.commits)
+def _gaps(rows: CachedFiles) -> list[bytes]:
+    """Sources that no test is named after, most lines first. Empty files and those with tests inside need none."""
+    judged = [(path, row.described, row.facts.lines) for path, row in rows.items() if not row.facts.tests_inside]
+    tested = {described.subject for _, described, _ in judged if described.role == TEST}
+    gaps = [
+        (1 if lines is None else -lines, path)
+        for path, described, lines in judged
+        if described.role == SOURCE and lines != 0 and described.subject not in tested
+    ]
+    return [path for _, path in sorted(gaps)]
+
+
+def _marked(rows: CachedFiles) -> list[Todos]:
+    counts = ((path, row.facts[3:6]) for path, row in rows.items() if any(row.facts[3:6]))
+    most_first = sorted(counts, key=lambda row: (-sum(row[1]), row[0]))
+    return [Todos(os.fsdecode(path), *count) for path, count in most_first]
+
+
+def _listed(rows: CachedFiles, first: list[bytes]) -> tuple[str, ...]:
+    shallowest = heapq.nsmallest(MOST_FILES, rows, key=lambda path: path.count(b"/"))
+    chosen = dict.fromkeys((*(path for path in first if path in rows), *shallowest))
+    return tuple(map(os.fsdecode, islice(chosen, MOST_FILES)))

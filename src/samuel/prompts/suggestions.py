@@ -19,9 +19,8 @@ from samuel.dispatch.record import Fired, HandlerCall
 from samuel.routing.abilities import registry
 from samuel.routing.abilities.execution.check import in_environment
 from samuel.routing.abilities.model import Ability
-from samuel.routing.knowledge.hints import check_suggestions
-from samuel.routing.knowledge.indexes import find_root, read_base
-from samuel.routing.knowledge.question import suggested_of
+from samuel.routing.knowledge.question import check_suggestions, suggested_of
+from samuel.routing.knowledge.reading import find_root, read_base
 from samuel.routing.knowledge.route import route
 
 BEGIN = "<!-- samuel: suggestions of this project's hooks -->"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,17 +80,16 @@ def guards(state: Path, now: float) -> list[Handler]:
     canaries = [canary for mark in marks if _is_current(canary := Canary(mark, directory / mark), now)]
     if not canaries:
         return []
-    return [
-        Handler(
-            name=NAME,
-            owner=NAME,
-            event=names.PRE_ABILITY_CALL,
-            origin=Origin.USER,
-            runtime="inline",
-            role=Role.GUARD,
-            function=_CanaryGuard(canaries),
-        )
-    ]
+    guard = Handler(
+        name=NAME,
+        owner=NAME,
+        event=names.PRE_ABILITY_CALL,
+        origin=Origin.USER,
+        runtime="inline",
+        role=Role.GUARD,
+        function=partial(_judge, canaries),
+    )
+    return [guard]
 
 
 def _is_current(canary: Canary, now: float) -> bool:
@@ -104,19 +104,15 @@ def _is_current(canary: Canary, now: float) -> bool:
     return current
 
 
-class _CanaryGuard:
-    def __init__(self, canaries: Sequence[Canary]) -> None:
-        self._canaries = canaries
-
-    def __call__(self, event: Any) -> dict[str, Any]:
-        words = list(_texts(event.tool_input))
-        for canary in self._canaries:
-            if any(canary.denied in text for text in words):
-                _note(canary, DENIED)
-                return {"decision": "deny", "reason": canary.reason}
-            if any(canary.allowed in text for text in words):
-                _note(canary, ALLOWED)
-        return {}
+def _judge(canaries: Sequence[Canary], event: Any) -> dict[str, Any]:
+    words = list(_texts(event.tool_input))
+    for canary in canaries:
+        if any(canary.denied in text for text in words):
+            _note(canary, DENIED)
+            return {"decision": "deny", "reason": canary.reason}
+        if any(canary.allowed in text for text in words):
+            _note(canary, ALLOWED)
+    return {}
 
 
 def _note(canary: Canary, word: str) -> None:
@@ -133,9 +129,6 @@ def _texts(value: object) -> Iterator[str]:
     """Every text in the input of a call."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
+    elif isinstance(value, Mapping | list | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
             yield from _texts(item)

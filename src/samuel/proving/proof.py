@@ -20,8 +20,8 @@ from samuel.process import environment, spawn
 from samuel.proving import canary as canaries
 from samuel.proving.canary import ALLOWED, DENIED, Canary
 from samuel.proving.model.launch import SCRIPTED_CLIENTS, ScriptedClient
-from samuel.proving.model.script import FinalText, ToolCall, ToolResult
 from samuel.proving.model.server import ModelRequest, ModelServer
+from samuel.proving.model.wire import FinalText, ToolCall, ToolResult
 
 TIMEOUT = 300.0
 _PROMPT = "Run the two commands of the script, then stop."
@@ -79,9 +79,7 @@ def prove(name: str, root: Path, user: User, host: Mapping[str, str], now: float
     return proof
 
 
-def observe(
-    client: ScriptedClient, root: Path, user: User, host: Mapping[str, str], timeout: float = TIMEOUT
-) -> tuple[Observation, Canary]:
+def observe(client: ScriptedClient, root: Path, user: User, host: Mapping[str, str]) -> tuple[Observation, Canary]:
     """Run the client once in `root`, against the scripted model, with the user's set-up and none of their keys."""
     user.cache.mkdir(parents=True, exist_ok=True)
     with (
@@ -98,7 +96,7 @@ def observe(
                 launch.with_prompt(_PROMPT),
                 cwd=str(root),
                 env=_environment(client, host, launch.env),
-                timeout=timeout,
+                timeout=TIMEOUT,
             )
             observation = Observation(
                 ended=finished.ended,

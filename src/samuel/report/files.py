@@ -13,9 +13,9 @@ from samuel.base.errors import SamuelError
 from samuel.base.printable_json import safe_json_tokens
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
-from samuel.files.bounded_read import BLOCK
 from samuel.files.explained import reason
 from samuel.files.inside import make_dirs_inside
+from samuel.files.regular import BLOCK
 from samuel.history.history import History
 from samuel.report.diffs import with_diffs
 from samuel.report.html import html_pieces

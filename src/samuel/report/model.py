@@ -21,8 +21,7 @@ from samuel.history.holds import Hold
 from samuel.history.outcome_words import NOTHING_GREEN, outcome_tone, outcome_words, status_words
 from samuel.report.lost_tests import lost_tests, lost_tests_words
 from samuel.report.way_out import way_out
-from samuel.tasks.answering import answer_command, is_about_landing, is_dispute
-from samuel.tasks.question import Question
+from samuel.tasks.question import Question, answer_command, is_about_landing, is_dispute
 from samuel.tasks.task import Task, Tasks
 
 TONES: Mapping[str, str] = {

@@ -29,8 +29,7 @@ from samuel.history.spending import Spending
 from samuel.run.limits import Reservations
 from samuel.run.run_history import RunHistoryWriter
 from samuel.run.settling import Settled, counted, parked, with_results, without
-from samuel.tasks.answering import LAND
-from samuel.tasks.question import Question, new_id
+from samuel.tasks.question import LAND, Question, new_id
 from samuel.tasks.seal import Seal
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task, Tasks

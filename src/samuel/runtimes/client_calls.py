@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from samuel.clients.hook_formats.hook_format import left_to_client
-from samuel.clients.hook_formats.patch import PATH, inputs_by_file
+from samuel.clients.hook_formats.hook_format import PATH, inputs_by_file, left_to_client
 from samuel.events import Event, PostAbilityCall, PreAbilityCall
 from samuel.events.compose import HandlerResult, merge, verdict
 from samuel.hooks.handler import Handler, Outcome

@@ -19,12 +19,13 @@ import msgspec
 
 from samuel.base.paths import Project
 from samuel.confine.walls import installation, walls
-from samuel.confine.walls.limits import DEFAULT, ProcessLimits
-from samuel.confine.walls.places import PROTECTED, below, machine, opened
-from samuel.confine.walls.walls import GrantedPaths, WalledCommand, WallPlaces
-from samuel.hooks.package import Package
+from samuel.confine.walls.limits import ProcessLimits
+from samuel.confine.walls.places import PROTECTED, GrantedPaths, WallPlaces, below, machine, opened
+from samuel.confine.walls.walls import WalledCommand
+from samuel.hooks.handler import Package
 from samuel.process import environment, shim
 from samuel.process.reason import NotRunnable
+from samuel.runtimes.base import Setting
 
 _PASSED = ("LANG", "LANGUAGE", "TZ")
 _TMP = "tmp"  # in its home, where there is no private /tmp
@@ -35,12 +36,11 @@ Stamp = tuple[tuple[int, int], ...]
 class Confinement:
     """The walls around the plugins of one project."""
 
-    def __init__(self, root: Path, cache: Path, kind: str = "", limits: ProcessLimits = DEFAULT) -> None:
-        """`kind` selects the walls; "" is the best kind that the machine has."""
-        self._limits = limits
-        self._project = Project(Path(os.path.realpath(root)))
-        self._cache = cache
-        self._kind = kind
+    def __init__(self, setting: Setting) -> None:
+        self._limits = ProcessLimits(setting.limits.script_memory_bytes, setting.limits.script_processes)
+        self._project = Project(Path(os.path.realpath(setting.root)))
+        self._cache = setting.cache
+        self._kind = setting.walls
         self._places: dict[tuple[Package, bool], WallPlaces] = {}
         self._watched: dict[Package, tuple[str, ...]] = {}
         self.path = _search_path()

@@ -5,27 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from samuel.base.clock import Clock
 from samuel.clients.hook_formats.dialects import DIALECTS
 from samuel.clients.hook_formats.hook_format import HookFailed, HookOutput, InvalidAnswer
 from samuel.clients.table import HOOK_FORMATS
 from samuel.events import AgentInvoke, Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.json import InvalidJson
-from samuel.hooks.handler import Handler, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Outcome, Package
 from samuel.process import interpreter, spawn
 from samuel.process.compiled_python import keep_uncompiled
+from samuel.process.output import ending
 from samuel.process.reason import NotGranted, NotRunnable
-from samuel.runtimes.base import Reply
+from samuel.runtimes.base import Reply, Setting, timed_out, too_much_output
 from samuel.runtimes.client_calls import call_client_hook
-from samuel.runtimes.ending import ending
-from samuel.runtimes.lazy_walls import WallLimits, confine_plugins
 from samuel.runtimes.opened_program import OpenedProgram, ProgramSearch, opened_program
 from samuel.runtimes.results import decode
 from samuel.trust.content import NO_CONTENT, ContentChanged, TrustedContent
@@ -45,28 +41,17 @@ RUN_VARIABLES = (
 class ExecRuntime:
     """Calls handlers that are programs."""
 
-    def __init__(
-        self,
-        root: Path,
-        environment: Mapping[str, str],
-        cache: Path,
-        output_limit: int,
-        clock: Clock,
-        walls: str = "",
-        limits: WallLimits | None = None,
-    ) -> None:
-        """`walls` selects the walls around plugins; "" is the best kind that the machine has."""
-        self._clock = clock
-        self._root = str(root)
-        self._environment = environment
-        self._cache = cache
-        self._pycache = str(cache / "pycache")
-        self._limit = output_limit
-        self._walls = partial(confine_plugins, root, cache, walls, limits)
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._clock = setting.clock
+        self._root = str(setting.root)
+        self._environment = setting.environment
+        self._pycache = str(setting.cache / "pycache")
+        self._limit = setting.limits.handler_output_bytes
 
     @cached_property
     def _confinement(self) -> Confinement:
-        return self._walls()
+        return self._setting.confinement()
 
     def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
         call = partial(self._call, content)
@@ -93,7 +78,7 @@ class ExecRuntime:
             keep_uncompiled(directory, self._pycache)
         env = self._variables(self._environment, handler, event, timeout)
         stdin = _encoded_payload(handler, event)
-        search = ProgramSearch(self._environment["PATH"], self._pycache, self._cache)
+        search = ProgramSearch(self._environment["PATH"], self._pycache, self._setting.cache)
         with opened_program(_program(handler, search.path), _arguments(handler), search, content) as program:
             return self._spawn(program, env, stdin, timeout)
 
@@ -101,7 +86,7 @@ class ExecRuntime:
         self, handler: Handler, package: Package, event: Event, timeout: float, content: TrustedContent
     ) -> spawn.Finished:
         walls = self._confinement
-        search = ProgramSearch(walls.path, walls.pycache(package), self._cache)
+        search = ProgramSearch(walls.path, walls.pycache(package), self._setting.cache)
         program, arguments = _program(handler, search.path), _arguments(handler)
         with opened_program(program, arguments, search, content, by_name=True) as (argv, _, _):
             keep_uncompiled(package.directory, search.pycache)
@@ -131,13 +116,10 @@ class ExecRuntime:
 
     def _variables(self, env: Mapping[str, str], handler: Handler, event: Event, timeout: float) -> dict[str, str]:
         deadline = self._clock.now() + timeout
-        return {**env, **self._client_variables(handler), **call_variables(event, deadline)}
-
-    def _client_variables(self, handler: Handler) -> dict[str, str]:
-        """What an agent sets for its hooks, for a hook that was written for it."""
-        if not handler.client_event:
-            return handler.env
-        return {HOOK_FORMATS[handler.dialect].project_variable: self._root, **handler.env}
+        own = handler.env
+        if handler.client_event:  # what an agent sets for its hooks, for a hook that was written for it
+            own = {HOOK_FORMATS[handler.dialect].project_variable: self._root, **own}
+        return {**env, **own, **call_variables(event, deadline)}
 
     def close(self) -> None:
         """Nothing to end: a call ends all of its processes."""
@@ -147,22 +129,16 @@ class ExecRuntime:
         if finished.ended == "not_started":
             return Reply(Outcome.NOT_STARTED, message=finished.why)
         if finished.ended == "too_much_output":
-            why = f"more than {self._limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
-            return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
-        late = f"killed after {timeout:g}s" if finished.ended == "timed_out" else ""
+            return too_much_output(self._limit, stderr)
+        late = finished.ended == "timed_out"
         if handler.client_event:
-            return (
-                Reply(Outcome.TIMED_OUT, message=late, stderr=stderr)
-                if late
-                else _client_reply(handler, event, finished, stderr)
-            )
+            return timed_out(timeout, stderr) if late else _client_reply(handler, event, finished, stderr)
         result, wrong = _decoded_result(handler, event, finished.stdout)
         if late:
-            return Reply(Outcome.TIMED_OUT, result, message=late, stderr=stderr)
+            return timed_out(timeout, stderr, result)
         if finished.returncode != 0:
-            return Reply(
-                Outcome.CRASHED, result, message=_crash(handler, finished.returncode, stderr), stderr=stderr
-            )
+            how = _crash(handler, finished.returncode, stderr)
+            return Reply(Outcome.CRASHED, result, message=how, stderr=stderr)
         if wrong:
             return Reply(Outcome.BAD_OUTPUT, message=wrong, stderr=stderr)
         return Reply(Outcome.OK, result, stderr=stderr, size=len(finished.stdout))
@@ -180,21 +156,15 @@ def _arguments(handler: Handler) -> tuple[str, ...]:
 
 
 def call_variables(event: Event, deadline: float) -> dict[str, str]:
-    """The environment variables that describe the call."""
+    """The environment variables that describe the call; if the handler is the agent, also its run and task."""
+    of_run = event.env if isinstance(event, AgentInvoke) else {}
     return {
         "SAMUEL_DEADLINE": f"{deadline:.3f}",
         "SAMUEL_EVENT": BY_PAYLOAD[type(event)].name,
         "SAMUEL_EVENT_ID": event.event_id,
         "SAMUEL_PROJECT_ROOT": event.project_root,
-        **_run_variables(event),
+        **{name: of_run[name] for name in RUN_VARIABLES if name in of_run},
     }
-
-
-def _run_variables(event: Event) -> dict[str, str]:
-    """The variables of the run and the task, for a handler of agent.invoke, which is the agent."""
-    if not isinstance(event, AgentInvoke):
-        return {}
-    return {name: event.env[name] for name in RUN_VARIABLES if name in event.env}
 
 
 def _crash(handler: Handler, returncode: int, stderr: str) -> str:

@@ -13,7 +13,7 @@ from msgspec.structs import astuple, replace
 from samuel.events import Event
 from samuel.files.json import DEEPEST, InvalidJson
 from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.runtimes.base import Reply
+from samuel.runtimes.base import Reply, Setting
 from samuel.runtimes.results import encode
 from samuel.trust.content import NO_CONTENT, TrustedContent
 
@@ -24,6 +24,9 @@ _encode = msgspec.json.Encoder().encode
 
 class InlineRuntime:
     """Calls handlers that are functions of this process."""
+
+    def __init__(self, setting: Setting | None = None) -> None:
+        """The setting is not used: functions have all that this process has."""
 
     def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
         try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from hashlib import sha256
 
 from samuel.files.survey import Signature, signature
 
@@ -21,8 +20,6 @@ class LoadedFiles:
         self._others = (f"{os.path.dirname(os.__file__)}/", f"{samuel}/")
         self._modules = 0
         self._signatures: dict[str, Signature] = {}
-        self._contents: dict[str, bytes] = {}
-        self._without_content: list[str] = []  # files that were loaded since the last note
         self._looked_at: set[str] = set()
 
     def before_load(self, file: str, status: os.stat_result) -> None:
@@ -31,11 +28,10 @@ class LoadedFiles:
             self._remember(installed)
         elif not file.startswith(self._others):
             self._signatures[file] = signature(status)
-            self._without_content.append(file)
 
     def note(self) -> None:
         """Remember what was loaded since the last time."""
-        if len(sys.modules) == self._modules and not self._without_content:
+        if len(sys.modules) == self._modules:
             return
         self._modules = len(sys.modules)
         for name, module in list(sys.modules.items()):
@@ -43,33 +39,17 @@ class LoadedFiles:
                 continue
             self._looked_at.add(name)
             file = getattr(module, "__file__", None)
-            if not isinstance(file, str):
-                continue
-            if installed := _installed(file):
-                self._remember(installed)
-            elif not file.startswith(self._others) and file not in self._signatures:  # not a source
-                self._remember(file)
-                self._without_content.append(file)
-            if not file.startswith(self._others):
+            if isinstance(file, str) and not file.startswith(self._others):
+                self._remember(_installed(file) or file)
                 self._remember_directory(os.path.dirname(file))
+            elif isinstance(file, str) and (installed := _installed(file)):  # in the standard library's directory
+                self._remember(installed)
         for directory in sys.path:
             self._remember_directory(directory)
-        while self._without_content:
-            file = self._without_content.pop()
-            content = _content(file)
-            # Else it changed after it was loaded: what was loaded is not known, and equals nothing.
-            self._contents[file] = content if _signature(file) == self._signatures[file] else b""
 
     def changed(self) -> bool:
-        """Whether a new worker would load something else. A file that was only written again is the same."""
-        for file, before in self._signatures.items():
-            now = _signature(file)
-            if now != before:
-                content = _content(file)
-                if not content or self._contents.get(file) != content:
-                    return True
-                self._signatures[file] = now
-        return False
+        """Whether a new worker may load something else."""
+        return any(_signature(file) != before for file, before in self._signatures.items())
 
     def _remember_directory(self, directory: str) -> None:
         """A module that appears in it would be found by a new worker, or found before another one."""
@@ -98,12 +78,3 @@ def _signature(file: str) -> Signature:
         return signature(os.stat(file))
     except OSError:
         return ()
-
-
-def _content(file: str) -> bytes:
-    """The digest of a file; b"" for what cannot be read, which equals nothing that was noted."""
-    try:
-        with open(file, "rb") as opened:
-            return sha256(opened.read()).digest()
-    except OSError:
-        return b""

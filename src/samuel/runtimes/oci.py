@@ -28,25 +28,21 @@ from typing import Any
 
 import msgspec
 
-from samuel.base.clock import Clock
 from samuel.base.decoding import json_decoder
 from samuel.base.paths import Project
 from samuel.confine.containers import engine as engines
-from samuel.confine.containers import leftovers
-from samuel.confine.containers.container import ContainerSpec, Launch, launched
+from samuel.confine.containers.container import ContainerSpec, Launch, launched, sweep
 from samuel.confine.containers.engine import Engine
 from samuel.confine.walls.places import OpenedPath, WallPlaces, opened
 from samuel.events import Event
 from samuel.files.json import InvalidJson, excerpt, too_deep
-from samuel.hooks.handler import Handler, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Outcome, Package
 from samuel.process import environment, spawn
 from samuel.process.conversation import Conversation, ConversationReply
-from samuel.process.output import last_line
+from samuel.process.output import ending, last_line
 from samuel.process.reason import NotGranted, NotRunnable
-from samuel.runtimes.base import Reply
+from samuel.runtimes.base import Reply, Setting, timed_out, too_much_output
 from samuel.runtimes.confined import grants
-from samuel.runtimes.ending import ending
 from samuel.runtimes.exec import call_variables
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
@@ -113,23 +109,14 @@ class _WarmContainer:
 class OciRuntime:
     """Calls handlers that are subcommands of an image."""
 
-    def __init__(
-        self,
-        root: Path,
-        host: Mapping[str, str],
-        cache: Path,
-        output_limit: int,
-        memory_limit: int,
-        clock: Clock,
-    ) -> None:
-        """`host` is the user's environment; `memory_limit` is in bytes, per container."""
-        self._project = Project(Path(os.path.realpath(root)))
+    def __init__(self, setting: Setting) -> None:
+        self._project = Project(Path(os.path.realpath(setting.root)))
         self._root = str(self._project.root)
-        self._host = host
-        self._cache = cache
-        self._limit = output_limit
-        self._memory = memory_limit
-        self._clock = clock
+        self._host = setting.host
+        self._cache = setting.cache
+        self._limit = setting.limits.handler_output_bytes
+        self._memory = setting.limits.handler_memory_bytes
+        self._clock = setting.clock
         self._lock = threading.Lock()
         self._engine: tuple[Engine, tuple[str, ...]] | None = None
         self._containers: WarmPool[_WarmContainer] = WarmPool()
@@ -172,9 +159,9 @@ class OciRuntime:
             if finished.ended == "not_started":
                 return Reply(Outcome.NOT_STARTED, message=finished.why)
             if finished.ended == "timed_out":
-                return _timed_out(timeout, stderr)
+                return timed_out(timeout, stderr)
             if finished.ended == "too_much_output":
-                return self._too_much(stderr)
+                return too_much_output(self._limit, stderr)
             if finished.returncode != 0:
                 return self._ended_badly(launch, package, finished.returncode, stderr)
         answer = launch.answer(finished.stdout)
@@ -227,9 +214,9 @@ class OciRuntime:
     def _reply(self, launch: Launch, package: Package, reply: ConversationReply, timeout: float) -> Reply:
         stderr = reply.stderr.decode("utf-8", "replace")
         if reply.ended == "timed_out":
-            return _timed_out(timeout, stderr)
+            return timed_out(timeout, stderr)
         if reply.ended == "too_much_output":
-            return self._too_much(stderr)
+            return too_much_output(self._limit, stderr)
         if reply.ended == "died":
             return self._ended_badly(launch, package, reply.returncode, stderr)
         try:
@@ -273,7 +260,7 @@ class OciRuntime:
     def _found_engine(self, timeout: float) -> tuple[Engine, tuple[str, ...]]:
         if self._engine is None:
             engine = engines.needed(self._host)
-            leftovers.sweep(engine, self._root, timeout)
+            sweep(engine, self._root, timeout)
             self._engine = engine, engine.as_the_user()
         return self._engine
 
@@ -288,17 +275,9 @@ class OciRuntime:
             return Reply(Outcome.NOT_STARTED, message=why, stderr=stderr)
         return Reply(Outcome.CRASHED, message=ending(returncode, stderr), stderr=stderr)
 
-    def _too_much(self, stderr: str) -> Reply:
-        why = f"more than {self._limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
-        return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
-
 
 def _left(until: float) -> float:
     return max(until - time.perf_counter(), 0.0)
-
-
-def _timed_out(timeout: float, stderr: str) -> Reply:
-    return Reply(Outcome.TIMED_OUT, message=f"killed after {timeout:g}s", stderr=stderr)
 
 
 def _may_enter(name: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -20,15 +20,13 @@ from samuel.base.decoding import json_decoder
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.json import InvalidJson, too_deep
-from samuel.hooks.handler import Handler, Origin, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Outcome, Package
 from samuel.process.compiled_python import keep_uncompiled
 from samuel.process.conversation import Conversation, ConversationReply
 from samuel.process.forked import can_fork
+from samuel.process.output import ending
 from samuel.process.reason import NotGranted, NotRunnable
-from samuel.runtimes.base import Reply
-from samuel.runtimes.ending import ending
-from samuel.runtimes.lazy_walls import WallLimits, confine_plugins
+from samuel.runtimes.base import Reply, Setting, timed_out, too_much_output
 from samuel.runtimes.results import decode
 from samuel.runtimes.warm_pool import MOST, AllBusy, WarmPool
 from samuel.runtimes.worker import WorkerReply, WorkerRequest, serve
@@ -91,33 +89,18 @@ class _Worker(msgspec.Struct):
 class PythonRuntime:
     """Calls handlers that are Python functions of third parties."""
 
-    def __init__(
-        self,
-        root: Path,
-        environment: Mapping[str, str],
-        cache: Path,
-        output_limit: int,
-        walls: str = "",
-        limits: WallLimits | None = None,
-        forks: bool = False,
-    ) -> None:
-        """`walls` selects the walls around plugins; "" is the best kind that the machine has.
-
-        With `forks`, workers without walls are forks of this process where that makes no difference to hooks.
-        """
-        self._forks = forks
-        self._root = str(root)
-        self._environment = environment
-        self._limit = output_limit
-        self._pycache = str(cache / "pycache")
-        self._walls = partial(confine_plugins, root, cache, walls, limits)
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._root = str(setting.root)
+        self._environment = setting.environment
+        self._limit = setting.limits.handler_output_bytes
+        self._pycache = str(setting.cache / "pycache")
         self._workers: WarmPool[_Worker] = WarmPool()
-        self._owners: dict[int, tuple[Handler, _WorkerOwner]] = {}  # by the id of the handler
 
     @cached_property
     def confinement(self) -> Confinement:
         """The walls around plugins, which discovery uses too."""
-        return self._walls()
+        return self._setting.confinement()
 
     def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
         if handler.path and not os.path.exists(handler.path):  # also when a worker still has it loaded
@@ -181,7 +164,7 @@ class PythonRuntime:
             if owner.directory not in ("", self._root):  # the root has everything else, too
                 keep_uncompiled(owner.directory, self._pycache)
             argv = [sys.executable, "-P", "-X", f"pycache_prefix={self._pycache}", "-c", START, SAMUEL, NEEDED]
-            forked = _serve_forked if self._forks and can_fork(self._environment) else None
+            forked = _serve_forked if self._setting.forks and can_fork(self._environment) else None
             return _Worker(Conversation(argv, cwd=self._root, env=self._environment, forked=forked))
         return self._start_walled(owner, owner.package)
 
@@ -206,28 +189,22 @@ class PythonRuntime:
         """
         if handler.package is not None:
             return _WorkerOwner(f"{handler.origin.name}:{self.confinement.key(handler.package)}", handler.package)
-        # The handlers of a project are the same objects at every call, and they are few.
-        bound_handler, owner = self._owners.get(id(handler), (None, None))
-        if owner is None or bound_handler is not handler:
-            shared = handler.path and handler.origin in (Origin.PROJECT, Origin.USER)
-            directory = os.path.dirname(handler.path) if shared else ""
-            owner = _WorkerOwner(f"{handler.origin.name}:{directory or handler.owner}", directory=directory)
-            self._owners[id(handler)] = handler, owner
-        return owner
+        shared = handler.path and handler.origin in (Origin.PROJECT, Origin.USER)
+        directory = os.path.dirname(handler.path) if shared else ""
+        return _WorkerOwner(f"{handler.origin.name}:{directory or handler.owner}", directory=directory)
 
     def _reply(self, worker_reply: ConversationReply, timeout: float) -> Reply:
         stderr = worker_reply.stderr.decode("utf-8", "replace")
         if worker_reply.ended == "timed_out":
-            return Reply(Outcome.TIMED_OUT, message=f"killed after {timeout:g}s", stderr=stderr)
+            return timed_out(timeout, stderr)
         if worker_reply.ended == "too_much_output":
-            why = f"more than {self._limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
-            return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
+            return too_much_output(self._limit, stderr)
         if worker_reply.ended == "died":
             return Reply(Outcome.CRASHED, message=ending(worker_reply.returncode, stderr), stderr=stderr)
         try:
             decoded = _decode_reply(worker_reply.answer)
         except (RecursionError, UnicodeDecodeError, msgspec.MsgspecError):
-            return self._unreadable(worker_reply, stderr)
+            return Reply(Outcome.BAD_OUTPUT, message=_why_unreadable(worker_reply.answer), stderr=stderr)
         if too_deep(decoded.result, worker_reply.answer):  # the worker checks too, but a hook can tamper with it
             return Reply(Outcome.BAD_OUTPUT, message="JSON nested too deeply", stderr=stderr)
         if decoded.changed:
@@ -238,14 +215,13 @@ class PythonRuntime:
             return Reply(Outcome.CRASHED, message=decoded.crash, stderr=stderr)
         return Reply(Outcome.OK, decoded.result, stderr=stderr, size=len(worker_reply.answer))
 
-    @staticmethod
-    def _unreadable(worker_reply: ConversationReply, stderr: str) -> Reply:
-        try:
-            decode(worker_reply.answer)
-            why = "a result is an object with keys"
-        except InvalidJson as error:
-            why = str(error)
-        return Reply(Outcome.BAD_OUTPUT, message=why, stderr=stderr)
+
+def _why_unreadable(answer: bytes) -> str:
+    try:
+        decode(answer)
+    except InvalidJson as error:
+        return str(error)
+    return "a result is an object with keys"
 
 
 def _serve_forked(requests: int, answers: int) -> None:

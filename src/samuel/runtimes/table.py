@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from samuel.base.clock import Clock
-from samuel.config.model import Limits
-from samuel.runtimes.base import Runtime
+from samuel.events import Event
+from samuel.hooks.handler import Handler, Outcome
+from samuel.runtimes.base import Reply, Runtime, Setting
+from samuel.runtimes.wasm import MISSING
+from samuel.trust.content import NO_CONTENT, TrustedContent
 
 if TYPE_CHECKING:
-    from samuel.confine.walls.limits import ProcessLimits
     from samuel.runtimes.python import PythonRuntime
-
-
-class Setting(msgspec.Struct, frozen=True):
-    """What runtimes are created with."""
-
-    root: Path
-    environment: Mapping[str, str]  # of hooks
-    host: Mapping[str, str]  # the environment that granted variables come from
-    cache: Path
-    limits: Limits
-    clock: Clock
-    forks: bool = False  # whether workers may be forks of this process
 
 
 class Runtimes(Mapping[str, Runtime]):
@@ -42,8 +28,17 @@ class Runtimes(Mapping[str, Runtime]):
     def __getitem__(self, name: str) -> Runtime:
         with self._lock:  # two threads must not create two: the processes of one of them would never be ended
             if name not in self._created:
-                self._created[name] = TABLE[name](self._setting)
+                self._created[name] = self._create(*TABLE[name])
             return self._created[name]
+
+    def _create(self, module: str, kind: str) -> Runtime:
+        try:
+            runtime: Runtime = getattr(import_module(module), kind)(self._setting)
+        except ModuleNotFoundError as error:
+            if error.name != "wasmtime":  # which is optional
+                raise
+            return _NotInstalled()
+        return runtime
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLE)
@@ -66,56 +61,21 @@ class Runtimes(Mapping[str, Runtime]):
             runtime.close()
 
 
+class _NotInstalled:
+    """In the place of the runtime of modules."""
+
+    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
+        return Reply(Outcome.NOT_STARTED, message=MISSING)
+
+    def close(self) -> None:
+        pass
+
+
 # The modules of runtimes are imported on first use: importing those of oci and wasm takes longer than most calls.
-
-
-def _inline(setting: Setting) -> Runtime:
-    from samuel.runtimes.inline import InlineRuntime
-
-    return InlineRuntime()
-
-
-def _exec(setting: Setting) -> Runtime:
-    from samuel.runtimes.exec import ExecRuntime
-
-    output, limits = setting.limits.handler_output_bytes, partial(_of_processes, setting)
-    return ExecRuntime(setting.root, setting.environment, setting.cache, output, setting.clock, limits=limits)
-
-
-def _python(setting: Setting) -> Runtime:
-    from samuel.runtimes.python import PythonRuntime
-
-    output, limits = setting.limits.handler_output_bytes, partial(_of_processes, setting)
-    return PythonRuntime(
-        setting.root, setting.environment, setting.cache, output, limits=limits, forks=setting.forks
-    )
-
-
-def _wasm(setting: Setting) -> Runtime:
-    from samuel.runtimes.wasm import WasmRuntime
-
-    limits = setting.limits
-    memory, output = limits.handler_memory_bytes, limits.handler_output_bytes
-    return WasmRuntime(setting.root, setting.cache, memory, output, _of_processes(setting))
-
-
-def _oci(setting: Setting) -> Runtime:
-    from samuel.runtimes.oci import OciRuntime
-
-    output, memory = setting.limits.handler_output_bytes, setting.limits.handler_memory_bytes
-    return OciRuntime(setting.root, setting.host, setting.cache, output, memory, setting.clock)
-
-
-def _of_processes(setting: Setting) -> ProcessLimits:
-    from samuel.confine.walls.limits import ProcessLimits
-
-    return ProcessLimits(setting.limits.script_memory_bytes, setting.limits.script_processes)
-
-
-TABLE: Mapping[str, Callable[[Setting], Runtime]] = {
-    "inline": _inline,
-    "exec": _exec,
-    "python": _python,
-    "wasm": _wasm,
-    "oci": _oci,
+TABLE: Mapping[str, tuple[str, str]] = {
+    "inline": ("samuel.runtimes.inline", "InlineRuntime"),
+    "exec": ("samuel.runtimes.exec", "ExecRuntime"),
+    "python": ("samuel.runtimes.python", "PythonRuntime"),
+    "wasm": ("samuel.runtimes.wasm.machine", "WasmRuntime"),
+    "oci": ("samuel.runtimes.oci", "OciRuntime"),
 }

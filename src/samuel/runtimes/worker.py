@@ -8,6 +8,7 @@ behind end with the call. What hooks print goes to stderr: stdout is a copy of i
 
 import os
 import select
+import signal
 import sys
 import threading
 from _frozen_importlib import module_from_spec  # `importlib.util`, without importing it
@@ -28,10 +29,14 @@ from samuel.process.compiled_python import compile_exactly
 from samuel.process.ledger import any_child
 from samuel.process.tree import Tree, own_all_children
 from samuel.runtimes.loaded_files import LoadedFiles
-from samuel.runtimes.process_state import process_state
 from samuel.runtimes.results import encode
 from samuel.runtimes.trusted_files import TrustedFiles
 from samuel.trust.content import TrustedContent
+
+_SIGNALS = (
+    *(signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGALRM, signal.SIGPIPE),
+    *(signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2),
+)
 
 
 class WorkerRequest(msgspec.Struct, omit_defaults=True):
@@ -92,7 +97,7 @@ def serve(requests: int, answers: int, files: LoadedFiles | None = None) -> None
                 answer = WorkerReply(changed=trusted.objection)
             if files is not None:
                 files.note()
-            answer.spent = not is_stale and (bool(trusted.objection) or process_state() != loaded.state)
+            answer.spent = not is_stale and (bool(trusted.objection) or _process_state() != loaded.state)
             sys.stdout.flush()
             sys.stderr.flush()
             _write(answers, encode_answer(answer) + b"\n")
@@ -112,13 +117,42 @@ class _LoadedHooks:
 
     def __init__(self) -> None:
         self._targets: dict[str, Any] = {}
-        self.state = process_state()  # after the latest was loaded: a new worker would load them, too
+        self.state = _process_state()  # after the latest was loaded: a new worker would load them, too
 
     def get(self, target: str) -> Any:
         if target not in self._targets:
             self._targets[target] = load(target)
-            self.state = process_state()
+            self.state = _process_state()
         return self._targets[target]
+
+
+def _process_state() -> tuple[object, ...]:
+    """What a hook may have changed in its process, and the next call in the same worker would find.
+
+    A new process begins in the project's directory, with the variables and the path that it was given.
+    """
+    # The kernel tells a umask only when it is replaced. A thread of the hook may create a file meanwhile.
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return (
+        umask,
+        _directory(),
+        id(os.environ),  # a hook can put another object there
+        dict(vars(os.environ).get("_data", ())),  # `os.environ` itself would decode every value
+        tuple(sys.path),
+        (sys.stdin, sys.stdout, sys.stderr),
+        sys.getrecursionlimit(),
+        tuple(map(signal.getsignal, _SIGNALS)),
+        signal.pthread_sigmask(signal.SIG_BLOCK, ()),
+        signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0),  # else an alarm would go off in a later call
+    )
+
+
+def _directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return ""
 
 
 def _handle(request: WorkerRequest, loaded: _LoadedHooks) -> WorkerReply:

@@ -1,8 +1,12 @@
-"""What the block says, and writing it into AGENTS.md and the files that other agents read instead."""
+"""The managed block of AGENTS.md and of the files that other agents read instead.
+
+Samuel owns what is between two marks; the rest belongs to the user and stays.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,13 +16,18 @@ from samuel.files import atomic
 from samuel.files.inside import refuse_links
 from samuel.files.regular import read_regular
 from samuel.routing.abilities.registry import has_registry
-from samuel.routing.knowledge.indexes import find_root
-from samuel.scaffold.managed_block import with_block
+from samuel.routing.knowledge.reading import find_root
 
 SOURCE = "AGENTS.md"
 MIRRORS = ("CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
 CREATED = ("CLAUDE.md", "GEMINI.md")  # the others are kept in step where they exist
 MOST = 1024 * 1024
+
+BEGIN = "<!-- samuel:begin (written by `samuel sync`; edit outside of this block) -->"
+END = "<!-- samuel:end -->"
+# The marks also where git made line ends of another kind.
+_BEGIN = re.compile(r"^<!-- samuel:begin\b.*-->[ \t]*(?=\r?$)", re.MULTILINE)
+_END = re.compile(r"^<!-- samuel:end\b.*-->[ \t]*(?=\r?$)", re.MULTILINE)
 
 
 def content(config: Config, root: Path) -> str:
@@ -60,6 +69,19 @@ def plan(root: Path, text: str) -> dict[str, str]:
         if new != old or not path.exists():
             changes[name] = new
     return changes
+
+
+def with_block(text: str, content: str, file: str) -> str:
+    """The text with the block in its place, or at its end if it has none yet."""
+    block = f"{BEGIN}\n{content.rstrip()}\n{END}"
+    begins, ends = list(_BEGIN.finditer(text)), list(_END.finditer(text))
+    if not begins and not ends:
+        return f"{text.rstrip()}\n\n{block}\n" if text.strip() else f"{block}\n"
+    if len(begins) != 1 or len(ends) != 1 or ends[0].start() < begins[0].end():
+        line = text.count("\n", 0, (begins or ends)[0].start()) + 1
+        hint = f"there must be one `{BEGIN}` and one `{END}` after it, or neither"
+        raise ConfigError([Problem("the marks of the managed block do not match", file, line, hint)])
+    return text[: begins[0].start()] + block + text[ends[0].end() :]
 
 
 def write(root: Path, changes: Mapping[str, str]) -> Sequence[str]:

@@ -39,10 +39,16 @@ class WrittenHook(NamedTuple):
     mode: int
 
 
+LANGUAGES = MappingProxyType({"bash": ("bash", "", 0o755), "python": ("py.txt", ".py", 0o644)})
+"""How the name of a template ends, how that of a hook's file, and the mode of that file."""
+
+
 def hook(name: str, event: EventType, language: str) -> WrittenHook:
     """The file of a new hook, in `bash` or `python`."""
     check_name(name)
-    return LANGUAGES[language](name, event)
+    kind = "guard" if event.composition.can_deny else "hook"
+    template, ending, mode = LANGUAGES[language]
+    return WrittenHook(f"{name}{ending}", filled(f"{kind}.{template}", name, event), mode)
 
 
 def check_name(name: str) -> None:
@@ -82,41 +88,27 @@ def example(event: EventType) -> dict[str, Any]:
     return {"ok": True}
 
 
-def _bash(name: str, event: EventType) -> WrittenHook:
-    template = "guard.bash" if event.composition.can_deny else "hook.bash"
-    return WrittenHook(name, filled(template, name, event), 0o755)
-
-
-def _python(name: str, event: EventType) -> WrittenHook:
-    template = "guard.py.txt" if event.composition.can_deny else "hook.py.txt"
-    return WrittenHook(f"{name}.py", filled(template, name, event), 0o644)
-
-
-LANGUAGES = MappingProxyType({"bash": _bash, "python": _python})
-
-
 def filled(template: str, name: str, event: EventType, more: Mapping[str, str] = MappingProxyType({})) -> str:
     """A template with what can be said of the hook and its event put in."""
     fields = ", ".join(info.encode_name for info in own_fields(event.payload)) or "no fields of its own"
     keys = ", ".join(info.encode_name for info in msgspec.structs.fields(event.result))
-    return _fill(
-        (TEMPLATES / template).read_text(encoding="utf-8"),
-        {
-            "NAME": name,
-            "EVENT": event.name,
-            "FIELDS": fields,
-            "KEYS": keys,
-            "FUNCTION": _identifier(name),
-            "JSON": json.dumps(example(event)),
-            "PYTHON": _literal(example(event)),
-            "JUDGED": _JUDGED.get(event.name, ""),
-            "DENIAL": DENIAL,
-            **more,
-        },
-    )
+    values = {
+        "NAME": name,
+        "EVENT": event.name,
+        "FIELDS": fields,
+        "KEYS": keys,
+        "FUNCTION": _identifier(name),
+        "JSON": json.dumps(example(event)),
+        "PYTHON": _literal(example(event)),
+        "JUDGED": _JUDGED.get(event.name, ""),
+        "DENIAL": DENIAL,
+        **more,
+    }
+    return with_values((TEMPLATES / template).read_text(encoding="utf-8"), values)
 
 
-def _fill(template: str, values: Mapping[str, str]) -> str:
+def with_values(template: str, values: Mapping[str, str]) -> str:
+    """A template with `@NAME@` and the like replaced."""
     return re.sub(r"@([A-Z]+)@", lambda match: values[match[1]], template)
 
 
@@ -134,7 +126,4 @@ def _literal(value: Mapping[str, Any]) -> str:
 def _value(kind: Any) -> Any:
     if get_origin(kind) is Literal:
         return get_args(kind)[0]
-    return _EXAMPLES[kind]
-
-
-_EXAMPLES: Mapping[Any, Any] = {bool: True, int: 0, str: ""}
+    return {bool: True, int: 0, str: ""}[kind]

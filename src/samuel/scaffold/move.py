@@ -58,12 +58,13 @@ def _listed(step: ChainStep, chain: Chain, refs: Sequence[HandlerRef], to: str) 
 
 
 def _item(name: str, ref_of: Mapping[str, HandlerRef]) -> Value:
-    ref = ref_of.get(name)
+    if (ref := ref_of.get(name)) is None:
+        return name
     item: dict[str, Value] = {"use": name}
-    if ref is not None and ref.strict is not None:
+    if ref.strict is not None:
         item["strict"] = ref.strict
-    if ref is not None and ref.timeout is not None:
+    if ref.timeout is not None:
         item["timeout"] = format_duration(ref.timeout)
-    if ref is not None and ref.mode:
+    if ref.mode:
         item["mode"] = ref.mode
     return item if len(item) > 1 else name

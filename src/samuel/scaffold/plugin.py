@@ -7,24 +7,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel.base.errors import SamuelError, UsageError
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside
-from samuel.files.toml.keys import toml_key
+from samuel.files.toml.lines import toml_key
 from samuel.plugins.manifest import plugin_name
 from samuel.plugins.model import KINDS, META
+from samuel.scaffold.hook import with_values
 from samuel.skills.skill import LONGEST_NAME
 
 TEMPLATES = Path(__file__).parent / "templates" / "plugin"
 NEW_KINDS = tuple(kind for kind in KINDS if kind != META)  # a plugin that only requires others is one file
 IGNORED = "__pycache__/\n.pytest_cache/\n"
 MASK = ".txt"  # ends the names of templates that tools would take for a part of Samuel
-
-_PLACEHOLDER = re.compile(r"@([A-Z]+)@")
 
 
 class TemplateFile(NamedTuple):
@@ -42,8 +41,10 @@ def plugin(name: str, kind: str) -> list[TemplateFile]:
     files = [TemplateFile(".gitignore", IGNORED.encode(), 0o644)]
     for template in TEMPLATES.joinpath(kind).rglob("*"):
         if template.is_file() and template.parent.name != "__pycache__":
-            path = _filled(str(template.relative_to(TEMPLATES / kind)), values).removesuffix(MASK)
-            data = _filled_bytes(template.read_bytes(), values)
+            path = with_values(str(template.relative_to(TEMPLATES / kind)), values).removesuffix(MASK)
+            data = template.read_bytes()
+            if b"\0" not in data:  # a built module stays as it is
+                data = with_values(data.decode(), values).encode()
             files.append(TemplateFile(path, data, 0o755 if data.startswith(b"#!") else 0o644))
     return sorted(files)
 
@@ -76,11 +77,3 @@ def _values(name: str) -> dict[str, str]:
         "SKILL": plain[:LONGEST_NAME].strip("-"),
         "IMAGE": plain,
     }
-
-
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
-
-
-def _filled_bytes(data: bytes, values: Mapping[str, str]) -> bytes:
-    return data if b"\0" in data else _filled(data.decode(), values).encode()  # a built module stays as it is

@@ -16,9 +16,8 @@ from samuel.sources.yaml_file import LONGEST_NAME
 
 SCRIPTS = "scripts/hooks"
 REGISTER = f"{SCRIPTS}/register_hooks.py"
-LANGUAGES = MappingProxyType({"bash": "sh", "python": "py"})  # the endings of the script's name
-SCRIPT_TEMPLATES = MappingProxyType({"bash": "yaml_hook.sh", "python": "yaml_hook.py.txt"})
-GUARD_TEMPLATES = MappingProxyType({"bash": "yaml_guard.sh", "python": "yaml_guard.py.txt"})
+LANGUAGES = MappingProxyType({"bash": ("sh", "sh"), "python": ("py.txt", "py")})
+"""How the name of a template ends, and that of the script."""
 
 _EXAMPLES = {
     "ability_id": "code_review_agent",
@@ -41,8 +40,9 @@ def yaml_hook(name: str, event: EventType, language: str) -> list[WrittenHook]:
     if len(name) > LONGEST_NAME:
         raise UsageError("the name is too long", f"a YAML hook's has at most {LONGEST_NAME} characters")
     guards = event.composition.can_deny
-    template = (GUARD_TEMPLATES if guards else SCRIPT_TEMPLATES)[language]
-    file = f"{name}.{LANGUAGES[language]}"
+    template_ending, ending = LANGUAGES[language]
+    template = f"yaml_{'guard' if guards else 'hook'}.{template_ending}"
+    file = f"{name}.{ending}"
     if f"{SCRIPTS}/{file}" == REGISTER:
         raise UsageError(f"`{REGISTER}` is the registration script", "choose another name")
     more = {

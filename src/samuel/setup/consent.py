@@ -21,15 +21,15 @@ from samuel.routing.abilities.execution import trust as ability_trust
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources import yaml_hooks
 from samuel.sources.client_hooks import find as client_hooks
-from samuel.sources.client_hooks.last_trusted import LastTrusted
+from samuel.sources.client_hooks.find import LastTrusted
 from samuel.sources.declarations import stored_declarations
 from samuel.sources.distributions import look_up, trust_name
 from samuel.sources.yaml_cache import YamlHookCache
 from samuel.tasks.store import TaskStore
 from samuel.trust import commands
+from samuel.trust.commands import requested_checks
 from samuel.trust.items import TrustItem, review, show
-from samuel.trust.of_project import trust_of_project
-from samuel.trust.requested_checks import requested_checks
+from samuel.trust.store import trust_of_project
 
 PENDING = ("new", "changed", "gone")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,10 @@ from samuel.attempt.worktree import ProjectFiles
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.wording import plural
+from samuel.bridges.guards import LostGuard, no_bridge
 from samuel.checks.detect import project_files
 from samuel.checks.files import disk_reader, without_tests, without_tests_warning
+from samuel.clients.adapter.stream import PlainStream
 from samuel.config.model import Config, Pilot
 from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.events.names import AGENT_INVOKE, BEFORE_AGENT_INVOKE, QUALITY_CHECK
@@ -28,16 +30,16 @@ from samuel.git.git import GitFailed
 from samuel.git.landing import OLDEST
 from samuel.git.repository_state import under_way
 from samuel.git.transport import remote_of
-from samuel.git.worktrees import version
 from samuel.history.own_branch import current
 from samuel.history.run import Run
 from samuel.history.run_file import RunFile
 from samuel.hooks.handler import Origin
 from samuel.setup.run_state import configured_methodology, state_directory
-from samuel.setup.unguarded import refuse_unguarded
 from samuel.tasks.task import Tasks
 from samuel.trust.commands import task_checks, texts
 from samuel.workspaces.lost_commits import lost_commits, lost_lines
+
+ACCEPT_UNGUARDED = "Start even if an agent cannot honour a guard; the report names both."
 
 Notify = Callable[[str], None]
 """Is called with each line that a person should read before the run: `note: ...` or `warning: ...`."""
@@ -106,14 +108,12 @@ def refuse_unready(app: App, request: RunRequest, notify: Notify) -> None:
     """Raise SamuelError for the first thing that the run would lack; notify of what is as it may be."""
     tasks = app.workplace.tasks.load()
     _refuse_without_checks(app)
-    if app.plugins.missing:  # one of them may be a guard
-        names = ", ".join(f"`{name}`" for name in app.plugins.missing)
-        raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
+    refuse_without_plugins(app)
     _refuse_without_handlers(app)
     places = request.places or place_specs(app.config.fleet.places)
     elsewhere = [spec for spec in places if spec.kind != "local"]
     in_lanes = sum(spec.slots for spec in places) > 1 or bool(elsewhere)
-    _refuse_without_agent(app, request.agent, notify, here=not places or len(elsewhere) < len(places))
+    refuse_without_agent(app, request.agent, notify, here=not places or len(elsewhere) < len(places))
     _refuse_untrusted(app, request.agent, tasks, elsewhere=bool(elsewhere))
     _name_weak_checks(app, notify)
     if in_lanes:
@@ -123,6 +123,13 @@ def refuse_unready(app: App, request: RunRequest, notify: Notify) -> None:
     if app.workplace.settings.commit or in_lanes:
         _refuse_without_identity(app)
     _name_state_of_repository(app, tasks, notify, in_lanes=in_lanes)
+
+
+def refuse_without_plugins(app: App) -> None:
+    """Raise SamuelError if a plugin of samuel.lock is not installed: it may be a guard."""
+    if app.plugins.missing:
+        names = ", ".join(f"`{name}`" for name in app.plugins.missing)
+        raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
 
 
 def _refuse_without_checks(app: App) -> None:
@@ -150,7 +157,7 @@ def _refuse_without_handlers(app: App) -> None:
             raise SamuelError(f"no handler runs on `{event}`: {lack}", f"`samuel hooks explain {event}` shows why")
 
 
-def _refuse_without_agent(app: App, agent: str, notify: Notify, *, here: bool) -> None:
+def refuse_without_agent(app: App, agent: str, notify: Notify, *, here: bool = True) -> None:
     """An agent that works `here` is installed, and honours the guards. Another machine looks for its own."""
     place = app.workplace
     chosen = find(agent or place.agent, place.agents)
@@ -191,7 +198,7 @@ def _refuse_without_lanes(app: App) -> None:
             "lanes are work trees of a git repository, and this project has no commit yet",
             "`git init`, `git add` and `git commit` make one, or leave out `--parallel`",
         )
-    if version(place.git) < OLDEST:
+    if place.git.version() < OLDEST:
         raise SamuelError(
             f"lanes need git {'.'.join(map(str, OLDEST))} or newer", "install it, or leave out `--parallel`"
         )
@@ -250,3 +257,31 @@ def _name_what_is_in_the_way(place: Workplace, tasks: Tasks, last_run: Run | Non
     branch = last_run.own_branch if last_run and goes_on else None
     for text in lost_lines(lost_commits(place.git, tasks, branch.name if branch else "")):
         notify(f"note: {text}")
+
+
+def refuse_unguarded(place: Workplace, agents: Sequence[str], notify: Notify) -> None:
+    """Raise SamuelError if a guard would not hold for one of these agents; say so if that was accepted."""
+    kind = place.settings.sandbox.kind
+    for name in agents:
+        agent = find(name, place.agents)
+        if why := place.tool_hooks.refusal(agent, kind):
+            raise SamuelError(why, _hint(name, place.tool_hooks.lost(agent, kind)))
+        for guard in place.tool_hooks.lost(agent, kind):
+            notify(f"note: not guarded, which was accepted: {guard}")
+        if place.settings.coverage != "required" or place.is_stand_in(name):
+            continue
+        lack = no_bridge(agent, kind)
+        if not lack and agent.stream is PlainStream:
+            lack = "its output does not report tool calls; `stream` names the agent whose output format it has"
+        if lack:
+            raise SamuelError(
+                f'the agent `{name}` cannot meet `coverage = "required"`: {lack}',
+                "use another agent, or remove `coverage` from samuel.toml",
+            )
+
+
+def _hint(agent: str, guards: Sequence[LostGuard]) -> str:
+    by_option = "`--accept-unguarded` starts the run all the same"
+    if any(guard.is_own for guard in guards):  # a samuel.toml cannot give these up
+        return by_option
+    return f'{by_option}, and so does `unguarded = "accept"` below [agents.{agent}]'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,23 +11,28 @@ import msgspec
 
 from samuel import config
 from samuel.agents.find_agent import find
+from samuel.app import App
 from samuel.base import paths
 from samuel.base.errors import SamuelError
 from samuel.checks.detect import project_files, quality_checks
 from samuel.checks.files import CheckFiles, disk_reader, without_tests, without_tests_warning
 from samuel.checks.tests_of_tasks import warnings_about_tests
 from samuel.config.edit import Value, has_value, set_value
+from samuel.events import TasksRead, names
 from samuel.files import atomic
 from samuel.files.inside import refuse_links
 from samuel.files.lock import held
 from samuel.git.git import Git
 from samuel.history.run_lock import no_run
+from samuel.hooks.handler import HandlerStatus
 from samuel.process import environment
 from samuel.process.inside_a_run import inside_a_run
 from samuel.prompts import background
 from samuel.setup.consent import Consent
 from samuel.setup.run_state import origin_file, run_file, state_directory, task_store
-from samuel.tasks.importing import TaskImport
+from samuel.tasks.formats.handler_format import HandlerFormats, handler_formats
+from samuel.tasks.formats.source import TaskSource
+from samuel.tasks.importing import STDIN, AskHandlers, TaskImport
 from samuel.tasks.origin import Origins, origin_of, without_place
 from samuel.tasks.task import Task
 from samuel.trust.items import TrustItem
@@ -195,3 +201,33 @@ def _replace_tasks(state: Path, tasks: tuple[Task, ...]) -> None:
     with no_run(state, paths.User.from_environment().record(state), "samuel run init"):
         run_file(state).forget()
         task_store(state).replace_all(tasks)
+
+
+def format_handlers(open_app: Callable[[], App]) -> AskHandlers:
+    """A function that asks the handlers of `tasks.read` for the tasks of a source in no built-in format.
+
+    It opens the project; where nothing could answer, no event is fired.
+    """
+
+    def ask(source: TaskSource, format_name: str) -> HandlerFormats:
+        path = os.path.abspath(source.path) if source.path else STDIN
+        event = TasksRead(format=format_name, path=path, text=source.text)
+        with open_app() as app:
+            fired = app.fire(event) if app.chains[names.TASKS_READ].steps else None
+            called = {call.handler.name for call in fired.calls} if fired else set()
+            not_trusted = [
+                f"`{handler.name}` was not asked: {handler.reason}"
+                for handler in app.handlers
+                if handler.status is HandlerStatus.UNTRUSTED
+                and handler.event in ("", names.TASKS_READ)
+                and handler.name not in called
+            ]
+            notes = [*(fired.warnings if fired else ()), *not_trusted, *app.unasked_hooks(fired), *app.warnings]
+        if fired is None:
+            return HandlerFormats((), tuple(notes))
+        if fired.stopped:
+            raise SamuelError(f"a hook of `tasks.read` failed: {fired.reason}", "`samuel hooks log` shows more")
+        answers = handler_formats(fired.result["candidates"], format_name)
+        return answers._replace(notes=(*answers.notes, *notes))
+
+    return ask

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from samuel.shell.syntax import Syntax
 
+
 SUBSTITUTION = re.compile(r"\$\(|`")
 # A substitution, or what can become one when it is joined with other text or when its escapes are decoded.
 _CONCEALED = re.compile(r"\$\(|`|\$$|\\0?(?:44|140)|\\x(?:24|60)|\\[uU]0*(?:24|60)(?![0-9A-Fa-f])")
@@ -31,6 +32,17 @@ _DECLARED = re.compile(r"[A-Za-z_]\w*(?:\+?=.*)?", re.DOTALL)
 
 STORING = _DECLARING | _NAMING | {"printf", "echo"}
 """Builtins whose words or input may become the value of a variable, and `echo`, whose output may."""
+_LOADERS = re.compile(
+    r"(LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|PROMPT_COMMAND|PS0|PS4|BASH_FUNC_.*|ZDOTDIR"
+    r"|BASH_CMDS|BASH_ALIASES|TAR_OPTIONS|LESSOPEN|LESSCLOSE|GIT_CONFIG_(COUNT|KEY_\d+|VALUE_\d+|PARAMETERS))(\[.*\])?\+?="
+)
+_PROGRAMS = re.compile(
+    r"(PAGER|\w+_PAGER|MANPAGER|EDITOR|VISUAL|\w+_EDITOR|GIT_SSH\w*|GIT_EXTERNAL_DIFF|\w+_ASKPASS|BROWSER)=(.*)"
+)
+_OPTIONS = re.compile(
+    r"(NODE_OPTIONS|PERL5OPT|RUBYOPT|MAKEFLAGS)=.*(-r|-M|-e|require|import|loader|eval)", re.DOTALL
+)
+_HARMLESS = re.compile(r"['\"]?(/usr)?(/bin/)?(cat|less|more|true|:|vi|vim|nano|)( -\w+)*['\"]?")
 
 
 def conceals_code(text: str) -> bool:
@@ -83,3 +95,16 @@ def _is_constant(node: Node) -> bool:
         child.type in _NUMBERS or (not child.is_named) or (child.named_child_count > 0 and _is_constant(child))
         for child in node.children
     )
+
+
+def reason_to_doubt(assignment: str) -> str:
+    """Why an assignment `NAME=value` may make something else run; empty if it does not.
+
+    The loader, shells, and programs with an editor or pager read such variables.
+    """
+    if _LOADERS.match(assignment) or _OPTIONS.match(assignment):
+        return "a variable makes programs or shells run something else"
+    match = _PROGRAMS.fullmatch(assignment)
+    if match and not _HARMLESS.fullmatch(match[2]):
+        return "a variable names a program that may be run"
+    return ""

@@ -8,13 +8,33 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from samuel.shell.options import named
-from samuel.shell.sed_script import may_run_commands
 from samuel.shell.started import Started, StartedInput, Unreadable, joined_script
 from samuel.shell.word import Word
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "yash", "posh"})
 _SHELL_FILES = ("--rcfile", "--init-file")
 _INFORMATION = frozenset({"--version", "--help", "-V", "-h", "--versions"})
+_DESCRIPTOR = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/[^/]+/fd/\d+")
+# Modules of Python that run a program which is among their words or comes through standard input.
+_RUNNING_MODULES = named("timeit code cProfile profile trace pdb doctest runpy asyncio webbrowser")
+_LOADING = named("-r --require --import --loader --experimental-loader")  # of node
+_AWK_FILE = re.compile(r"-[A-Za-z]*f|--file|-E|--exec")
+_SHOWS_VERSION = re.compile(r"(?:perl|ruby|php|lua)[\d.]*|jruby|node|nodejs|bun|deno|luajit|julia|fish|nu")
+_NOT_FROM_INPUT = re.compile(r"bun|deno|gdb|lldb|ghc|elixir|erl|cmd.*")
+_AWK_RUNS = re.compile(r"system|getline|\||@")
+_AWK_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*|\|\|', re.DOTALL)
+_AWK_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.)+/")
+_AWK_BEFORE_REGEX = "~(,!{};&|\n"
+_EXPANSION = re.compile(r"\$\{[^}]*\}|\$\w+|\$\([^)]*\)|`[^`]*`")
+_SED_OPTION = re.compile(
+    r"-([nErsubz]*)(?:(e)(.*)|l.*|i.*)?|--expression(=)(.*)|--(?!file|sandbox|exp)[\w=-]+", re.DOTALL
+)
+_ADDRESS = re.compile(r"\d+(?:~\d+)?|\$|[+~]\d+")
+_BLANKS = re.compile(r"[\s;]*")
+_FLAGS = re.compile(r"[gpIiMm0-9]*")
+_LINE = re.compile(r"(?:\\.|[^\\\n])*\n?", re.DOTALL)
+_LABEL = re.compile(r"[^;\n}]*")
+_NUMBER = re.compile(r"\s*\d*")
 
 
 class Interpreter(NamedTuple):
@@ -46,13 +66,6 @@ INTERPRETERS = (
     ),
     Interpreter(re.compile(r"gdb|lldb"), "x", ("-ex", "--ex", "--eval-command", "--command", "-o")),
 )
-_DESCRIPTOR = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/[^/]+/fd/\d+")
-# Modules of Python that run a program which is among their words or comes through standard input.
-_RUNNING_MODULES = named("timeit code cProfile profile trace pdb doctest runpy asyncio webbrowser")
-_LOADING = named("-r --require --import --loader --experimental-loader")  # of node
-_AWK_FILE = re.compile(r"-[A-Za-z]*f|--file|-E|--exec")
-_SHOWS_VERSION = re.compile(r"(?:perl|ruby|php|lua)[\d.]*|jruby|node|nodejs|bun|deno|luajit|julia|fish|nu")
-_NOT_FROM_INPUT = re.compile(r"bun|deno|gdb|lldb|ghc|elixir|erl|cmd.*")
 
 
 def shell(words: Sequence[Word]) -> Iterator[Started]:
@@ -141,12 +154,6 @@ def awk(words: Sequence[Word]) -> Iterator[Started]:
             return
 
 
-_AWK_RUNS = re.compile(r"system|getline|\||@")
-_AWK_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*|\|\|', re.DOTALL)
-_AWK_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.)+/")
-_AWK_BEFORE_REGEX = "~(,!{};&|\n"
-
-
 def _awk_code(program: str) -> str:
     """The program without its texts, comments, regular expressions and `||`; all of it where these are in doubt.
 
@@ -171,12 +178,6 @@ def _awk_code(program: str) -> str:
     return "".join(code)
 
 
-_EXPANSION = re.compile(r"\$\{[^}]*\}|\$\w+|\$\([^)]*\)|`[^`]*`")
-_SED_OPTION = re.compile(
-    r"-([nErsubz]*)(?:(e)(.*)|l.*|i.*)?|--expression(=)(.*)|--(?!file|sandbox|exp)[\w=-]+", re.DOTALL
-)
-
-
 def sed(words: Sequence[Word]) -> Iterator[Started]:
     """GNU sed runs what it found: `s/x/y/e` and the command `e`. Its options may follow its files."""
     scripts: list[Word] = []
@@ -199,3 +200,85 @@ def sed(words: Sequence[Word]) -> Iterator[Started]:
         text = script.text if script.literal else _EXPANSION.sub("1", script.text)
         if may_run_commands(text):
             yield Unreadable("`sed` may run commands from its script")
+
+
+class _NotUnderstood(Exception):
+    """The script has a part that sed would not take, or that is not known here."""
+
+
+def may_run_commands(script: str) -> bool:
+    """True if a command of the script runs something, and for a script that cannot be read."""
+    try:
+        position = 0
+        while (position := _skip(_BLANKS, script, position)) < len(script):
+            position = _after_addresses(script, position)
+            if script[position : position + 1] in ("e", ""):
+                return True
+            position = _after_command(script, position)
+            if position < 0:
+                return True
+    except _NotUnderstood:
+        return True
+    return False
+
+
+def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
+    match = pattern.match(text, position)
+    return match.end() if match else position
+
+
+def _after_addresses(script: str, position: int) -> int:
+    while True:
+        before = position
+        if script[position : position + 1] == "/":
+            position = _skip_letters("IM", script, _after_delimited(script, position + 1, "/"))
+        elif script[position : position + 1] == "\\" and position + 1 < len(script):
+            position = _after_delimited(script, position + 2, script[position + 1])
+            position = _skip_letters("IM", script, position)
+        else:
+            position = _skip(_ADDRESS, script, position)
+        position = _skip_letters(" \t,!", script, position)
+        if position == before:
+            return position
+
+
+def _after_delimited(script: str, position: int, mark: str) -> int:
+    """Where the text after the next `mark` begins. In sed, brackets do not protect it."""
+    while position < len(script):
+        if script[position] == "\\":
+            position += 2
+        elif script[position] == mark:
+            return position + 1
+        else:
+            position += 1
+    raise _NotUnderstood
+
+
+def _skip_letters(letters: str, script: str, position: int) -> int:
+    while position < len(script) and script[position] in letters:
+        position += 1
+    return position
+
+
+def _after_command(script: str, position: int) -> int:
+    """Where the next command begins; -1 if this one runs something."""
+    letter, position = script[position], position + 1
+    match letter:
+        case "s" | "y":
+            if position >= len(script):
+                raise _NotUnderstood
+            mark = script[position]
+            position = _after_delimited(script, _after_delimited(script, position + 1, mark), mark)
+            position = _skip(_FLAGS, script, position) if letter == "s" else position
+            if script[position : position + 1] == "e":
+                return -1
+            return _skip(_LINE, script, position) if script[position : position + 1] == "w" else position
+        case "a" | "i" | "c" | "r" | "R" | "w" | "W" | "#" | "v":
+            return _skip(_LINE, script, position)
+        case "b" | "t" | "T" | ":":
+            return _skip(_LABEL, script, position)
+        case "q" | "Q" | "l" | "L":
+            return _skip(_NUMBER, script, position)
+        case "{" | "}" | "n" | "N" | "d" | "D" | "g" | "G" | "h" | "H" | "p" | "P" | "x" | "z" | "=" | "F":
+            return position
+    raise _NotUnderstood

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from samuel.shell.evaluation import reason_to_doubt
 from samuel.shell.options import Options, named, split
 from samuel.shell.started import Started, StartedCommand, StartedInput, StartedScript, Unreadable, joined_script
-from samuel.shell.variables import reason_to_doubt
 from samuel.shell.word import Word
 
 _ASSIGNMENT = re.compile(r"[^=/]*=")

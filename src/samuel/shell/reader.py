@@ -6,10 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from samuel.shell.evaluation import STORING, SUBSTITUTION, conceals_code, evaluates_values, evaluates_words
+from samuel.shell import Opaque, Redirect, ShellCommand
+from samuel.shell.evaluation import (
+    STORING,
+    SUBSTITUTION,
+    conceals_code,
+    evaluates_values,
+    evaluates_words,
+    reason_to_doubt,
+)
 from samuel.shell.pieces import is_translation_mark, pieces_of
 from samuel.shell.programs import STARTING_THEIR_WORDS, starter
-from samuel.shell.reading import Opaque, Redirect, ShellCommand
 from samuel.shell.redirects import (
     NO_INPUT,
     NOTHING_TRAILING,
@@ -21,7 +28,6 @@ from samuel.shell.redirects import (
 )
 from samuel.shell.started import Started, StartedCommand, StartedInput, StartedScript
 from samuel.shell.syntax import parse
-from samuel.shell.variables import reason_to_doubt
 from samuel.shell.word import Word, words_of
 
 if TYPE_CHECKING:

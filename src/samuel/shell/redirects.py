@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from samuel.shell import Redirect
 from samuel.shell.pieces import heredoc_text, pieces_of
-from samuel.shell.reading import Redirect
 from samuel.shell.syntax import Syntax
 from samuel.shell.word import Word, words_of
 

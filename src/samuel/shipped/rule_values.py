@@ -1,9 +1,11 @@
-"""Kinds of values that the rules of several shipped hooks have in common."""
+"""Kinds of values that the rules of several shipped hooks have in common, and rules that are one number."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+
+import msgspec
 
 from samuel.config import kinds
 from samuel.config.reader import ConfigTable
@@ -44,3 +46,25 @@ def _tables(value: object) -> list[dict[str, object]]:
     if len(tables) < len(items):
         raise ValueError("must be a list of tables")
     return tables
+
+
+class SuggestionRules(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How many abilities `skill_activation_prompt` suggests: `limit: 3` below `config:`."""
+
+    limit: int = 3
+    """The maximum number of abilities suggested for one message."""
+
+
+def read_suggestion_rules(table: ConfigTable) -> SuggestionRules:
+    return SuggestionRules(table.take("limit", kinds.positive, SuggestionRules().limit))
+
+
+class TrackingRules(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """When `post_tool_use_tracker` reports an ability as used often: `frequent: 5` below `config:`."""
+
+    frequent: int = 5
+    """The number of successful calls from which on an ability counts as used often."""
+
+
+def read_tracking_rules(table: ConfigTable) -> TrackingRules:
+    return TrackingRules(table.take("frequent", kinds.positive, TrackingRules().frequent))

@@ -1,17 +1,18 @@
-"""One recipe: a Markdown file with front matter, whose text is a template for a prompt."""
+"""Recipes: Markdown files with front matter, whose text is a template for a prompt."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.base.errors import ConfigError, Problem
 from samuel.files.frontmatter import FrontMatter
 from samuel.hooks.handler import HandlerStatus, Origin
+from samuel.plugins.installed import InstalledPlugin
 from samuel.prompts.render import render, shipped, used_names
 from samuel.skills.recipe_arguments import Argument, fill_arguments, read_arguments
-from samuel.skills.text_files import TextFile
+from samuel.skills.text_files import TextFile, read_directory, shadowed, text_directories
 from samuel.skills.tool_lists import tool_names
 
 ENDING = ".md"
@@ -112,3 +113,9 @@ def _head(document: FrontMatter, file: str) -> dict[str, Any]:
         "allowed_tools": tools,
         "more": head,
     }
+
+
+def find_recipes(root: Path, home: Path, plugins: Sequence[InstalledPlugin]) -> list[Recipe]:
+    """All recipes, broken and shadowed ones too, the highest precedence first. `plugins` are the usable ones."""
+    directories = text_directories("recipes", root, home, plugins)
+    return shadowed(recipe(file) for directory in directories for file in read_directory(directory, name_of))

@@ -1,16 +1,17 @@
-"""One skill: a directory with a SKILL.md, as agentskills.io describes it."""
+"""Skills: directories with a SKILL.md, as agentskills.io describes it, and how the prompt names them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.base.errors import Problem
 from samuel.files.frontmatter import FrontMatter
 from samuel.hooks.handler import HandlerStatus, Origin
-from samuel.skills.text_files import TextFile
+from samuel.plugins.installed import InstalledPlugin
+from samuel.skills.text_files import TextFile, read_directory, shadowed, text_directories
 from samuel.skills.tool_lists import tool_names
 
 FILE = "SKILL.md"
@@ -108,3 +109,34 @@ def _tools(value: Any) -> tuple[str, ...] | None:
         return tool_names(value)
     except ValueError:
         return None
+
+
+def find_skills(root: Path, home: Path, plugins: Sequence[InstalledPlugin]) -> list[Skill]:
+    """All skills, broken and shadowed ones too, the highest precedence first. `plugins` are the usable ones."""
+    directories = text_directories("skills", root, home, plugins)
+    return shadowed(skill(file) for directory in directories for file in read_directory(directory, name_of, 2))
+
+
+class Listing(NamedTuple):
+    """The skills as the prompt's template sees them."""
+
+    listed: list[dict[str, str]]
+    left_out: tuple[str, ...]
+    """The names of the skills that exceed the limit."""
+
+
+def for_prompt(skills: Iterable[Skill], root: Path, bytes_left: int) -> Listing:
+    """Name, description and file of the active skills, as many as fit into a number of bytes."""
+    listed: list[dict[str, str]] = []
+    left_out: list[str] = []
+    for item in skills:
+        if item.status is not HandlerStatus.ACTIVE:
+            continue
+        inside = item.path.is_relative_to(root)
+        path = str(item.path.relative_to(root) if inside else item.path)
+        bytes_left -= len(f"{item.name}{item.description}{path}".encode())
+        if bytes_left < 0:
+            left_out.append(item.name)
+        else:
+            listed.append({"Name": item.name, "Description": item.description, "Path": path})
+    return Listing(listed, tuple(left_out))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 from samuel.base import paths
 from samuel.base.errors import ConfigError, Problem, SamuelError, UsageError
@@ -22,8 +22,6 @@ from samuel.plugins.installed import LOCAL, InstalledPlugin
 
 MOST = 500  # texts in one directory
 DEEPEST = 6  # levels of directories
-
-_PLUGIN_ORIGIN = {True: Origin.PROJECT_PLUGIN, False: Origin.USER_PLUGIN}
 
 
 class TextDirectory(NamedTuple):
@@ -69,15 +67,8 @@ def read_directory(directory: TextDirectory, name_of: NameOf, deepest: int = DEE
     top = directory.base / directory.folder
     text_files: list[TextFile] = []
     if not _may_enter(directory, top):
-        return [
-            _unread(
-                directory,
-                directory.folder,
-                top,
-                "it is a symbolic link that leads out",
-                "replace it by a directory",
-            )
-        ]
+        what = "it is a symbolic link that leads out"
+        return [_unread(directory, directory.folder, top, what, "replace it by a directory")]
     for parts in _files(directory, top, (), deepest):
         name = name_of(parts)
         if not name:
@@ -101,22 +92,25 @@ class ShownText(Protocol):
     def status(self) -> HandlerStatus: ...
     @property
     def reason(self) -> str: ...
+    def _replace(self, *, status: HandlerStatus, reason: str) -> Self: ...
 
 
 AnyText = TypeVar("AnyText", bound=ShownText)
 
 
-def shadow_reasons(texts: Iterable[ShownText]) -> list[str]:
-    """Why each text is shadowed by one of the same name; "" if it is not. They come highest precedence first."""
+def shadowed(texts: Iterable[AnyText]) -> list[AnyText]:
+    """The texts, highest precedence first, with the reason at each that one of the same name comes before."""
     first: dict[str, Path] = {}
-    reasons = []
+    result = []
     for text in texts:
-        name, works = text.names[0], text.status is HandlerStatus.ACTIVE
-        hidden = works and name in first
-        reasons.append(f"`{first[name]}` has the same name and comes first" if hidden else "")
-        if works:
-            first.setdefault(name, text.path)
-    return reasons
+        name = text.names[0]
+        if text.status is HandlerStatus.ACTIVE and name in first:
+            why = f"`{first[name]}` has the same name and comes first"
+            text = text._replace(status=HandlerStatus.SHADOWED, reason=why)
+        elif text.status is HandlerStatus.ACTIVE:
+            first[name] = text.path
+        result.append(text)
+    return result
 
 
 def choose(texts: Sequence[AnyText], wanted_name: str, kind: str) -> AnyText:
@@ -139,15 +133,12 @@ def _own(folder: str, base: Path, origin: Origin) -> list[TextDirectory]:
 
 
 def _of_plugins(folder: str, plugins: Iterable[InstalledPlugin]) -> list[TextDirectory]:
-    return [
-        TextDirectory(
-            plugin.directory,
-            folder,
-            _PLUGIN_ORIGIN[plugin.location == LOCAL],
-            tuple(dict.fromkeys((f"{plugin.name}/", f"{plugin.title}/"))),
-        )
-        for plugin in plugins
-    ]
+    directories = []
+    for plugin in plugins:
+        origin = Origin.PROJECT_PLUGIN if plugin.location == LOCAL else Origin.USER_PLUGIN
+        prefixes = tuple(dict.fromkeys((f"{plugin.name}/", f"{plugin.title}/")))
+        directories.append(TextDirectory(plugin.directory, folder, origin, prefixes))
+    return directories
 
 
 def _files(
@@ -198,12 +189,8 @@ def _real(path: Path) -> Path:
 
 
 def _unread(directory: TextDirectory, name: str, path: Path, what: str, hint: str = "") -> TextFile:
-    return TextFile(
-        _names(directory, file_name(name)),
-        path,
-        directory.origin,
-        problem=Problem(what, file_name(str(path)), 0, hint),
-    )
+    problem = Problem(what, file_name(str(path)), 0, hint)
+    return TextFile(_names(directory, file_name(name)), path, directory.origin, problem=problem)
 
 
 def _names(directory: TextDirectory, name: str) -> tuple[str, ...]:

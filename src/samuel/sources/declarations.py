@@ -23,12 +23,10 @@ from samuel.clients.hook_formats.dialects import event_and_dialect
 from samuel.events.explain import explained
 from samuel.files import file_cache
 from samuel.files.survey import Signature
-from samuel.hooks.handler import Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Outcome, Package
 from samuel.process import spawn
-from samuel.process.output import last_line
+from samuel.process.output import ending, last_line
 from samuel.process.reason import NotRunnable
-from samuel.runtimes.ending import ending
 from samuel.runtimes.opened_program import ProgramSearch, opened_program
 from samuel.runtimes.python import PythonRuntime
 from samuel.trust.content import NO_CONTENT, ContentChanged, TrustedContent
@@ -37,6 +35,7 @@ from samuel.trust.content import NO_CONTENT, ContentChanged, TrustedContent
 ASK_SECONDS = 10.0
 LOAD_SECONDS = 30.0  # a Python file imports what it needs before it can say anything
 ASK_BYTES = 64 * 1024
+GONE = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"
 
 
 class HandlerDeclaration(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -20,9 +20,9 @@ from samuel.runtimes.python import PythonRuntime
 from samuel.sources import distributions, hook_files, plugins
 from samuel.sources.client_hooks.find import ClientHooks
 from samuel.sources.declarations import DeclarationCache
-from samuel.sources.environment import REGISTRY
 from samuel.sources.hook_files import DirectoryCheck
 from samuel.sources.index import HookIndex
+from samuel.sources.yaml_hook import REGISTRY
 from samuel.sources.yaml_hooks import YamlHooks
 from samuel.trust.content import NO_CONTENT
 from samuel.trust.permit import Permit

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from samuel.base.printable import shell_word
 from samuel.config.model import RESERVED_NAMES
 from samuel.files.survey import TooManyFiles, survey
-from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Outcome, unavailable, with_status
 from samuel.runtimes.python import PythonRuntime
 from samuel.sources.declarations import LOAD_SECONDS, DeclarationCache, FileDeclarations, declared
 from samuel.sources.hook_files import declared_handler
@@ -87,24 +87,23 @@ def find(
 ) -> list[Handler]:
     handlers: list[Handler] = []
     for listed in look_up(names):
-        if not listed.text:
-            handlers.append(
-                _unavailable(
-                    listed, HandlerStatus.BROKEN, f"not installed; `pip install {shell_word(listed.name)}`"
-                )
-            )
-        elif not listed.entry_points:
-            handlers.append(
-                _unavailable(listed, HandlerStatus.BROKEN, f"it has no entry point in the group `{GROUP}`")
-            )
-        elif listed.name in RESERVED_NAMES:
-            why = f"`{listed.name}` is the name of the built-in handlers, so it cannot take part"
-            handlers.append(_unavailable(listed, HandlerStatus.BROKEN, why))
+        if problem := _problem(listed):
+            handlers.append(_unavailable(listed, HandlerStatus.BROKEN, problem))
         elif why := refusal(trust_name(listed.name), listed.digest):
             handlers += _refused(listed, answers, why)
         else:
             handlers += _load(listed, python, answers)
     return handlers
+
+
+def _problem(listed: ListedDistribution) -> str:
+    if not listed.text:
+        return f"not installed; `pip install {shell_word(listed.name)}`"
+    if not listed.entry_points:
+        return f"it has no entry point in the group `{GROUP}`"
+    if listed.name in RESERVED_NAMES:
+        return f"`{listed.name}` is the name of the built-in handlers, so it cannot take part"
+    return ""
 
 
 def _refused(listed: ListedDistribution, answers: DeclarationCache, why: str) -> list[Handler]:
@@ -113,8 +112,9 @@ def _refused(listed: ListedDistribution, answers: DeclarationCache, why: str) ->
     for point in listed.entry_points:
         if last := answers.last(_remembered(listed, point)):
             places += _declared(listed, point, last, len(places))
-    refused = [replace(handler, status=HandlerStatus.UNTRUSTED, reason=why) for handler in places]
-    return refused or [_unavailable(listed, HandlerStatus.UNTRUSTED, why)]
+    return with_status(places, HandlerStatus.UNTRUSTED, why) or [
+        _unavailable(listed, HandlerStatus.UNTRUSTED, why)
+    ]
 
 
 def _load(listed: ListedDistribution, python: PythonRuntime, answers: DeclarationCache) -> list[Handler]:
@@ -149,12 +149,4 @@ def _remembered(listed: ListedDistribution, point: EntryPoint) -> str:
 
 
 def _unavailable(listed: ListedDistribution, status: HandlerStatus, reason: str) -> Handler:
-    return Handler(
-        name=listed.name,
-        event="",
-        origin=Origin.DISTRIBUTION,
-        runtime="python",
-        owner=listed.name,
-        status=status,
-        reason=reason,
-    )
+    return unavailable(listed.name, Origin.DISTRIBUTION, status, reason, runtime="python")

@@ -8,6 +8,7 @@ that is not executable by mistake: a script or a program, or a file that was a h
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -22,14 +23,25 @@ from samuel.config.duration import parse_duration
 from samuel.config.model import RESERVED_NAMES
 from samuel.events import event_type
 from samuel.files.survey import Signature, signature
-from samuel.hooks.background import background_refusal
-from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
-from samuel.hooks.mode import HandlerMode, declared_mode
-from samuel.hooks.package import Package
-from samuel.sources.declarations import DeclarationCache, FileDeclarations, HandlerDeclaration, is_module
+from samuel.hooks.handler import (
+    Handler,
+    HandlerMode,
+    HandlerStatus,
+    Origin,
+    Package,
+    Role,
+    background_refusal,
+    declared_mode,
+    unavailable,
+    with_status,
+)
+from samuel.sources.declarations import GONE, DeclarationCache, FileDeclarations, HandlerDeclaration, is_module
 from samuel.trust.content import TrustedContent
 from samuel.trust.digests import Digests
 from samuel.trust.permit import refusal
+
+MODULE, PROGRAM, HELPER, UNREADABLE = "module", "program", "helper", "unreadable"
+UNMARKED_HINT = "begin its name with `_` if other hooks use it"
 
 
 class DirectoryCheck(NamedTuple):
@@ -133,8 +145,7 @@ def gone(
             file = HookFile(
                 name.removesuffix(".py") if is_module(path, last.signature) else name, path, last.signature
             )
-            why = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"
-            handlers += _refused(file, origin, last, HandlerStatus.BROKEN, why)
+            handlers += _refused(file, origin, last, HandlerStatus.BROKEN, GONE)
     return handlers
 
 
@@ -222,9 +233,6 @@ def _was_executable(answer: FileDeclarations) -> bool:
     return bool(answer.signature) and bool(answer.signature[4] & 0o111)
 
 
-MODULE, PROGRAM, HELPER, UNREADABLE = "module", "program", "helper", "unreadable"
-
-
 def _probable_kind(path: str) -> str:
     """What a file that is not executable is probably meant to be. It is read, never run."""
     text = _beginning(path)
@@ -284,8 +292,9 @@ def declared_handler(
             mode = declared_mode(declaration.mode, event_type(declaration.event))
         except ValueError as error:
             status, reason = HandlerStatus.BROKEN, f"`mode` {error}"
-    if declaration.background and (why := _background_refusal(declaration, role)):
-        status, reason = HandlerStatus.BROKEN, why
+    not_in_background = background_refusal(event_type(declaration.event), role, strict=declaration.strict)
+    if declaration.background and not_in_background:
+        status, reason = HandlerStatus.BROKEN, not_in_background
     name = owner if declaration.function in ("", owner.replace("-", "_")) else f"{owner}:{declaration.function}"
     return Handler(
         name=name,
@@ -309,10 +318,6 @@ def declared_handler(
     )
 
 
-def _background_refusal(declaration: HandlerDeclaration, role: Role | None) -> str:
-    return background_refusal(event_type(declaration.event), role, strict=declaration.strict)
-
-
 def _refused(
     file: HookFile, origin: Origin, last: FileDeclarations | None, status: HandlerStatus, why: str
 ) -> list[Handler]:
@@ -320,18 +325,31 @@ def _refused(
     places = _declared(file, origin, last) if last is not None else []
     if not places:
         return [_unavailable(file, origin, status, why)]
-    return [replace(handler, status=status, reason=why) for handler in places]
+    return with_status(places, status, why)
 
 
 def _unavailable(file: HookFile, origin: Origin, status: HandlerStatus, reason: str) -> Handler:
-    module = is_module(file.path, file.signature)
-    return Handler(
-        name=file.name,
-        event="",
-        origin=origin,
-        runtime="python" if module else "exec",
-        owner=file.name,
-        path=file.path,
-        status=status,
-        reason=reason,
-    )
+    runtime = "python" if is_module(file.path, file.signature) else "exec"
+    return unavailable(file.name, origin, status, reason, runtime=runtime, path=file.path)
+
+
+def unmarked_files(root: Path, home: Path) -> list[str]:
+    """What to say about each of these files in the hook directories of a project and its user."""
+    places = [(root / place, place) for place in paths.HOOK_DIRS]
+    places += [(home / place, f"~/{place}") for place in paths.HOOK_DIRS]
+    return [
+        f"`{place_name}/{name}` is not a hook: it has no function marked with `@samuel.hook` ({UNMARKED_HINT})"
+        for directory, place_name in places
+        for name in _unmarked(str(directory))
+    ]
+
+
+def _unmarked(directory: str) -> Iterator[str]:
+    helpers, texts = helper_texts(directory)
+    for name in helpers:
+        stem = os.fsencode(name.removesuffix(".py"))
+        used = re.compile(
+            rb"(?:import|from)\b[^\n]*\b" + re.escape(stem) + rb"\b|\b" + re.escape(stem) + rb"\.py\b"
+        )
+        if not name.startswith("_") and not any(used.search(text) for file, text in texts.items() if file != name):
+            yield name

@@ -16,7 +16,7 @@ from samuel.base.decoding import msgpack_decoder
 from samuel.files import file_cache
 from samuel.files.survey import ITSELF, Signature, TooManyFiles, survey_place
 from samuel.hooks.handler import Handler, HandlerStatus
-from samuel.trust.neighbours import single_file_directories
+from samuel.trust.digests import single_file_directories
 from samuel.trust.permit import Permit
 from samuel.version import __version__
 
@@ -81,7 +81,8 @@ class HookIndex:
         if self._surveyed is None:
             return
         # The files of a linked plugin are not surveyed.
-        if any(handler.status is HandlerStatus.BROKEN or _linked(handler) for handler in handlers):
+        is_linked = any(handler.package and handler.package.linked for handler in handlers)
+        if is_linked or any(handler.status is HandlerStatus.BROKEN for handler in handlers):
             return
         scripts, others = _survey(self._scripts(handlers)), _survey(map(str, more_directories))
         if scripts is None or others is None:
@@ -115,7 +116,3 @@ def _survey(places: Iterable[str]) -> dict[str, dict[str, Signature]] | None:
         return {place: survey_place(place) for place in places}
     except (OSError, TooManyFiles):
         return None
-
-
-def _linked(handler: Handler) -> bool:
-    return handler.package is not None and handler.package.linked

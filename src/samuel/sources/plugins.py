@@ -16,9 +16,14 @@ from msgspec.structs import replace
 from samuel.base.printable import shell_word
 from samuel.config.model import PluginSettings
 from samuel.hooks.guards import with_new_guards
-from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
-from samuel.hooks.mode import HandlerMode
-from samuel.hooks.package import Package
+from samuel.hooks.handler import (
+    Handler,
+    HandlerMode,
+    HandlerStatus,
+    Origin,
+    Package,
+    unavailable,
+)
 from samuel.plugins.environment import interpreter
 from samuel.plugins.installed import InstalledPlugin
 from samuel.plugins.lock import LockedHook, LockedPlugin
@@ -101,21 +106,10 @@ def absent(entries: Iterable[LockedPlugin], settings: Mapping[str, PluginSetting
         owners = {entry.name, *(_owner(entry, hook) for hook in hooks)}
         if any(name in settings and not settings[name].enabled for name in owners):
             continue
-        handlers += [
-            Handler(
-                name=hook.name,
-                event=hook.event,
-                origin=Origin.PROJECT_PLUGIN,
-                runtime="exec",
-                owner=_owner(entry, hook),
-                order=hook.order,
-                role=hook.role,
-                declared=at,
-                status=HandlerStatus.BROKEN,
-                reason=why,
-            )
-            for at, hook in enumerate(hooks)
-        ]
+        for at, hook in enumerate(hooks):
+            fields = {"event": hook.event, "owner": _owner(entry, hook), "order": hook.order, "role": hook.role}
+            broken = HandlerStatus.BROKEN
+            handlers.append(unavailable(hook.name, Origin.PROJECT_PLUGIN, broken, why, **fields, declared=at))
     return handlers
 
 
@@ -139,16 +133,11 @@ def _of_plugin(
         places = _remembered(plugin.agreement, origin, answers, HandlerStatus.DISABLED, why)
         return places or _refused(plugin, origin, HandlerStatus.DISABLED, why)
     untrusted = permit.package(package) if origin is Origin.PROJECT_PLUGIN else ""
-    if (
-        why := untrusted
-        or "; ".join(str(problem) for problem in plugin.problems)
-        or _missing_part(plugin, package)
-    ):
+    problems = "; ".join(str(problem) for problem in plugin.problems)
+    if why := untrusted or problems or _missing_part(plugin, package):
         status = HandlerStatus.UNTRUSTED if untrusted else HandlerStatus.BROKEN
-        places, now = (
-            _remembered(plugin.agreement, origin, answers, status, why),
-            _refused(plugin, origin, status, why),
-        )
+        places = _remembered(plugin.agreement, origin, answers, status, why)
+        now = _refused(plugin, origin, status, why)
         if plugin.problems:  # what it declares now cannot be read
             places = [replace(handler, can_declare_role=False) for handler in places]
         return with_new_guards(places, now) if places else now
@@ -250,18 +239,8 @@ def _refused(plugin: InstalledPlugin, origin: Origin, status: HandlerStatus, why
     more_hooks = _may_have_more_hooks(plugin, {handler.path for handler in places})
     if places and not more_hooks:
         return places
-    listed = Handler(
-        name=plugin.name,
-        event="",
-        origin=origin,
-        runtime="exec",
-        owner=plugin.name,
-        path=str(plugin.directory),
-        status=status,
-        reason=why,
-        hookless=not more_hooks,
-    )
-    return [*places, listed]
+    path = str(plugin.directory)
+    return [*places, unavailable(plugin.name, origin, status, why, path=path, hookless=not more_hooks)]
 
 
 def _may_have_more_hooks(plugin: InstalledPlugin, bound: set[str]) -> bool:
@@ -297,22 +276,16 @@ def _remembered(
     last = answers.last(name)
     if last is None:
         return []
+    places = [hook_files.declared_handler(place, last.owner, origin, at) for at, place in enumerate(last.declared)]
     return [
-        Handler(
+        replace(
+            handler,
             name=place.function,
-            event=place.event,
-            origin=origin,
             runtime="exec",
-            owner=last.owner,
-            order=place.order,
-            strict=place.strict,
-            role=Role(place.role) if place.role else None,
+            entry="",
             can_declare_role=place.can_declare_role,
-            mode=HandlerMode(place.mode or HandlerMode.ENFORCE),
-            background=place.background,
-            declared=at,
             status=status,
             reason=why,
         )
-        for at, place in enumerate(last.declared)
+        for handler, place in zip(places, last.declared, strict=True)
     ]

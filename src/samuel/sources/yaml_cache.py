@@ -22,8 +22,7 @@ from samuel.base.errors import ConfigError, Problem
 from samuel.base.printable import file_name
 from samuel.files import file_cache
 from samuel.files.survey import Signature, signature
-from samuel.sources.shipped_hook import ShippedHooks
-from samuel.sources.yaml_hook import YamlHook
+from samuel.sources.yaml_hook import ShippedHooks, YamlHook
 from samuel.trust.digests import read_file
 from samuel.version import __version__
 

@@ -39,13 +39,10 @@ from samuel.events import EventType, PostAbilityCall, event_type
 from samuel.events.compose import Arrange
 from samuel.events.event import Stage
 from samuel.files import yaml
-from samuel.files.modules import is_file
-from samuel.hooks.background import HINT, background_refusal
-from samuel.hooks.handler import Role
+from samuel.files.command_files import is_file
+from samuel.hooks.handler import BACKGROUND_HINT, HandlerMode, Role, background_refusal, observation_refusal
 from samuel.hooks.match import FIELDS
-from samuel.hooks.mode import HandlerMode, observation_refusal
-from samuel.sources.shipped_hook import ShippedHook, ShippedHooks
-from samuel.sources.yaml_hook import BUILTIN, PYTHON, SCRIPT, YamlHook
+from samuel.sources.yaml_hook import BUILTIN, PYTHON, SCRIPT, ShippedHook, ShippedHooks, YamlHook
 
 STATUSES = get_args(get_type_hints(PostAbilityCall)["status"])
 STAGES = get_args(Stage)
@@ -179,7 +176,7 @@ def _check_protocol(top: ConfigTable, hook: YamlHook) -> None:
 def _check_background(top: ConfigTable, hook: YamlHook, events: list[EventType]) -> None:
     for event in events if hook.background else ():
         if why := background_refusal(event, hook.role, blocking=hook.blocking):
-            top.refuse("background", why, HINT)
+            top.refuse("background", why, BACKGROUND_HINT)
 
 
 def _split(table: ConfigTable, line: str) -> tuple[str, ...]:

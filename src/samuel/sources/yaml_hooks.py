@@ -1,32 +1,45 @@
 """The handlers that a project declares in `.system/hooks/*.yaml`, each with its status.
 
 Parsing a file runs nothing, so it is done before the file is trusted. What the file names runs only when the user
-trusts both the file and its scripts.
+trusts both the file and its scripts. A script can load the files beside it, so they must be trusted as well; of a
+script in the project's root, only the script. The same holds for files in the arguments of a program: `python3
+scripts/check.py`. A program outside the project belongs to the user and needs no trust.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
 from samuel.base import paths
-from samuel.base.printable import file_name
+from samuel.base.printable import file_name, shell_word
+from samuel.clients.hook_formats import yaml_context
+from samuel.clients.table import HOOK_FORMATS
+from samuel.events.names import ALL
+from samuel.files.command_files import expanded, module_file, named_files
 from samuel.hooks.guards import with_new_guards
-from samuel.hooks.handler import Handler, HandlerStatus, Origin
-from samuel.hooks.mode import HandlerMode
-from samuel.sources.environment import Environment
-from samuel.sources.shipped_hook import ShippedHooks
+from samuel.hooks.handler import (
+    DEFAULT_ORDER,
+    Handler,
+    HandlerMode,
+    HandlerStatus,
+    Origin,
+    unavailable,
+    with_status,
+)
+from samuel.sources.declarations import GONE
 from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
-from samuel.sources.yaml_command import command, missing_program
-from samuel.sources.yaml_hook import BUILTIN, YamlHook
-from samuel.trust.neighbours import with_neighbours
+from samuel.sources.yaml_hook import BUILTIN, PYTHON, Environment, ShippedHooks, YamlHook
+from samuel.trust.digests import with_neighbours
 from samuel.trust.permit import Permit
 
-GONE = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"
+Registration = dict[str, list[dict[str, Any]]]
+PROJECT_VARIABLES = tuple({hook_format.project_variable: None for hook_format in HOOK_FORMATS.values()})
 
 
 class YamlHooks:
@@ -89,11 +102,11 @@ class YamlHooks:
             active_here = [] if self._inactive(hook, read) else self._here(hook, handlers)
             return with_new_guards(last, _unagreed(active_here, reason))
         if inactive := self._inactive(hook, read):
-            return _with(handlers, HandlerStatus.DISABLED, inactive)
+            return with_status(handlers, HandlerStatus.DISABLED, inactive)
         here = self._here(hook, handlers)
         if untrusted:
             return _unagreed(here, reason)
-        return _with(here, HandlerStatus.BROKEN, missing) if missing else here
+        return with_status(here, HandlerStatus.BROKEN, missing) if missing else here
 
     def _last_trusted(self, read: YamlHookFile) -> YamlHook | None:
         """The hook as it was last trusted, if it was active in this environment."""
@@ -143,7 +156,7 @@ class YamlHooks:
         handlers = self._here(hook, self._handlers(hook, read))
         if read.problems:  # what it declares now cannot be read
             handlers = [replace(handler, can_declare_role=False) for handler in handlers]
-        return _with(handlers, status, why)
+        return with_status(handlers, status, why)
 
     def _one_per_id(self, by_file: Iterable[tuple[YamlHookFile, list[Handler]]]) -> list[Handler]:
         """Of several hooks with the same id only the first that works is active; a broken one hides none."""
@@ -176,24 +189,78 @@ def files(root: Path, shipped_hooks: ShippedHooks) -> list[tuple[str, Path]]:
 
 def _listed(read: YamlHookFile, status: HandlerStatus, why: str) -> Handler:
     name = read.hook.id if read.hook else file_name(os.path.basename(read.file).rpartition(".")[0])
-    return Handler(
-        name=name,
-        event="",
-        origin=Origin.PROJECT,
-        runtime="exec",
-        owner=name,
-        path=read.path,
-        file=read.file,
-        status=status,
-        reason=why,
-    )
+    return unavailable(name, Origin.PROJECT, status, why, path=read.path, file=read.file)
 
 
 def _unagreed(handlers: Iterable[Handler], reason: str) -> list[Handler]:
     """The handlers of a file without consent. Its `mode` does not count: its guards deny."""
     enforced = [replace(handler, mode=HandlerMode.ENFORCE) for handler in handlers]
-    return _with(enforced, HandlerStatus.UNTRUSTED, reason)
+    return with_status(enforced, HandlerStatus.UNTRUSTED, reason)
 
 
-def _with(handlers: Iterable[Handler], status: HandlerStatus, reason: str) -> list[Handler]:
-    return [replace(handler, status=status, reason=reason) for handler in handlers]
+def registration(reads: Iterable[YamlHookFile], environment: Environment, root: Path) -> Registration:
+    """The enabled hooks of each event in the order of its chain, as `samuel hooks register` prints them.
+
+    Events are spelled as in the files. For example:
+    {"PostAbilityCall": [{"id": "tracker", "handler": {"kind": "script", "command": "./scripts/tracker.sh"}}]}
+    """
+    hooks: dict[str, YamlHook] = {}
+    for read in reads:
+        if read.hook is None or read.hook.switched_off(read.file) or environment.inactive(read.hook):
+            continue
+        other = hooks.setdefault(read.hook.id, read.hook)
+        if other is not read.hook and missing_program(command(other, root)):  # the first that works runs
+            hooks[read.hook.id] = read.hook
+    entries = [
+        (ALL.index(event), DEFAULT_ORDER if hook.order is None else hook.order, hook.id, spelled, hook)
+        for hook in hooks.values()
+        for event, spelled in zip(hook.events, hook.spelled, strict=True)
+        if environment.holds(hook, event)
+    ]
+    by_event: Registration = {}
+    for *_, spelled, hook in sorted(entries, key=lambda entry: entry[:3]):
+        handler = {"kind": hook.kind, "command": hook.command}
+        by_event.setdefault(spelled, []).append({"id": hook.id, "handler": handler})
+    return by_event
+
+
+def command(hook: YamlHook, root: Path) -> dict[str, Any]:
+    """The fields of `Handler` that say what is run."""
+    if hook.kind == BUILTIN:
+        return {"runtime": "python", "module": hook.module, "entry": hook.function}
+    if hook.kind == PYTHON:
+        return _python_command(hook, root)
+    client, _, client_event = hook.protocol.partition("/")
+    dialect = {"dialect": client or yaml_context.NAME, "client_event": client_event}
+    return {"runtime": "exec", **dialect, **_script_command(hook, root)}
+
+
+def missing_program(command_fields: Mapping[str, Any]) -> str:
+    """Why the program of a command cannot be run; "" if it can."""
+    path = command_fields.get("path", "")
+    if not os.path.isabs(path):
+        return ""  # a program of the user, or a module: looked up when it is called
+    if not os.path.isfile(path):
+        return f"`{path}` does not exist" if not os.path.lexists(path) else f"`{path}` is not a file"
+    if command_fields["runtime"] == "exec" and not os.access(path, os.X_OK):
+        return f"`{path}` is not executable; `chmod +x {shell_word(path)}`"
+    return ""
+
+
+def _python_command(hook: YamlHook, root: Path) -> dict[str, Any]:
+    file = hook.file or module_file(hook.module, root)
+    fields: dict[str, Any] = {"runtime": "python", "entry": hook.function}
+    if not file:
+        return {**fields, "module": hook.module}
+    return {**fields, "path": str(root / file), "runs": (str(root / file),)}
+
+
+def _script_command(hook: YamlHook, root: Path) -> dict[str, Any]:
+    # A script that was written for an agent may be named by that agent's variable for the project.
+    variables = dict.fromkeys(PROJECT_VARIABLES, str(root)) if hook.protocol else {}
+    program, *arguments = ("sh", "-c", *hook.words) if hook.shell else hook.words
+    plain = [expanded(word, variables) for word in arguments]
+    if "/" not in program:
+        return {"path": program, "arguments": tuple(arguments), "runs": tuple(named_files(plain, root))}
+    path = os.path.normpath(os.path.join(root, expanded(program, variables)))
+    return {"path": path, "arguments": tuple(arguments), "runs": tuple(named_files([path, *plain], root))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from samuel.tasks.task import KINDS, PRIORITIES, PROOFS
@@ -38,17 +38,9 @@ _URGENCY_WORDS = re.compile(
 )
 _URGENCY_LABEL = re.compile(r"(critical|high|low|urgent)", re.IGNORECASE)
 _AFTER = re.compile(r"((?:depends on|blocked by|requires|after):? .*)", re.IGNORECASE)
-_WAITS = re.compile(r"(depends on|depends|dependencies|blocked by|requires|after)\b:?", re.IGNORECASE)
+_WAITING = ("depends on", "depends", "dependencies", "blocked by", "requires", "after")
+_WAITS = re.compile(rf"({'|'.join(_WAITING)})\b:?", re.IGNORECASE)
 
-# Only the name: a pattern for the value as well would be slow on a line with many blanks.
-_FIELD_NAME = re.compile(
-    r"""\s*(?:[-*+]\s+)?                                  # it may be an item of a list
-    \**(?P<name>depends\ on|depends|dependencies|blocked\ by|requires|after|priority|complexity|guardrails
-        |acceptance\ criteri(?:a|on)|test\ strategy|independent\ test
-        |files\ to\ create|new\ files|files\ to\ modify|files|check|changes|kind|proof)\**
-    \s*:\s*\**""",
-    re.VERBOSE | re.IGNORECASE,
-)
 _PROSE = ("a", "all", "an", "each", "every", "it", "that", "the", "there", "this", "whether")  # no commands
 _NOTHING = ("none", "nothing", "-", "–", "n/a", "no")
 _PRIORITY_WORDS: dict[str, str] = {
@@ -112,31 +104,14 @@ def body(lines: Iterable[tuple[str, bool]]) -> tuple[list[str], dict[str, Any]]:
 
 def _field(name: str, value: str) -> dict[str, Any]:
     """{} where the words are prose after all: it stays in the description."""
-    if _WAITS.fullmatch(name):
-        ids = waits_for(f"{name}: {value}")
-        return {"depends_on": ids} if ids or value.strip(".").lower() in _NOTHING else {}
-    if name == "priority":
-        return priority_fields(value)
-    if name.startswith("acceptance"):
-        return {"acceptance": (value,)}
-    if name in ("test strategy", "independent test"):
-        return {"test_strategy": value}
-    if name == "complexity":
-        return {"complexity": _word(value)}
-    if name == "guardrails":
-        return {"guardrails": _list(value, ";")}
-    if name == "check":
-        commands = _commands(value)
-        return {"checks": commands} if commands else {}
-    if name == "kind":
-        return {"kind": _word(value)} if _word(value) in KINDS else {}
-    if name == "proof":
-        return {"proof": _word(value)} if _word(value) in PROOFS else {}
-    if name == "changes":
-        return {"no_change": True} if _word(value) in _NOTHING else {}
-    files = _list(value, ",")
-    if name in ("files to create", "new files"):
-        return {"files_to_create": files}
+    if name not in _WAITING:
+        return _FIELDS[name](value)
+    ids = waits_for(f"{name}: {value}")
+    return {"depends_on": ids} if ids or value.strip(".").lower() in _NOTHING else {}
+
+
+def _files(text: str) -> dict[str, Any]:
+    files = _list(text, ",")
     new = tuple(file.removesuffix("(new)").strip(" `") for file in files if file.endswith("(new)"))
     return {"files_to_create": new, "files_to_modify": tuple(file for file in files if not file.endswith("(new)"))}
 
@@ -216,3 +191,20 @@ _IN_TITLES = (
     ("priority", _URGENCY_LABEL, ("square",), _priority),
     ("depends_on", _AFTER, ("round",), waits_for),
 )
+
+_FIELDS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "priority": priority_fields,
+    **dict.fromkeys(("acceptance criteria", "acceptance criterion"), lambda value: {"acceptance": (value,)}),
+    **dict.fromkeys(("test strategy", "independent test"), lambda value: {"test_strategy": value}),
+    "complexity": lambda value: {"complexity": _word(value)},
+    "guardrails": lambda value: {"guardrails": _list(value, ";")},
+    "check": lambda value: {"checks": commands} if (commands := _commands(value)) else {},
+    "kind": lambda value: {"kind": word} if (word := _word(value)) in KINDS else {},
+    "proof": lambda value: {"proof": word} if (word := _word(value)) in PROOFS else {},
+    "changes": lambda value: {"no_change": True} if _word(value) in _NOTHING else {},
+    **dict.fromkeys(("files to create", "new files"), lambda value: {"files_to_create": _list(value, ",")}),
+    **dict.fromkeys(("files", "files to modify"), _files),
+}
+_LONGEST_FIRST = sorted((*_WAITING, *_FIELDS), key=len, reverse=True)
+# Only the name, maybe as an item of a list: a pattern for the value too would be slow on a line with many blanks.
+_FIELD_NAME = re.compile(rf"\s*(?:[-*+]\s+)?\**(?P<name>(?ai:{'|'.join(_LONGEST_FIRST)}))\**\s*:\s*\**")

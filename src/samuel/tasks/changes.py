@@ -56,15 +56,11 @@ def complete(tasks: Tasks, id: str, *, at: str, commit: str = "") -> tuple[Task,
 
 
 def skip(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
-    task = _task_in_status(tasks, id, (*OPEN, "blocked", "waiting"), "skipped")
-    ended = {"claimed": False, "last_failure": _reason(reason), "questions": _answered(task)}
-    return _put(tasks, task, status="skipped", **ended)
+    return _end(tasks, id, (*OPEN, "blocked", "waiting"), "skipped", reason)
 
 
 def block(tasks: Tasks, id: str, *, reason: str) -> tuple[Task, ...]:
-    task = _task_in_status(tasks, id, (*OPEN, "waiting"), "blocked")
-    ended = {"claimed": False, "last_failure": _reason(reason), "questions": _answered(task)}
-    return _put(tasks, task, status="blocked", **ended)
+    return _end(tasks, id, (*OPEN, "waiting"), "blocked", reason)
 
 
 def reset(tasks: Tasks, id: str) -> tuple[Task, ...]:
@@ -212,6 +208,14 @@ def _task_in_status(tasks: Tasks, id: str, statuses: Iterable[str], become: str)
     raise SamuelError(message, f"`samuel run reset {shell_word(id)}` makes it pending again")
 
 
+def _end(tasks: Tasks, id: str, statuses: Iterable[str], status: str, reason: str) -> tuple[Task, ...]:
+    task = _task_in_status(tasks, id, statuses, status)
+    if not reason.strip():
+        raise UsageError("the reason is empty", "say why, for the person who reads it later")
+    ended = {"claimed": False, "last_failure": _text(reason).strip(), "questions": _answered(task)}
+    return _put(tasks, task, status=status, **ended)
+
+
 def _put(tasks: Tasks, task: Task, **fields: Any) -> tuple[Task, ...]:
     new = replace(task, **fields)
     return tuple(new if other is task else other for other in tasks)
@@ -229,12 +233,6 @@ def _question(text: str, options: Iterable[str]) -> tuple[str, tuple[str, ...]]:
     if not all(choices):
         raise UsageError("an option is empty", "give each option a few words")
     return words, tuple(dict.fromkeys(choices))
-
-
-def _reason(text: str) -> str:
-    if not text.strip():
-        raise UsageError("the reason is empty", "say why, for the person who reads it later")
-    return _text(text).strip()
 
 
 def _text(text: str) -> str:

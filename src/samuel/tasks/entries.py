@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from samuel.tasks.annotations import Title, title
 from samuel.tasks.headings import CRITERIA, GROUP, SECTIONS, STORY, SectionHeading, classify, is_ambiguous
 from samuel.tasks.outline import (
-    BlockKind,
     OutlineBlock,
     OutlineHeading,
     OutlineItem,
+    OutlineNode,
     OutlineTable,
     PrdOutline,
     split_box,
@@ -20,6 +20,18 @@ from samuel.tasks.outline import (
 
 _LOOKS_LIKE_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?=\[[ xX]\]\s)")
 _WITHOUT_SPACE = re.compile(r"\s*[-*+]\[[ xX]?\]\s")
+_NO_TASK = "so it is not read as a task"
+_OUTSIDE = "is in no section for tasks"
+_DIVIDER = "is a heading by the line below it, and ends the section for tasks: put an empty line between the two"
+_UNSPACED = f"is no item of a list in Markdown, {_NO_TASK}: put a space between the bullet and the box"
+_LOOKALIKES = {
+    kind: f"is part of {block} in Markdown, {_NO_TASK}: {hint}"
+    for kind, block, hint in (
+        ("paragraph", "the paragraph above", "indent it like the items around it, or put an empty line above it"),
+        ("indented code", "indented code", "indent it less"),
+        ("html", "a block of HTML", "put an empty line above it"),
+    )
+}
 _READABLE_BOXES = ("", " ", "x", "X")
 DONE_BOXES = ("x", "X")
 
@@ -32,9 +44,9 @@ class TaskEntry:
     line: int
     below: int
     end: int
-    done: bool
-    level: int  # of a heading; 0 is an item or a row
-    parent: TaskEntry | None
+    done: bool = False
+    level: int = 0  # of a heading; 0 is an item or a row
+    parent: TaskEntry | None = None
     groups: tuple[SectionHeading, ...] = ()  # the headings around it that are not tasks, the outermost first
     cells: dict[str, str] = field(default_factory=dict)  # of a row, by the name of a field
     children: list[TaskEntry] = field(default_factory=list)
@@ -59,13 +71,8 @@ class TaskEntries:
     entries: list[TaskEntry] = field(default_factory=list)
     sections: list[OutlineHeading] = field(default_factory=list)  # where tasks were looked for
     unreadable: list[OutlineItem] = field(default_factory=list)  # their box or title cannot be read
-    outside: list[OutlineItem] = field(default_factory=list)  # numbered boxes in no section
-    stories: list[OutlineHeading] = field(default_factory=list)  # in no section for tasks
     plain_items: list[OutlineItem] = field(default_factory=list)  # of a section, without a box
-    lookalikes: list[tuple[int, BlockKind]] = field(default_factory=list)  # look like items, but are not
-    unspaced: list[int] = field(default_factory=list)  # lines like `-[ ] Title`, which are no items
-    untitled: list[int] = field(default_factory=list)  # lines of rows that have an id and no title
-    dividers: list[OutlineHeading] = field(default_factory=list)  # text that is a heading by the dashes below it
+    passed_over: list[tuple[int, str]] = field(default_factory=list)  # lines that may be meant as tasks; why not
     ambiguous: bool = False  # its headings may be tasks, or its boxes
     form: str = ""  # what the tasks are, in words
 
@@ -125,27 +132,18 @@ class _EntrySearch:
         section = self.last_section
         if section and heading.level <= section.level:
             if heading.underlined and not section.underlined and entry.kind != "section":
-                self.result.dividers.append(heading)
+                self.result.passed_over.append((heading.line, _DIVIDER))
             self.last_section = None
         if entry.kind == "section" and not (entry.above and entry.above.in_section):
             self.last_section = heading
             self.result.sections.append(heading)
         elif entry.kind == "task":
-            above = entry.task_above
-            words, done = entry.words, entry.box in DONE_BOXES
-            task = TaskEntry(
-                words,
-                heading.line,
-                heading.below,
-                heading.end,
-                done,
-                heading.level,
-                self.tasks[above] if above else None,
-                _groups(entry.above),
-            )
-            self.tasks[entry] = self._add(task)
+            parent = self.tasks[entry.task_above] if entry.task_above else None
+            lines = heading.line, heading.below, heading.end
+            done, groups = entry.box in DONE_BOXES, _groups(entry.above)
+            self.tasks[entry] = self._add(TaskEntry(entry.words, *lines, done, heading.level, parent, groups))
         elif not self.everywhere and not entry.task_above and STORY.match(heading.text) and entry.words.id:
-            self.result.stories.append(heading)
+            self.result.passed_over.append((heading.line, _OUTSIDE))
 
     def item(self, item: OutlineItem) -> None:
         around = self._task_heading
@@ -159,7 +157,7 @@ class _EntrySearch:
         words = title(item.text)
         if not self._searching:
             if words.id:
-                self.result.outside.append(item)
+                self.result.passed_over.append((item.line, _OUTSIDE))
             return
         if item.parent in self.criteria:
             self.criteria.add(item)  # a part of a criterion
@@ -180,20 +178,16 @@ class _EntrySearch:
             self.label_active = bool(CRITERIA.fullmatch(self.outline.lines[block.end - 1]))
         if not self._searching:
             return
-        if block.kind == "paragraph":
-            numbers = range(block.line, block.end + 1)
-            self.result.unspaced += [
-                number for number in numbers if _WITHOUT_SPACE.match(self.outline.lines[number - 1])
-            ]
-        first = block.line + 1 if block.kind == "paragraph" else block.line
-        for number in range(first, block.end + 1):
+        around = self._entry_around(block)
+        for number in range(block.line, block.end + 1):
             line = self.outline.lines[number - 1]
+            if block.kind == "paragraph" and _WITHOUT_SPACE.match(line):
+                self.result.passed_over.append((number, _UNSPACED))
             match = _LOOKS_LIKE_ITEM.match(line)
-            if not match:
+            if not match or (block.kind == "paragraph" and number == block.line):
                 continue
-            around = self._entry_around(block)
             if title(split_box(line[match.end() :])[1]).id or not (around and around.level):
-                self.result.lookalikes.append((number, block.kind))
+                self.result.passed_over.append((number, _LOOKALIKES[block.kind]))
 
     @property
     def _searching(self) -> bool:
@@ -229,25 +223,31 @@ class _EntrySearch:
 
 def find_plain_items(outline: PrdOutline) -> TaskEntries:
     """The items of lists without boxes: in sections and phases, or in a file that is nothing but a list."""
-    headings = classify(outline, len(SECTIONS))
     result = TaskEntries(form="plain lists")
-    current: SectionHeading | None = None
-    for node in outline.nodes:
-        if isinstance(node, OutlineHeading) and node.parent is None:
-            current = headings[node.line]
-        elif not isinstance(node, OutlineItem) or node.parent or node.box is not None or not node.text:
+    has_headings = any(isinstance(node, OutlineHeading) and node.parent is None for node in outline.nodes)
+    for node, above in _below_headings(outline):
+        if not isinstance(node, OutlineItem) or node.parent or node.box is not None or not node.text:
             continue
-        elif not headings or node.number or (current and _holds_tasks(current)):
+        if not has_headings or node.number or (above and _holds_tasks(above)):
             words = title(node.text)
-            if not words.id and node.number:
-                words = words._replace(id=node.number)
-            entry = TaskEntry(words, node.line, node.line + 1, node.end, done=False, level=0, parent=None)
-            entry.groups = _groups(current)
+            words = words._replace(id=words.id or node.number)
+            entry = TaskEntry(words, node.line, node.line + 1, node.end, groups=_groups(above))
             result.entries.append(entry)
     if any(entry.groups and _holds_tasks(entry.groups[-1]) for entry in result.entries):
         result.entries = [entry for entry in result.entries if entry.groups and _holds_tasks(entry.groups[-1])]
     _clear_repeated_numbers(result.entries)
     return result
+
+
+def _below_headings(outline: PrdOutline) -> Iterator[tuple[OutlineNode, SectionHeading | None]]:
+    """What is no heading itself, each node with the heading that it stands below."""
+    headings = classify(outline, len(SECTIONS))
+    above: SectionHeading | None = None
+    for node in outline.nodes:
+        if isinstance(node, OutlineHeading) and node.parent is None:
+            above = headings[node.line]
+        else:
+            yield node, above
 
 
 def _holds_tasks(entry: SectionHeading) -> bool:
@@ -295,33 +295,20 @@ def row_columns(header: Iterable[str]) -> dict[str, int]:
 
 def find_rows(outline: PrdOutline) -> TaskEntries:
     """The rows of tables that have a column for an id and one for a title."""
-    headings = classify(outline, len(SECTIONS))
     result = TaskEntries(form="a table")
-    current: SectionHeading | None = None
-    for node in outline.nodes:
-        if isinstance(node, OutlineHeading) and node.parent is None:
-            current = headings[node.line]
-        elif isinstance(node, OutlineTable) and (columns := row_columns(node.rows[0].cells)):
+    for node, above in _below_headings(outline):
+        if isinstance(node, OutlineTable) and (columns := row_columns(node.rows[0].cells)):
             for row in node.rows[1:]:
                 cells = {name: row.cells[index] for name, index in columns.items() if index < len(row.cells)}
                 if not cells.get("title"):
                     if cells.get("id"):
-                        result.untitled.append(row.line)
+                        result.passed_over.append((row.line, f"has no title, {_NO_TASK}"))
                     continue
                 words = title(cells["title"])
-                id = cells.get("id", "").strip("`*# ")
-                entry = TaskEntry(
-                    Title(id or words.id, words.text, words.fields),
-                    row.line,
-                    row.line + 1,
-                    row.line,
-                    done=bool(_DONE_CELL.fullmatch(cells.get("status", ""))),
-                    level=0,
-                    parent=None,
-                    groups=_groups(current),
-                    cells=cells,
-                )
-                result.entries.append(entry)
+                words = words._replace(id=cells.get("id", "").strip("`*# ") or words.id)
+                done = bool(_DONE_CELL.fullmatch(cells.get("status", "")))
+                lines = row.line, row.line + 1, row.line
+                result.entries.append(TaskEntry(words, *lines, done, groups=_groups(above), cells=cells))
     return result
 
 

@@ -98,12 +98,10 @@ def _cycles(tasks: Tasks) -> Iterator[GraphProblem]:
     position = {task.id: index for index, task in enumerate(tasks)}
     waits = {task.id: task.depends_on for task in tasks}
     parents = {task.id: (task.parent_id,) if task.parent_id else () for task in tasks}
-    for cycle in _each_cycle(waits):
-        path = " -> ".join(f"`{id}`" for id in cycle)
-        yield position[cycle[0]], f"tasks wait for each other: {path}", CYCLE_HINT
-    for cycle in _each_cycle(parents):
-        path = " -> ".join(f"`{id}`" for id in cycle)
-        yield position[cycle[0]], f"tasks are their own parents: {path}", "clear one `parent_id`"
+    cycles = [("tasks wait for each other", cycle, CYCLE_HINT) for cycle in _each_cycle(waits)]
+    cycles += [("tasks are their own parents", cycle, "clear one `parent_id`") for cycle in _each_cycle(parents)]
+    for what, cycle, hint in cycles:
+        yield position[cycle[0]], f"{what}: {' -> '.join(f'`{id}`' for id in cycle)}", hint
 
 
 def _each_cycle(edges: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:

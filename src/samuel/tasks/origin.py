@@ -119,11 +119,8 @@ def without_place(task_import: TaskImport, *, write_back: bool = True) -> str:
     if not write_back or source.path is None or not task_import.format.marks:
         return ""
     looked_at = imported.tasks[:LOOKED_AT]
-    ids = [
-        task.id
-        for index, task in enumerate(looked_at)
-        if not task_import.format.mark_done(source, imported, index)
-    ]
+    mark_done = task_import.format.mark_done
+    ids = [task.id for index, task in enumerate(looked_at) if not mark_done(source, imported, index)]
     if not ids or len(ids) == len(looked_at):  # where no task has a box, no marks are expected
         return ""
     tasks = f"{listed([f'`{id}`' for id in ids], MOST_NAMED)} {'is' if len(ids) == 1 else 'are'}"
@@ -170,7 +167,6 @@ def _marked_files(task_import: TaskImport) -> tuple[str, ...]:
 
 def _relative(path: Path, root: Path) -> str:
     if is_inside(path, root):
-        return os.path.normpath(
-            os.path.join(os.path.relpath(os.path.realpath(path.parent), os.path.realpath(root)), path.name)
-        )
+        directory = os.path.relpath(os.path.realpath(path.parent), os.path.realpath(root))
+        return os.path.normpath(os.path.join(directory, path.name))
     return os.path.abspath(path)

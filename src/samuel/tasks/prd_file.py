@@ -18,17 +18,47 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
 import toons
 
 from samuel.base.decoding import convert, decode_json
 from samuel.base.errors import ConfigError, Problem
-from samuel.tasks import graph, prd_problems
-from samuel.tasks.task import COLUMNS, LISTS, QUESTIONS, RARE_COLUMNS, Task, Tasks
+from samuel.base.nearest import did_you_mean
+from samuel.tasks import graph
+from samuel.tasks.grade import GRADES
+from samuel.tasks.task import (
+    COLUMNS,
+    KINDS,
+    LISTS,
+    PRIORITIES,
+    PROOFS,
+    QUESTIONS,
+    RARE_COLUMNS,
+    STATUSES,
+    Task,
+    Tasks,
+)
 
 NAME = "prd.toon"
+_HEADER = re.compile(r"^tasks\[(\d+)\]\{(.+)\}:[ \t\r]*$", re.MULTILINE)
+_COMMENT = re.compile(r"\n[ \t\r]*[#\n]")  # the line after a line end is one, or blank: no row, in any case
+
+_CELLS = 'a cell with a comma, a quote or a colon stands in double quotes, a quote within them is `\\"`'
+_TYPES = get_type_hints(Task)
+_CHOICES: dict[str, Sequence[str]] = {
+    "status": STATUSES,
+    "priority": PRIORITIES,
+    "grade": GRADES[1:],
+    "kind": KINDS,
+    "proof": PROOFS,
+}
+_EXPECTED = {
+    str: ("text", 'put it in double quotes, like "1.10": without them it is a number'),
+    int: ("a whole number", "write one like 3, without quotes"),
+    bool: ("true or false", "write one of them, without quotes"),
+}
 
 
 class PrdDocument(NamedTuple):
@@ -50,24 +80,24 @@ def decode(text: str, file: str = NAME) -> PrdDocument:
     try:
         table = toons.loads(text).get("tasks")
     except toons.ToonDecodeError as error:
-        raise ConfigError(prd_problems.unreadable(text, error, file)) from None
+        raise ConfigError(_unreadable(text, error, file)) from None
     except AttributeError:  # a list or a plain value
         table = None
-    header = prd_problems.HEADER.search(text)
+    header = _HEADER.search(text)
     if table == [] and not header:  # an empty list has more than one spelling, and nothing to keep
         return EMPTY
     if not header:
-        raise ConfigError([prd_problems.no_table(file)])
+        raise ConfigError([_no_table(file)])
     before, rest = text[: header.start()], text[header.end() + 1 :]
     rows, after = _split(rest, len(table))
     columns = tuple(table[0]) if table else _COMMON
     if nested := [name for name, value in table[0].items() if isinstance(value, dict | list)] if table else []:
-        raise ConfigError([prd_problems.nested(nested, file, before.count("\n") + 1)])
+        raise ConfigError([_nested(nested, file, before.count("\n") + 1)])
     try:
         tasks = _tasks(table, columns)
         problems = [] if graph.fit(tasks) else graph.problems(tasks, file, _line_numbers(before, rows))
     except msgspec.ValidationError:
-        problems = prd_problems.bad_cells(table, file, _line_numbers(before, rows))
+        problems = _bad_cells(table, file, _line_numbers(before, rows))
     if problems:
         raise ConfigError(problems)
     return PrdDocument(tasks, columns, before, rows, after)
@@ -100,13 +130,13 @@ def _columns(tasks: Tasks, old: PrdDocument) -> tuple[str, ...]:
 def _split(rest: str, count: int) -> tuple[tuple[str, ...], str]:
     """The text behind the header as `count` rows, each with the comments above it, and what follows them."""
     lines = rest.split("\n")
-    if not prd_problems.COMMENT.search(f"\n{rest}"):
+    if not _COMMENT.search(f"\n{rest}"):
         return tuple(lines[:count]), "\n".join(lines[count:])
     rows: list[str] = []
     begin = end = 0
     while len(rows) < count:
         end += 1
-        if not prd_problems.COMMENT.match(f"\n{lines[end - 1]}\n"):
+        if not _COMMENT.match(f"\n{lines[end - 1]}\n"):
             rows.append("\n".join(lines[begin:end]))
             begin = end
     return tuple(rows), "\n".join(lines[end:])
@@ -185,7 +215,7 @@ def _table(tasks: Tasks, columns: Sequence[str]) -> tuple[str, list[str]]:
     try:
         _tasks(read, columns)
     except msgspec.ValidationError:
-        raise ConfigError(prd_problems.bad_cells(read, "", [0] * len(read))) from None
+        raise ConfigError(_bad_cells(read, "", [0] * len(read))) from None
     return names, [_BARE_ID.sub(r'  "\1",', line) for line in lines]
 
 
@@ -227,3 +257,81 @@ def _values(cell: str) -> tuple[str, ...]:
         else:
             values[-1] += part[1:] or part if part[0] == "\\" else part
     return tuple(values)
+
+
+# What is wrong with a file that cannot be read. Only a broken one comes here, so it may take its time.
+
+
+def _no_table(file: str) -> Problem:
+    hint = "it begins with a line like `tasks[2]{id,title,status}:`"
+    return Problem("there is no table of tasks", file, 1, hint)
+
+
+def _nested(names: Sequence[str], file: str, line: int) -> Problem:
+    what = f"`{'`, `'.join(names)}` holds columns of its own"
+    return Problem(what, file, line, "give the table plain columns only: a value a cell")
+
+
+def _unreadable(text: str, error: toons.ToonDecodeError, file: str) -> list[Problem]:
+    """Why toons refused the file. It stops at the first mistake; this looks at each row by itself."""
+    problems: list[Problem] = []
+    if header := _HEADER.search(text):
+        rows = _row_lines(text, header)
+        if int(header[1]) != len(rows):
+            at = text.count("\n", 0, header.start()) + 1
+            what = f"the header counts {header[1]} tasks, but the table has {len(rows)}"
+            hint = f"bring back the missing row, or write `tasks[{len(rows)}]` if this is all of them"
+            problems.append(Problem(what, file, at, hint))
+        for line, row in rows:
+            try:
+                toons.loads(f"tasks[1]{{{header[2]}}}:\n{row}\n")
+            except toons.ToonDecodeError as refused:
+                problems.append(Problem(f"this row cannot be read: {_why(refused)}", file, line, _CELLS))
+    elif not re.search(r"^tasks\b", text, re.MULTILINE):
+        problems.append(_no_table(file))
+    return problems or [
+        Problem(_why(error), file, error.line or 0, "https://toonformat.dev shows how TOON is written")
+    ]
+
+
+def _bad_cells(rows: Sequence[dict[str, Any]], file: str, lines: Sequence[int]) -> list[Problem]:
+    """The cells that do not hold what their columns ask for; null stands for a column's default."""
+    problems: list[Problem] = []
+    for line, row in zip(lines, rows, strict=True):
+        for name in sorted({"id", "title"} - set(row)):
+            problems.append(Problem(f"the task has no `{name}`", file, line, "every task needs an id and a title"))
+        for name, value in row.items():
+            try:
+                convert(value, _TYPES[name])
+            except msgspec.ValidationError:
+                problems.append(_refused(name, value)._replace(file=file, line=line))
+    return problems
+
+
+def _refused(name: str, value: Any) -> Problem:
+    if name in _CHOICES:
+        hint = did_you_mean(str(value), _CHOICES[name], f"one of {', '.join(_CHOICES[name])}")
+        return Problem(f"`{value}` is not a valid {name}", hint=hint)
+    if name in LISTS:
+        return Problem(f"`{name}` must be text, not {value!r}", hint='write "1.10", and several as "1.10|1.11"')
+    if name == QUESTIONS:
+        return Problem("`questions` must be JSON as Samuel writes it", hint="restore the cell, or empty it")
+    expected, hint = _EXPECTED[_TYPES[name]]
+    return Problem(f"`{name}` must be {expected}, not {value!r}", hint=hint)
+
+
+def _row_lines(text: str, header: re.Match[str]) -> list[tuple[int, str]]:
+    """The lines below the header, with their numbers, up to the first that is not indented."""
+    first = text.count("\n", 0, header.end()) + 2
+    rows = []
+    for number, line in enumerate(text[header.end() + 1 :].split("\n"), start=first):
+        if _COMMENT.match(f"\n{line}\n"):
+            continue
+        if not line[0].isspace():
+            break
+        rows.append((number, line))
+    return rows
+
+
+def _why(error: toons.ToonDecodeError) -> str:
+    return re.sub(r"^TOON parse error at line \d+: ", "", str(error))

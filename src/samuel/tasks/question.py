@@ -1,4 +1,4 @@
-"""One question of an agent about its task, and the answer of a person."""
+"""One question of an agent about its task, the answer of a person, and the command to give it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from typing import Any
 
 import msgspec
 
+from samuel.base.printable import shell_word
+
+LAND = "land"
+"""The answer by which a person lets work land that a handler of `before:land` held back."""
+ACCEPT, REFUSE = "accept", "refuse"
+"""The answers to the question whether old tests may fail. What follows ACCEPT is who said it, REFUSE why."""
 YES = ("yes", "y", "ok")
 _CHOICE = re.compile(r"#?[0-9]+[.)]?|[a-z][.)]?(?<![yn])", re.IGNORECASE | re.ASCII)
 ID = re.compile(r"q[1-9][0-9]{0,14}")
@@ -65,3 +71,22 @@ def new_id(ids: Collection[str]) -> str:
     while f"q{number}" in ids:  # one with more digits than `ID` allows
         number += 1
     return f"q{number}"
+
+
+def is_about_landing(question: Question) -> bool:
+    """Whether it asks if work may land that is ready: then no agent has to work again."""
+    return question.options == (LAND,)
+
+
+def is_dispute(question: Question) -> bool:
+    """Whether it asks if old tests may fail with the work on a task."""
+    return question.options == (ACCEPT, REFUSE)
+
+
+def answer_command(task_id: str, question: Question) -> str:
+    """The command line that answers the question."""
+    if is_about_landing(question):
+        return f"samuel run land {shell_word(task_id)}"
+    if is_dispute(question):
+        return f"samuel run accept {shell_word(task_id)}"
+    return f"samuel run answer {shell_word(question.id)} TEXT"

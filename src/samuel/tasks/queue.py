@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from samuel.base.printable import shell_word
-from samuel.tasks.answering import answer_command
+from samuel.tasks.question import answer_command
 from samuel.tasks.task import PRIORITIES, Task, Tasks, natural
 
 OPEN = ("pending", "in_progress")

@@ -14,13 +14,7 @@ from msgspec.structs import replace
 from samuel.tasks.question import ID, Question, new_id
 from samuel.tasks.task import COLUMNS, Task, Tasks
 
-NAMED_COLUMNS = (
-    "status",
-    "claimed",
-    "attempts",
-    "iteration",
-    "priority",
-)  # short values, named in a warning
+NAMED_COLUMNS = ("status", "claimed", "attempts", "iteration", "priority")  # short values, named in a warning
 # What an agent may write into a row that it adds: what the task is. Everything else is as in a new task, so that
 # no row brings along a command without consent, or files of checks that it may change.
 OF_NEW_TASKS = (
@@ -86,9 +80,8 @@ def rebuild(before: Tasks, after: Tasks, allowed_changes: AllowedChanges) -> Reb
     common = [task.id for task in after if task.id in ids_before]
     if common != [task.id for task in before if task.id in changed]:
         put_back.append("the order of the tasks was changed")
-    added = list(
-        _added([task for task in after if task.id not in ids_before], ids_before, allowed_changes, put_back)
-    )
+    new_rows = [task for task in after if task.id not in ids_before]
+    added = list(_added(new_rows, ids_before, allowed_changes, put_back))
     return Rebuilt((*tasks, *added), tuple(put_back), len(added))
 
 

@@ -50,9 +50,7 @@ class SourceMerge(NamedTuple):
 
 def merge(tasks: Sequence[Task], origin: TaskOrigin, imported: ImportedTasks, *, stable_ids: bool) -> SourceMerge:
     """The task list with what the source says now."""
-    matches = _matches(
-        origin.items, imported.tasks, stable_ids=stable_ids
-    )  # by index in the source: id in our list
+    matches = _matches(origin.items, imported.tasks, stable_ids=stable_ids)
     ids = {task.id for task in tasks}
     own_ids: dict[str, str] = {}  # by the id in the source
     taken = set(ids)
@@ -83,7 +81,7 @@ def merge(tasks: Sequence[Task], origin: TaskOrigin, imported: ImportedTasks, *,
 
 
 def _matches(items: Mapping[str, SourceItem], tasks: Sequence[Task], *, stable_ids: bool) -> dict[int, str]:
-    """Which task of ours each task of the source is: by id and title, then by title, then by id."""
+    """By index in the source, the id in our list: matched by id and title, then by title, then by id."""
     keys: list[Callable[[str, str], object]] = [lambda id, title: id]
     if not stable_ids:
         keys = [lambda id, title: (id, title), lambda id, title: title, lambda id, title: id]

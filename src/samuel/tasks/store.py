@@ -13,9 +13,9 @@ from pathlib import Path
 
 from samuel.base.errors import ConfigError, Problem, SamuelError
 from samuel.files import atomic
-from samuel.files.aside import keep_aside, put_aside
 from samuel.files.inside import read_inside
 from samuel.files.lock import held
+from samuel.files.put_inside import keep_aside, put_aside
 from samuel.tasks import graph, prd_file
 from samuel.tasks.prd_file import PrdDocument
 from samuel.tasks.rebuild import Rebuilt
@@ -188,7 +188,5 @@ class TaskStore:
             ) from None
 
     def _missing(self) -> SamuelError:
-        return SamuelError(
-            f"there are no tasks yet: `{self.path}` does not exist",
-            "`samuel run init --prd FILE` makes them from a PRD",
-        )
+        what = f"there are no tasks yet: `{self.path}` does not exist"
+        return SamuelError(what, "`samuel run init --prd FILE` makes them from a PRD")

@@ -11,7 +11,7 @@ import msgspec
 from samuel.base.errors import UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.tasks.grade import Grade
-from samuel.tasks.question import Question
+from samuel.tasks.question import ACCEPT, Question, is_dispute
 
 TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked", "waiting"]
 Priority = Literal["critical", "high", "medium", "low"]
@@ -66,6 +66,15 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def reason(self) -> str:
         """Why it is not done: its open question, or why the last attempt failed or it was skipped or blocked."""
         return next((question.text for question in self.open_questions), self.last_failure)
+
+    @property
+    def accepted_by(self) -> str:
+        """Who accepted its last attempt although old tests fail with it; "" if no person did."""
+        last = self.questions[-1] if self.questions else None
+        if last is None or not is_dispute(last):
+            return ""
+        word, _, name = last.answer.partition(" ")
+        return (name or "a person") if word == ACCEPT else ""
 
     def plain(self) -> dict[str, Any]:
         """The task in event payloads and in `--json`: its own fields, and the unknown columns beside them."""

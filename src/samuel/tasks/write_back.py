@@ -115,9 +115,8 @@ class _Writer:
             index = matching_index(imported, item, stable_ids=format.stable_ids)
             if index is None:
                 left.append(id)
-                problems.append(
-                    self._problem([id], f"it has no `{item.title}` any more; `samuel run sync` looks again")
-                )
+                why = f"it has no `{item.title}` any more; `samuel run sync` looks again"
+                problems.append(self._problem([id], why))
             elif mark := format.mark_done(source, imported, index):
                 marks[id] = mark
             elif any(format.mark_done(source, imported, other) for other in range(min(20, len(imported.tasks)))):

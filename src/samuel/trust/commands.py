@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
 from samuel.base import paths
+from samuel.base.decoding import decode_json
 from samuel.config.model import AgentSettings, Config, FleetSettings, LaneSettings, Methodology
+from samuel.files import atomic
+from samuel.files.regular import read_regular
 from samuel.files.survey import TooManyFiles, survey
 from samuel.git.git import Git
 from samuel.git.settings import hooks_beside
@@ -17,6 +23,9 @@ from samuel.trust.digests import digest_file, digest_text, read_file
 MAX_SHOWN_BYTES = 4096  # of each file
 
 CommandText = tuple[str, str, str]  # name, digest, content
+DIRECTORY = "requested-checks"
+TaskChecks = tuple[tuple[str, tuple[str, ...]], ...]
+"""The ids of tasks, and the commands of each, in the order of the task file."""
 
 
 def quality(methodology: Methodology) -> CommandText | None:
@@ -134,3 +143,24 @@ def _file(path: Path, name: str) -> str:
 
 def _text(name: str, content: str) -> CommandText:
     return name, digest_text(content), content
+
+
+def remember_requested(state: Path, key: str, methodology: str, checks: TaskChecks) -> None:
+    """Keep which checks of tasks a coordinator asked this machine to run: its owner reads them before agreeing.
+
+    The tasks are at the coordinator: without this, `samuel trust` in the clone of a machine would show nothing.
+    `state` is the user's, `key` the project's in the trust store.
+    """
+    by_methodology = {**requested_checks(state, key), methodology: checks}
+    file = state / DIRECTORY / f"{key}.json"
+    with suppress(OSError):  # then `samuel trust` does not show them, and they stay refused
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        atomic.write_bytes(file, msgspec.json.encode(by_methodology), 0o600, durable=False)
+
+
+def requested_checks(state: Path, key: str) -> dict[str, TaskChecks]:
+    """What was asked for last, by methodology."""
+    try:
+        return decode_json(read_regular(state / DIRECTORY / f"{key}.json"), dict[str, TaskChecks])
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
+        return {}

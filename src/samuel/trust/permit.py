@@ -8,21 +8,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from samuel.base.printable import file_name
 from samuel.files.survey import Signature, TooManyFiles, file_signature, survey, survey_place
 from samuel.hooks.capability import binding_refusal
-from samuel.hooks.handler import Handler, Origin
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Origin, Package
 from samuel.trust.content import NO_CONTENT, TrustedContent, TrustedFile
-from samuel.trust.digests import Digests, agreed_digest, tree_digest
-from samuel.trust.neighbours import single_file_directories
+from samuel.trust.digests import Digests, agreed_digest, single_file_directories, tree_digest
 from samuel.trust.store import Agreement
 
 NEEDS_NO_TRUST = (Origin.BUILT_IN, Origin.USER, Origin.USER_PLUGIN, Origin.EMBEDDER)
 CheckDirectory = Callable[[str], Mapping[str, str]]
 _Results = list[tuple[Mapping[str, object], str, object]]  # of checks: where each is, its key, and itself
 HOW = "run `samuel trust` to look at it and agree"
+CHANGED = "its files changed while it was called, so it is not known what ran"
 
 
 class Permit:
@@ -262,3 +262,11 @@ def refusal(name: str, objections: Mapping[str, str]) -> str:
     if not objections:
         return ""
     return objections.get(name) or f"what lies beside it is {next(iter(objections.values()))}"
+
+
+class PermitCheck(NamedTuple):
+    """What is asked before each call, and compared after it."""
+
+    refusal: Callable[[Handler], str]  # "" or the reason why the handler may not run
+    stamp: Callable[[Handler], object] = lambda handler: ()  # changes with the files that the permit looks at
+    content: Callable[[Handler], TrustedContent] = lambda handler: NO_CONTENT  # of a handler that was permitted

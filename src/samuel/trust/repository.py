@@ -2,17 +2,23 @@
 
 This does not call git, which would read the repository's configuration before it is trusted. It does without
 `pathlib`: `samuel emit` asks for the keys of all directories above a project before it loads the engine.
+
+The guards of the projects around a project hold in it, too, if the user trusts something there. Otherwise an agent
+that makes a `samuel.toml` or a `.git` in its directory would be in a project of its own, without these guards.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING
 
 from samuel.files.regular import read_regular
+from samuel.files.survey import signature_if_exists
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 LONGEST_LINK = 4096  # bytes that are read of a `.git` file
 
@@ -118,3 +124,69 @@ def _digest(text: str) -> str:
     from hashlib import sha256  # loads OpenSSL, which an `emit` that no hook handles does without
 
     return sha256(text.encode(errors="surrogateescape")).hexdigest()
+
+
+def repository_identity(root: str) -> tuple[object, ...]:
+    """A value that stays the same while `trust_key` does; () without a repository."""
+    at, above = root, os.path.dirname(root)
+    while True:
+        git = f"{at}/.git"
+        try:
+            is_directory = stat.S_ISDIR(os.stat(git).st_mode)
+        except OSError:
+            is_directory = None
+        if is_directory and os.path.exists(f"{git}/HEAD"):
+            return at, os.path.realpath(git) if os.path.islink(git) else ""
+        if is_directory is False:  # a worktree or a submodule: the file leads to its git directory
+            return at, *_of_file(at, git)
+        if at == above:
+            return ()
+        at, above = above, os.path.dirname(above)
+
+
+def _of_file(directory: str, git: str) -> tuple[object, ...]:
+    try:
+        text = os.fsdecode(read_regular(git, LONGEST_LINK)).strip()
+    except OSError:
+        return ("",)
+    own = os.path.join(directory, text.removeprefix("gitdir:").strip())
+    return text, signature_if_exists(f"{own}/commondir")
+
+
+def trusted_around(root: str, state: str, logical: str = "") -> tuple[str, ...]:
+    """The roots of the enclosing projects with agreements, the nearest first.
+
+    `root` is a path over no links, `state` the user's state directory. `logical` is the working directory as a
+    shell names it (`PWD`): where it leads into the project over a link, what is above the link counts as well.
+    """
+    above = directories_above(root)[1:]
+    if _leads_in_over_a_link(logical, root):
+        for place in directories_above(os.path.normpath(logical))[1:]:
+            above += directories_above(os.path.realpath(place))
+    tops: dict[str, str] = {}
+    places = (place for place in dict.fromkeys(above) if place != root)
+    return tuple(place for place in places if _has_agreements(place, _top_of(place, tops), state))
+
+
+def _leads_in_over_a_link(logical: str, root: str) -> bool:
+    inside = f"{root.rstrip('/')}/"
+    if not logical.startswith("/") or f"{logical}/".startswith(inside):
+        return False  # the usual case
+    return f"{os.path.realpath(logical)}/".startswith(inside)
+
+
+def _top_of(place: str, tops: dict[str, str]) -> str:
+    """The work tree around a directory, "" for none; `tops` has those that were looked for before."""
+    if place not in tops:
+        above = place[: place.rindex("/")] or "/"
+        tops[place] = place if has_git(place) else "" if place == "/" else _top_of(above, tops)
+    return tops[place]
+
+
+def _has_agreements(place: str, top: str, state: str) -> bool:
+    keys = [path_key(place)]  # also from before there was a repository: they follow their project into it
+    if top:
+        keys.append(key_in(place, top))
+    # Moving `.git` away makes a guard untrusted, and such a guard denies. It must not make its project unknown.
+    keys += (key_with_own_git(place, above) for above in directories_above(place) if above != top)
+    return any(os.path.exists(f"{state}/trust/{key}.json") for key in keys)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,9 +19,13 @@ from samuel.files import atomic
 from samuel.files.lock import held
 from samuel.files.regular import read_regular
 from samuel.process.live import enclosing
+from samuel.trust.repository import key_without_repository, trust_key
 
 MAX_EARLIER = 20
 MAX_TEXT_BYTES = 256 * 1024  # longer texts are not stored; stored ones serve to show what changed
+_AGREEMENTS = "trust/{}.json"
+# What was trusted last keeps the places of guards that changed since; it belongs to the agreements.
+_LAST_TRUSTED = ("client-hooks/{}", "declarations/{}", "yaml/{}", "requested-checks/{}.json")
 
 
 class Agreement(msgspec.Struct, frozen=True):
@@ -89,15 +94,8 @@ class TrustStore:
         with self._changing() as stored:
             for name, digest, content in items:
                 before = None if instead else stored.agreed.get(name)
-                earlier = (
-                    [
-                        earlier_digest
-                        for earlier_digest in (before.digest, *before.earlier)
-                        if earlier_digest != digest
-                    ]
-                    if before
-                    else []
-                )
+                digests = (before.digest, *before.earlier) if before else ()
+                earlier = [earlier_digest for earlier_digest in digests if earlier_digest != digest]
                 stored.agreed[name] = Agreement(digest, at, earlier[:MAX_EARLIER]).signed()
                 if len(content) <= MAX_TEXT_BYTES:
                     self._texts.mkdir(mode=0o700, exist_ok=True)
@@ -176,27 +174,33 @@ class TrustStore:
         hint = "move it away and run `samuel trust` again"
         return ConfigError([Problem(f"cannot read what was agreed to: {error}", str(self._file), 0, hint)])
 
-    def _changing(self) -> _LockedChange:
+    @contextmanager
+    def _changing(self) -> Iterator[_TrustFile]:
+        """The content of the store, locked; it is written back unless an exception is raised."""
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return _LockedChange(self)
+        with held(self._lock, wait=10, note="samuel trust"):
+            stored = self._read()
+            yield stored
+            text = msgspec.json.format(msgspec.json.encode(stored), indent=1)
+            atomic.write_bytes(self._file, text, 0o600)
 
 
-class _LockedChange:
-    """Context manager: locks the store, gives its content, and writes it back."""
+def trust_of_project(state: Path, root: Path) -> TrustStore:
+    """The agreements about the project at `root`; `state` is the user's state directory.
 
-    def __init__(self, store: TrustStore) -> None:
-        self._store = store
-        self._held = held(store._lock, wait=10, note="samuel trust")
+    A project that was trusted before it had a repository is trusted in it: agreements are to contents, so nothing
+    new is trusted. A store that exists is not touched, or agreements that were revoked would come back.
+    """
+    key = trust_key(root)
+    if not (state / _AGREEMENTS.format(key)).exists():
+        _take_over(state, key_without_repository(root), key)
+    return TrustStore(state / "trust", key)
 
-    def __enter__(self) -> _TrustFile:
-        self._held.__enter__()
-        self._stored = self._store._read()
-        return self._stored
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        try:
-            if kind is None:
-                text = msgspec.json.format(msgspec.json.encode(self._stored), indent=1)
-                atomic.write_bytes(self._store._file, text, 0o600)
-        finally:
-            self._held.__exit__(None, None, None)
+def _take_over(state: Path, before: str, key: str) -> None:
+    if not before or not (state / _AGREEMENTS.format(before)).exists():
+        return
+    # The agreements last: once they are there, so is the rest. Where nothing can be written, nothing is trusted.
+    for place in (*_LAST_TRUSTED, _AGREEMENTS):
+        with suppress(OSError):
+            os.rename(state / place.format(before), state / place.format(key))

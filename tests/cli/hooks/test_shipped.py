@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from samuel.shipped.definition import definition
-from samuel.shipped.table import SHIPPED_HOOKS
+from samuel.shipped.table import SHIPPED_HOOKS, definition
 
 FILE = ".system/hooks/policy_guard.yaml"
 WRITE = '{"ability_id": "a", "operation_key": "db.write", "environment": "prod"}'

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
-from samuel.clients.adapter.stream import AgentStream
+from samuel.clients.adapter.stream import PlainStream
 from samuel.clients.adapter.trouble import ExitFacts, ending_of
 from samuel.clients.table import AGENTS
 
@@ -31,7 +31,7 @@ CLIENTS = {
 }
 
 
-def played(name: str, scenario: str) -> tuple[AgentStream, list[str]]:
+def played(name: str, scenario: str) -> tuple[PlainStream, list[str]]:
     """The reader after a run, and the activities that it saw."""
     stream, activities = AGENTS[name].stream(lambda: 0.0), []
     for line in _lines(f"{name}-{scenario}.out"):

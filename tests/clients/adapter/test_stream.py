@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from tests.clients.streams import STREAMS
 
-from samuel.agents.configured import configured
 from samuel.agents.find_agent import find
-from samuel.base.errors import UsageError
 from samuel.clients.adapter.agent import Agent
 from samuel.clients.adapter.stream import LineSplitter, PlainStream, ReadableLog
 from samuel.clients.adapter.tool_words import command_words, tool_words
@@ -172,10 +170,6 @@ class TestTheReader:
         assert reader("mine") is PlainStream
         assert reader("mine", "codex") is STREAMS["codex"]
         assert reader("claude", "plain") is PlainStream
-
-    def test_that_does_not_exist_is_refused(self) -> None:
-        with pytest.raises(UsageError, match="unknown `stream`, `morse`"):
-            configured(AgentSettings("a", ("x",), "stdin", (), "morse"))
 
     def test_can_be_named_in_samuel_toml_by_every_name(self) -> None:
         assert set(config_loop.STREAMS) == set(STREAMS)

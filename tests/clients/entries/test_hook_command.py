@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from samuel.clients.dialect.client import DENIABLE
+from samuel.clients.dialect.events import DENIABLE
 from samuel.clients.entries.hook_command import (
     DEADLINE,
     ON_PATH,

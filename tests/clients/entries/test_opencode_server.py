@@ -20,7 +20,7 @@ from samuel.clients.entries.hook_command import installed_command
 from samuel.clients.opencode.plugin import plugin_text
 from samuel.emit.call import EmitAnswer
 from samuel.emit.serve import wire
-from samuel.files.parsed_json import MAX_BYTES
+from samuel.files.json import MAX_BYTES
 from samuel.version import __version__
 
 NODE = shutil.which("node")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samuel.clients.entries.entry_file import EntryFormat
 from samuel.clients.entries.hook_command import ON_PATH, EmitCommand
 from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.json_text import parse
+from samuel.clients.entries.layout import EntryFormat
 from samuel.clients.table import CLIENTS, LAYOUTS
+from samuel.files.json_text import parse
 
 ELSEWHERE = EmitCommand(('/home/a "b" $c/samuel-emit',))
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", "\n\t", "\r\n    ", "  \n\n "])

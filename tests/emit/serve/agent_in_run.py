@@ -15,7 +15,7 @@ from samuel.agents.find_agent import find
 from samuel.app import App
 from samuel.attempt.bridged_agent import BridgedAgent
 from samuel.clients.entries.hook_command import EmitCommand, hook_command
-from samuel.emit.serve.status import ServerStatus
+from samuel.emit.serve.control import ServerStatus
 from samuel.events import AgentInvoke
 from samuel.process.emit_client import SERVER_OPTION
 from samuel.testing import SamuelProject

@@ -22,10 +22,9 @@ from tests.conftest import TEST_MARK, py_guard
 from samuel.base.errors import SamuelError
 from samuel.base.project_root import project_root
 from samuel.emit.serve import wire
-from samuel.emit.serve.control import ask
+from samuel.emit.serve.control import ServerStatus, ask
 from samuel.emit.serve.proof import proof_about
 from samuel.emit.serve.socket_name import ENDING, socket_path
-from samuel.emit.serve.status import ServerStatus
 from samuel.process.emit_client import NATIVE_CLIENT
 from samuel.testing import SamuelProject
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.clients.client_reading import capture, client_events
 
-from samuel.clients.dialect.client import PRE
+from samuel.clients.dialect.events import PRE
 from samuel.clients.entries.hook_command import ON_PATH, hook_script
 
 from .served_project import ALLOWED, DENIED, GUARD, NATIVE, THIN, Answer, ServedProject

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.length import at_length
 
-from samuel.emit.serve import starting
+from samuel.emit.serve.start import STARTING, note_starting
 
 from .served_project import (
     ALLOWED,
@@ -124,9 +124,9 @@ def test_stop_does_not_wait_for_a_server_that_died_before_it_listened(served: Se
     served.files.python_hook("guard", GUARD)
     with subprocess.Popen(["true"]) as process:
         process.wait()
-    starting.note(served.socket(), process.pid)
+    note_starting(served.socket(), process.pid)
     assert served.samuel("serve", "stop").out == b"no server is running\n"
-    assert not os.path.exists(served.socket() + starting.ENDING)
+    assert not os.path.exists(served.socket() + STARTING)
 
 
 def test_idle_server_ends(served: ServedProject) -> None:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from samuel.emit.serve.variables import OwnVariables
+from samuel.emit.serve.warm_project import OwnVariables
 from samuel.testing import SamuelProject
 
 

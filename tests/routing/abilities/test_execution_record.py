@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from samuel.base.errors import ConfigError, Locked, SamuelError, UsageError
-from samuel.routing.abilities.execution.call import AbilityCall, CallStatus, shortened, summary
-from samuel.routing.abilities.execution.call_file import LONGEST, tool_call
+from samuel.routing.abilities.execution.call import LONGEST, AbilityCall, CallStatus, shortened, summary, tool_call
 from samuel.routing.abilities.execution.call_store import KILLED, CallStore, new_key
 
 NOW = 1_750_000_000.0

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from samuel.events.session import SuggestedAbility
 from samuel.routing.abilities.model import Ability, Level
 from samuel.routing.abilities.registry import Registry, load
-from samuel.routing.abilities.route import AbilityRouting, RouteScope, open_index, route
-from samuel.routing.abilities.scope import in_scope
+from samuel.routing.abilities.route import AbilityRouting, RouteScope, in_scope, open_index, route
 from samuel.routing.abilities.usage import AbilityUsage
 
 

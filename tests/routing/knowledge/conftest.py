@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from samuel.routing.knowledge.indexes import read_base
 from samuel.routing.knowledge.model import KnowledgeBase
+from samuel.routing.knowledge.reading import read_base
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "knowledge"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.files import yaml
-from samuel.routing.knowledge.indexes import read_base
 from samuel.routing.knowledge.model import KnowledgeBase
+from samuel.routing.knowledge.reading import read_base
 
 FILE = Path(__file__).parent / "labelled" / "public_office.yaml"
 

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from samuel.base.errors import SamuelError, UsageError
-from samuel.routing.knowledge.indexes import read_base
 from samuel.routing.knowledge.lint import lint
 from samuel.routing.knowledge.model import STAGES, KnowledgeBase
+from samuel.routing.knowledge.reading import read_base
 from samuel.routing.knowledge.route import route
-from samuel.routing.knowledge.routing_paths import from_root
+from samuel.routing.knowledge.values import from_root
 
 WORDS = st.sampled_from(
     [

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from samuel.routing.knowledge.indexes import read_base
 from samuel.routing.knowledge.lint import lint
 from samuel.routing.knowledge.model import KnowledgeBase
+from samuel.routing.knowledge.reading import read_base
 
 Write = Callable[[dict[str, str]], Path]
 

@@ -9,12 +9,17 @@ from pathlib import Path
 import pytest
 
 from samuel.base.errors import ConfigError, Problem, SamuelError
-from samuel.routing.knowledge.documents import read_document
-from samuel.routing.knowledge.indexes import MOST, find_root, read_base
 from samuel.routing.knowledge.model import STAGES, RelatedDoc, Route, TopicEntry
-from samuel.routing.knowledge.routes import MOST as MOST_ROUTES
-from samuel.routing.knowledge.routes import MOST_DOCS, read_routes
-from samuel.routing.knowledge.routing_paths import from_root
+from samuel.routing.knowledge.reading import (
+    MOST_DOCS,
+    MOST_ROUTES,
+    MOST_TOPICS,
+    find_root,
+    read_base,
+    read_document,
+    read_routes,
+)
+from samuel.routing.knowledge.values import from_root
 
 Write = Callable[[dict[str, str]], Path]
 
@@ -122,11 +127,15 @@ def test_topics_beyond_the_limit_are_left_out_with_a_problem(write: Write) -> No
     entry = "  - {{scope: s, topic: t{}, summary: s, route_file: /r.yaml}}\n"
     base = read_base(
         write(
-            {"ROUTING.md": "---\nroute_indexes:\n" + "".join(entry.format(at) for at in range(MOST + 3)) + "---\n"}
+            {
+                "ROUTING.md": "---\nroute_indexes:\n"
+                + "".join(entry.format(at) for at in range(MOST_TOPICS + 3))
+                + "---\n"
+            }
         )
     )
-    assert len(base.indexes) == MOST
-    assert [(problem.line, problem.hint) for problem in base.problems] == [(MOST + 3, "split the file")]
+    assert len(base.indexes) == MOST_TOPICS
+    assert [(problem.line, problem.hint) for problem in base.problems] == [(MOST_TOPICS + 3, "split the file")]
 
 
 def test_routing_md_is_searched_in_the_root_then_knowledge_then_docs(write: Write, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from samuel.base.errors import UsageError
-from samuel.routing.knowledge.indexes import read_base
 from samuel.routing.knowledge.model import KnowledgeBase
+from samuel.routing.knowledge.reading import read_base
 from samuel.routing.knowledge.route import KnowledgeRouting, route
 
 Write = Callable[[dict[str, str]], Path]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from samuel.files import file_cache
-from samuel.routing.knowledge.indexes import read_base
+from samuel.routing.knowledge.reading import read_base
 from samuel.routing.knowledge.route import KnowledgeRouting, route
 from samuel.version import __version__
 

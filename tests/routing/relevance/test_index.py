@@ -25,7 +25,7 @@ DOCUMENTS = [
 
 @pytest.fixture
 def index() -> Iterator[TextIndex]:
-    with TextIndex.build(DOCUMENTS, WEIGHTS) as text_index:
+    with TextIndex(lambda: DOCUMENTS, WEIGHTS) as text_index:
         yield text_index
 
 
@@ -62,13 +62,13 @@ def test_a_word_with_one_typing_error_is_found(index: TextIndex) -> None:
 
 
 def test_a_common_word_is_not_taken_for_a_misspelt_one() -> None:
-    with TextIndex.build([IndexedText("train", {"keywords": "models"})], WEIGHTS) as index:
+    with TextIndex(lambda: [IndexedText("train", {"keywords": "models"})], WEIGHTS) as index:
         assert index.search("modells", floor=0)
         assert index.search("modals", floor=0) == [], "it is in a word list, so it was meant"
 
 
 def test_words_of_the_same_family_are_found() -> None:
-    with TextIndex.build([IndexedText("train", {"keywords": "train\ntester"})], WEIGHTS) as index:
+    with TextIndex(lambda: [IndexedText("train", {"keywords": "train\ntester"})], WEIGHTS) as index:
         (hit,) = index.search("retrain it")
         assert hit.matched == {"keywords": ("retrain (train)",)}
         assert ids(index, "trainers") == ["train"]
@@ -77,8 +77,8 @@ def test_words_of_the_same_family_are_found() -> None:
 def test_a_question_for_an_explanation_finds_only_documents_that_answer_questions() -> None:
     documents = [IndexedText("promote", {"keywords": "serving endpoint"})]
     with (
-        TextIndex.build(documents, WEIGHTS) as things_to_do,
-        TextIndex.build(documents, WEIGHTS, answers_questions=True) as answers,
+        TextIndex(lambda: documents, WEIGHTS) as things_to_do,
+        TextIndex(lambda: documents, WEIGHTS, answers_questions=True) as answers,
     ):
         for text in ("What is an endpoint?", "how do I use an endpoint", "what's an endpoint"):
             assert ids(things_to_do, text) == []
@@ -87,7 +87,7 @@ def test_a_question_for_an_explanation_finds_only_documents_that_answer_question
 
 
 def test_a_request_for_code_finds_no_ability() -> None:
-    with TextIndex.build([IndexedText("promote", {"keywords": "serving endpoint"})], WEIGHTS) as index:
+    with TextIndex(lambda: [IndexedText("promote", {"keywords": "serving endpoint"})], WEIGHTS) as index:
         assert ids(index, "the endpoint of the client") == ["promote"]
         assert ids(index, "the endpoint of the class") == []
         assert ids(index, "the endpoint of src/client.py") == []
@@ -127,7 +127,7 @@ def test_a_megabyte_of_different_words_is_searched(index: TextIndex) -> None:
 
 
 def test_documents_that_are_not_admitted_make_room_for_others() -> None:
-    with TextIndex.build([IndexedText(f"{n:03}", {"keywords": "deploy"}) for n in range(200)], WEIGHTS) as index:
+    with TextIndex(lambda: [IndexedText(f"{n:03}", {"keywords": "deploy"}) for n in range(200)], WEIGHTS) as index:
         assert [hit.id for hit in index.search("deploy", 2, floor=0)] == ["000", "001"]
         later = index.search("deploy", 2, floor=0, admits=lambda id: id > "150")
         assert [hit.id for hit in later] == ["151", "152"]
@@ -135,7 +135,7 @@ def test_documents_that_are_not_admitted_make_room_for_others() -> None:
 
 def test_the_order_of_the_documents_does_not_change_the_hits(index: TextIndex) -> None:
     text = "deploy the service, search the logs, run the tests, roll back"
-    with TextIndex.build([DOCUMENTS[at] for at in (3, 1, 4, 0, 2)], WEIGHTS) as shuffled:
+    with TextIndex(lambda: [DOCUMENTS[at] for at in (3, 1, 4, 0, 2)], WEIGHTS) as shuffled:
         assert shuffled.search(text) == index.search(text)
 
 
@@ -148,7 +148,7 @@ def test_a_cached_index_is_used_until_the_stamp_changes(tmp_path: Path) -> None:
         return DOCUMENTS
 
     for stamp in ("one", "one", "two", "two"):
-        with TextIndex.cached(file, stamp, documents, WEIGHTS) as index:
+        with TextIndex(documents, WEIGHTS, file=file, stamp=stamp) as index:
             assert ids(index, "search the logs") == ["logs"]
     assert len(builds) == 2
     assert [path.name for path in file.parent.iterdir()] == ["index.db"], "no temporary file is left"
@@ -156,8 +156,8 @@ def test_a_cached_index_is_used_until_the_stamp_changes(tmp_path: Path) -> None:
 
 def test_a_cached_index_of_other_fields_is_not_used(tmp_path: Path) -> None:
     file = tmp_path / "index.db"
-    TextIndex.cached(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
-    with TextIndex.cached(file, "one", lambda: DOCUMENTS, {"order": 1.0}) as index:
+    TextIndex(lambda: DOCUMENTS, WEIGHTS, file=file, stamp="one").close()
+    with TextIndex(lambda: DOCUMENTS, {"order": 1.0}, file=file, stamp="one") as index:
         assert ids(index, "pytest") == []
 
 
@@ -165,7 +165,7 @@ def test_a_cached_index_of_other_fields_is_not_used(tmp_path: Path) -> None:
 def test_a_damaged_cache_file_is_replaced(tmp_path: Path, damage: str) -> None:
     many = [*DOCUMENTS, *(IndexedText(f"z{n}", {"keywords": f"word{n} other{n}"}) for n in range(500))]
     file = tmp_path / "index.db"
-    TextIndex.cached(file, "one", lambda: many, WEIGHTS).close()
+    TextIndex(lambda: many, WEIGHTS, file=file, stamp="one").close()
     good = file.read_bytes()
     if damage == "empty":
         file.write_bytes(b"")
@@ -178,7 +178,7 @@ def test_a_damaged_cache_file_is_replaced(tmp_path: Path, damage: str) -> None:
     else:
         file.unlink()
         file.mkdir()
-    with TextIndex.cached(file, "one", lambda: many, WEIGHTS) as index:
+    with TextIndex(lambda: many, WEIGHTS, file=file, stamp="one") as index:
         assert ids(index, "search the logs") == ["logs"]
         assert ids(index, "word77 other77") == ["z77"]
 
@@ -186,19 +186,19 @@ def test_a_damaged_cache_file_is_replaced(tmp_path: Path, damage: str) -> None:
 def test_a_cache_file_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     file = tmp_path / "file" / "index.db"
-    with TextIndex.cached(file, "one", lambda: DOCUMENTS, WEIGHTS) as index:
+    with TextIndex(lambda: DOCUMENTS, WEIGHTS, file=file, stamp="one") as index:
         assert ids(index, "search the logs") == ["logs"]
 
 
 def test_the_path_of_the_cache_file_may_have_any_characters(tmp_path: Path) -> None:
     file = tmp_path / "a ?mode=memory#%41é" / "index.db"
-    TextIndex.cached(file, "one", lambda: DOCUMENTS, WEIGHTS).close()
+    TextIndex(lambda: DOCUMENTS, WEIGHTS, file=file, stamp="one").close()
     assert file.is_file()
 
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[TextIndex]:
-    with TextIndex.build(DOCUMENTS, WEIGHTS) as text_index:
+    with TextIndex(lambda: DOCUMENTS, WEIGHTS) as text_index:
         yield text_index
 
 

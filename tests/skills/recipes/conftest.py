@@ -11,10 +11,9 @@ import pytest
 
 from samuel.app import App
 from samuel.attempt.agent_session import SessionResult
-from samuel.cli.recipe.recipe_session import session
+from samuel.cli.recipe.run import session_of
 from samuel.history.notices import Report
-from samuel.skills.find_recipes import find_recipes
-from samuel.skills.recipe import Recipe
+from samuel.skills.recipe import Recipe, find_recipes
 from samuel.skills.text_files import choose
 from samuel.testing import SamuelProject
 
@@ -61,7 +60,7 @@ class Kitchen:
         with self.open(**(options or {})) as app:
             recipe = choose(find_recipes(app.paths.root, app.user.home, app.plugins.usable), name, "recipe")
             prompt = recipe.prompt(app.context(), arguments)
-            return session(app.workplace, app.fire, app.prompt_context(), recipe, agent).run(prompt)
+            return session_of(app.workplace, app.fire, app.prompt_context(), recipe, agent).run(prompt)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from samuel.hooks.handler import HandlerStatus
-from samuel.skills.find_skills import find_skills
+from samuel.skills.skill import find_skills
 from samuel.testing import SamuelProject
 
 EXAMPLES = Path(__file__).parents[3] / "examples/plugins"

@@ -10,8 +10,7 @@ import pytest
 from samuel.base.errors import ConfigError, SamuelError, UsageError
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.plugins.installed import GLOBAL, LOCAL, examine
-from samuel.skills.find_recipes import find_recipes
-from samuel.skills.recipe import Recipe
+from samuel.skills.recipe import Recipe, find_recipes
 from samuel.skills.recipe_arguments import Argument
 from samuel.skills.text_files import choose
 

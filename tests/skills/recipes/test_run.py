@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from samuel.history.notices import AgentOutputChunk, LoopWarning
-from samuel.skills.find_recipes import find_recipes
+from samuel.skills.recipe import find_recipes
 from samuel.testing import Recorder
 
 REVIEW = """\

@@ -10,7 +10,7 @@ from samuel.base.clock import iso
 from samuel.events import AfterIteration
 from samuel.events.endings import IterationOutcome
 from samuel.prompts import progress
-from samuel.prompts.learning import learning
+from samuel.prompts.progress import learning
 
 # The task is not at fault, or its last failure is that of an earlier attempt.
 NOTHING_LEARNED = (

@@ -9,7 +9,7 @@ from samuel.attempt.workplace import Workplace
 from samuel.base.printable import safe
 from samuel.events import AfterLoop
 from samuel.files import atomic
-from samuel.tasks.answering import answer_command
+from samuel.tasks.question import answer_command
 
 
 class Summarise:

@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-import click
-
-from samuel.cli.ability import abilities
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.ability.list import abilities
+from samuel.cli.command_context import CommandContext, command
 from samuel.routing.abilities.lint import lint as find_problems
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def lint(here: CommandContext) -> int:
     """Check the registry and ABILITY.md.
 

@@ -11,8 +11,8 @@ from samuel import config
 from samuel.base import paths
 from samuel.base.decoding import convert
 from samuel.base.errors import UsageError
-from samuel.cli.ability import abilities, problems
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.ability.list import abilities, problems
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.json_input import read_text
 from samuel.cli.session.options import session_of, session_option
 from samuel.config.model import Config
@@ -26,14 +26,12 @@ from samuel.routing.abilities.route import route as find
 from samuel.routing.abilities.usage import read_usage
 
 
-@click.command()
+@command()
 @click.argument("text")
 @click.option("--scope", metavar="NAME", default="", help="Only abilities of this part of the repository.")
 @click.option("--limit", type=click.IntRange(1, 50), default=5, help="The most abilities to show; 5 by default.")
 @session_option
 @env_option
-@json_option
-@click.pass_obj
 def route(here: CommandContext, text: str, scope: str, limit: int, session: str, environment: str) -> int:
     """Find the abilities that fit a text, with the reasons.
 

@@ -4,19 +4,16 @@ import json
 from collections.abc import Iterator
 
 import click
-import msgspec
 
-from samuel.cli.ability import abilities
-from samuel.cli.ability.list import plain
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.ability.list import abilities, plain
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.output import fields_of
 from samuel.routing.abilities.execution.trust import text as agreed_text
 from samuel.routing.abilities.model import Ability
 
 
-@click.command()
+@command()
 @click.argument("id")
-@json_option
-@click.pass_obj
 def show(here: CommandContext, id: str) -> int:
     """Show an ability: its purpose, its input and how it runs.
 
@@ -28,14 +25,8 @@ def show(here: CommandContext, id: str) -> int:
     ability = abilities(here).find(id)
     data = {
         **plain(ability),
-        "version": ability.version,
-        "keywords": list(ability.keywords),
-        "negative_keywords": list(ability.negative_keywords),
-        "notes": ability.notes,
-        "input_schema": ability.input_schema,
-        "output_schema": ability.output_schema,
-        "implementation": msgspec.to_builtins(ability.implementation),
-        "implementation_file": ability.implementation_file,
+        **fields_of(ability, "version", "keywords", "negative_keywords", "notes"),
+        **fields_of(ability, "input_schema", "output_schema", "implementation", "implementation_file"),
     }
     return here.out.answer(data, "\n".join(_lines(ability)))
 

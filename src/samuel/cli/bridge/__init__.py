@@ -10,22 +10,22 @@ import click
 
 from samuel.base import paths
 from samuel.base.errors import SamuelError
+from samuel.cli.command_context import CommandContext, options
 from samuel.cli.lazy import CommandEntry, LazyGroup
 from samuel.process.inside_a_run import inside_a_run
 
 if TYPE_CHECKING:
     from samuel.bridges.files import BridgeContext, FileChange
-    from samuel.cli.command_context import CommandContext
 
 COMMANDS = {
-    "add": CommandEntry("samuel.cli.bridge.add:add", "Let an agent's own hooks ask Samuel."),
-    "remove": CommandEntry("samuel.cli.bridge.remove:remove", "Remove what `bridge add` wrote."),
-    "list": CommandEntry("samuel.cli.bridge.list:list_", "List the agents and which of them ask Samuel."),
-    "check": CommandEntry("samuel.cli.bridge.check:check", "Check that an agent's hooks ask Samuel."),
+    "add": CommandEntry("Let an agent's own hooks ask Samuel."),
+    "remove": CommandEntry("Remove what `bridge add` wrote."),
+    "list": CommandEntry("List the agents and which of them ask Samuel."),
+    "check": CommandEntry("Check that an agent's hooks ask Samuel."),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS)
+@click.group(cls=LazyGroup, package=__name__, table=COMMANDS)
 def bridge() -> None:
     """Connect the hooks of coding agents to Samuel.
 
@@ -35,24 +35,22 @@ def bridge() -> None:
     """
 
 
-def level_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--project` and `--user`: whose file is meant."""
-    for flag, value, text in (
-        ("--user", "user", "The agent's file in your home directory: for all your projects."),
-        ("--project", "project", "The agent's file in this project, to commit for a team (the default)."),
-    ):
-        option = click.option(
-            flag, "level", flag_value=value, default=None, callback=_project_by_default, help=text
-        )
-        command = option(command)
-    return command
+agents_argument = click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
 
 
-def _project_by_default(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
-    return value or "project"
+def _level_option(level: str, help: str) -> Callable[[Any], Any]:
+    def or_project(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+        return value or "project"
+
+    return click.option(f"--{level}", "level", flag_value=level, default=None, callback=or_project, help=help)
 
 
-dry_run_option = click.option("--dry-run", is_flag=True, help="Show the difference and write nothing.")
+change_options = options(
+    agents_argument,
+    _level_option("project", "The agent's file in this project, to commit for a team (the default)."),
+    _level_option("user", "The agent's file in your home directory: for all your projects."),
+    click.option("--dry-run", is_flag=True, help="Show the difference and write nothing."),
+)
 
 
 def bridge_context(here: CommandContext) -> BridgeContext:

@@ -1,29 +1,20 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-import click
-
-from samuel.cli.bridge import (
-    bridge_context,
-    dry_run_option,
-    known_clients,
-    level_options,
-    plain_change,
-    refuse_inside_a_run,
-)
-from samuel.cli.command_context import CommandContext, json_option
-
-if TYPE_CHECKING:
-    from samuel.clients.entries.hook_trust import Level
+from samuel.bridges import files
+from samuel.bridges.check import trust_step
+from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change, refuse_inside_a_run
+from samuel.cli.command_context import CommandContext, command
+from samuel.clients.dialect.limits import LOST
+from samuel.clients.dialect.support import support
+from samuel.clients.entries.hook_trust import Level
+from samuel.clients.table import CLIENTS
+from samuel.events import EVENTS
 
 
-@click.command()
-@click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
-@level_options
-@dry_run_option
-@json_option
-@click.pass_obj
+@command()
+@change_options
 def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bool) -> int:
     """Let an agent's own hooks ask Samuel.
 
@@ -35,14 +26,10 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
         samuel bridge add claude codex gemini
         samuel bridge add --user kimi --dry-run
     """
-    from samuel.bridges import files  # the table of clients, which `--help` does without
-    from samuel.bridges.trust_steps import trust_step
-    from samuel.cli.bridge.lost_handlers import lost_handlers
-
     clients = known_clients(agents)
     if not dry_run:
         refuse_inside_a_run()
-    lost = lost_handlers(here, clients)
+    lost = _lost_handlers(here, clients)
     context = bridge_context(here)
     changes = files.add(context, clients, level, write=not dry_run)
     lines = []
@@ -58,8 +45,26 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
     data = {
         "files": [plain_change(change, with_diff=dry_run) for change in changes],
         "trust": [{"client": client, "state": step.state, "step": step.step} for client, step in steps.items()],
-        "lost": [handler._asdict() for handler in lost],
+        "lost": lost,
     }
     notes = [f"{client}: before its hooks run, {step.step}" for client, step in open_steps.items()]
     notes = [] if dry_run else notes
-    return here.out.answer(data, *lines, warnings=[*notes, *map(str, lost)])
+    notes += [
+        f"{client}: `{name}` on {event} has no effect: {why}; "
+        f"`samuel hooks check --agent {client}` shows all hooks"
+        for client, name, event, why in (handler.values() for handler in lost)
+    ]
+    return here.out.answer(data, *lines, warnings=notes)
+
+
+def _lost_handlers(here: CommandContext, clients: Sequence[str]) -> list[dict[str, str]]:
+    """The handlers of session events whose answers these clients ignore, or whose events they never fire."""
+    lost = []
+    with here.open() as app:
+        for event in (kind.name for kind in EVENTS if kind.family == "session"):
+            for step in app.chains[event].steps:
+                for client in clients:
+                    verdict, why = support(CLIENTS[client], step.handler, event)
+                    if verdict == LOST:
+                        lost.append({"client": client, "name": step.handler.name, "event": event, "why": why})
+    return lost

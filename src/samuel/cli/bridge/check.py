@@ -1,35 +1,32 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
 
 from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError
-from samuel.cli.bridge import bridge_context, known_clients
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.bridges.check import BridgeCheck
+from samuel.bridges.check import check as check_bridge
+from samuel.bridges.files import BridgeContext
+from samuel.bridges.proofs import Proof
+from samuel.cli.bridge import agents_argument, bridge_context, known_clients
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.process.inside_a_run import inside_a_run
-
-if TYPE_CHECKING:
-    from samuel.bridges.check import BridgeCheck
-    from samuel.bridges.files import BridgeContext
-    from samuel.bridges.proofs import Proof
 
 COLUMNS = ("agent", "verdict", "about")
 
 
-@click.command()
-@click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
+@command()
+@agents_argument
 @click.option(
     "--live",
     is_flag=True,
     help="Also run the agent, against a model on this machine: one command must be denied, another must not.",
 )
-@json_option
-@click.pass_obj
 def check(here: CommandContext, agents: tuple[str, ...], live: bool) -> int:
     """Check that an agent's hooks ask Samuel.
 
@@ -43,8 +40,6 @@ def check(here: CommandContext, agents: tuple[str, ...], live: bool) -> int:
         samuel bridge check claude
         samuel bridge check --live claude codex
     """
-    from samuel.bridges.check import check as check_bridge  # the table of clients, which `--help` does without
-
     if live and (run := inside_a_run()):
         what = f"this is inside the run `{run}`, which does not run another agent"
         raise SamuelError(what, "check without `--live`, or use another terminal")

@@ -1,26 +1,21 @@
 from __future__ import annotations
 
-import click
-
+from samuel.bridges.check import check
 from samuel.cli.bridge import bridge_context
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.output import OutputTable
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.output import OutputTable, fields_of
+from samuel.clients.table import LAYOUTS
 
 COLUMNS = ("agent", "installed", "project", "user", "trust")
 
 
-@click.command("list")
-@json_option
-@click.pass_obj
+@command("list")
 def list_(here: CommandContext) -> int:
     """List the agents and which of them ask Samuel.
 
     \b
         samuel bridge list
     """
-    from samuel.bridges.check import check  # the table of clients, which `--help` does without
-    from samuel.clients.table import LAYOUTS
-
     context = bridge_context(here)
     data, rows = [], []
     broken: list[str] = []
@@ -34,25 +29,13 @@ def list_(here: CommandContext) -> int:
                 "client": client,
                 "program": checked.program,
                 "files": [
-                    {
-                        "level": entry.level,
-                        "file": str(entry.file),
-                        "events": list(entry.events),
-                        "current": entry.current,
-                    }
+                    {"level": entry.level, "file": str(entry.file), **fields_of(entry, "events", "current")}
                     for entry in checked.entries
                 ],
                 "trust": trust,
             }
         )
-        states = sorted(set(trust.values()))
-        rows.append(
-            [
-                client,
-                "yes" if checked.program else "no",
-                "yes" if "project" in levels else "-",
-                "yes" if "user" in levels else "-",
-                ", ".join(states) or "-",
-            ]
-        )
+        at_levels = ("yes" if level in levels else "-" for level in ("project", "user"))
+        states = ", ".join(sorted(set(trust.values())))
+        rows.append([client, "yes" if checked.program else "no", *at_levels, states or "-"])
     return here.out.answer(data, OutputTable(COLUMNS, rows), warnings=broken)

@@ -1,29 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import click
-
-from samuel.cli.bridge import (
-    bridge_context,
-    dry_run_option,
-    known_clients,
-    level_options,
-    plain_change,
-    refuse_inside_a_run,
-)
-from samuel.cli.command_context import CommandContext, json_option
-
-if TYPE_CHECKING:
-    from samuel.clients.entries.hook_trust import Level
+from samuel.bridges import files
+from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change, refuse_inside_a_run
+from samuel.cli.command_context import CommandContext, command
+from samuel.clients.entries.hook_trust import Level
 
 
-@click.command()
-@click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
-@level_options
-@dry_run_option
-@json_option
-@click.pass_obj
+@command()
+@change_options
 def remove(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bool) -> int:
     """Remove what `bridge add` wrote.
 
@@ -33,8 +17,6 @@ def remove(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run:
     \b
         samuel bridge remove claude codex
     """
-    from samuel.bridges import files  # the table of clients, which `--help` does without
-
     clients = known_clients(agents)
     if not dry_run:
         refuse_inside_a_run()

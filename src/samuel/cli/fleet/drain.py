@@ -6,17 +6,15 @@ from msgspec import UNSET
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.process.inside_a_run import inside_a_run
 from samuel.setup.run_state import run_file, state_directory
 from samuel.workspaces.fleet.drain import drained, set_drained
 
 
-@click.command()
+@command()
 @click.argument("host")
 @click.option("--undo", is_flag=True, help="Let it have work again.")
-@json_option
-@click.pass_obj
 def drain(here: CommandContext, host: str, *, undo: bool) -> int:
     """Give a machine no new work in the run under way.
 

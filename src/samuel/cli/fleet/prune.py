@@ -2,22 +2,21 @@ from __future__ import annotations
 
 import click
 
+from samuel.app.options import Overrides
 from samuel.base.errors import UsageError
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
+from samuel.cli.fleet.check import machines_of, places_option, trouble
 from samuel.cli.output import OutputTable
-from samuel.config.place_spec import place_specs
+from samuel.machines.fleet_prune import prune_places
 from samuel.process.inside_a_run import inside_a_run
 
 COLUMNS = ("place", "refs", "lanes", "left")
-PLACE = "The place to prune: `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places, can be repeated."
 
 
-@click.command()
-@click.option("--place", "places", multiple=True, metavar="PLACE", help=PLACE)
+@command()
+@places_option("prune")
 @click.option("--agent", default="", help="The agent whose machines of a cluster are pruned.")
 @env_option
-@json_option
-@click.pass_obj
 def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment: str) -> int:
     """Remove what finished runs of this project left on the machines and on the git remote.
 
@@ -30,17 +29,10 @@ def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment
         samuel fleet prune
         samuel fleet prune --place ssh:build1:2
     """
-    from samuel.app.options import Overrides
-    from samuel.machines.fleet_prune import prune_places  # most of the package
-
     if run := inside_a_run():
         raise UsageError(f"`fleet prune` does not work inside run {run}", "call it when the run is over")
     with here.open(overrides=Overrides(environment=environment)) as app:
-        specs = [spec for spec in place_specs(places or app.config.fleet.places) if spec.kind != "local"]
-        if not specs:
-            hint = "use `--place ssh:HOST:SLOTS`, or `places` below [fleet] in samuel.toml"
-            raise UsageError("there is no machine to prune", hint)
-        answers = prune_places(app, specs, agent or app.workplace.agent)
+        answers = prune_places(app, machines_of(app, places, "prune"), agent or app.workplace.agent)
     rows = [
         (entry.place, *(str(len(names)) if entry.ok else "-" for names in (entry.refs, entry.lanes, entry.left)))
         for entry in answers
@@ -48,7 +40,7 @@ def prune(here: CommandContext, places: tuple[str, ...], agent: str, environment
     lines = []
     for entry in answers:
         if entry.why:
-            lines.append(f"{entry.place}: {entry.why}" + (f"\n  {entry.hint}" if entry.hint else ""))
+            lines.append(trouble(entry.place, entry.why, entry.hint))
         lines += [f"{entry.place}: {name} stays: this repository does not have its files" for name in entry.left]
     data = [entry._asdict() for entry in answers]
     return here.out.answer(data, OutputTable(COLUMNS, rows), *lines, ok=all(entry.ok for entry in answers))

@@ -3,12 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import click
 from msgspec import UNSET
 
 from samuel.base import paths
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.output import OutputTable
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.output import OutputTable, fields_of
 from samuel.history.run import AttemptUnderWay, Run
 from samuel.setup.run_state import run_file, state_directory
 from samuel.workspaces.fleet.drain import drained
@@ -17,9 +16,7 @@ COLUMNS = ("place", "state", "slots", "tasks", "machine", "why")
 NONE = "the last run used no other machines; `samuel run start --place ssh:HOST:SLOTS` does"
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def status(here: CommandContext) -> int:
     """Show the machines of the run under way, or of the last one, and what each does.
 
@@ -83,7 +80,4 @@ def machines(run: Run, away: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _tasks(records: Iterable[AttemptUnderWay]) -> list[dict[str, Any]]:
-    return [
-        {"task": record.task, "attempt": record.attempt, "lane": record.lane, "agent": record.agent}
-        for record in records
-    ]
+    return [fields_of(record, "task", "attempt", "lane", "agent") for record in records]

@@ -4,12 +4,12 @@ import click
 
 from samuel.agents.find_agent import find
 from samuel.app import App
-from samuel.app.tool_names import tool_name_warnings
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.app.discovery import tool_name_warnings
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.clients.dialect.client import Client
-from samuel.clients.dialect.limits import LOST
-from samuel.clients.dialect.support import Support, support
+from samuel.clients.dialect.limits import LOST, Limit
+from samuel.clients.dialect.support import support
 from samuel.clients.table import AGENTS, CLIENTS
 from samuel.clients.table import client as client_named
 from samuel.events import EVENTS
@@ -17,13 +17,11 @@ from samuel.events import EVENTS
 COLUMNS = ("name", "event", "verdict", "why")
 
 
-@click.command()
+@command()
 @click.option(
     "--agent", required=True, metavar="AGENT", help="The agent whose own hooks call Samuel, like claude."
 )
 @env_option
-@json_option
-@click.pass_obj
 def check(here: CommandContext, agent: str, environment: str) -> int:
     """Check which hooks an agent honours.
 
@@ -39,7 +37,7 @@ def check(here: CommandContext, agent: str, environment: str) -> int:
         rows = _rows(app, agent, client)
         warnings = [*app.warnings, *tool_name_warnings(app)]
     lost = [row for row in rows if row["verdict"] == LOST]
-    blocks = [OutputTable(COLUMNS, [[row[column] or "-" for column in COLUMNS] for row in rows], folded=("why",))]
+    blocks = [OutputTable.of(COLUMNS, rows, folded=("why",))]
     title = client.title if client else agent
     text = [] if rows else [f"no hook handles an event of a session, so {title} can lose none"]
     data = {"agent": agent, "documented": client is not None and client.documented, "handlers": rows}
@@ -57,7 +55,7 @@ def _client(app: App, agent: str) -> Client | None:
 def _rows(app: App, agent: str, client: Client | None) -> list[dict[str, str]]:
     """Event by event, in the order they run."""
     rows = []
-    no_hooks = Support(LOST, f"Samuel knows no hooks of `{agent}`")
+    no_hooks = Limit(LOST, f"Samuel knows no hooks of `{agent}`")
     for event in (kind.name for kind in EVENTS if kind.family == "session"):
         for step in app.chains[event].steps:
             verdict, why = support(client, step.handler, event) if client else no_hooks

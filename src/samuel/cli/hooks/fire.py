@@ -10,7 +10,7 @@ import msgspec
 from samuel.app import App
 from samuel.app.embedding import payload
 from samuel.base.errors import UsageError
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.json_input import json_input_option, read_json_object
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import EventType, canonical, event_type
@@ -18,13 +18,11 @@ from samuel.events.schema import sample
 from samuel.hooks.handler import HandlerStatus
 
 
-@click.command()
+@command()
 @click.argument("event")
 @json_input_option("--payload", "payload_json", default="{}", help="The event's fields; {} by default.")
 @click.option("--really", is_flag=True, help="Fire an event whose handlers do what cannot be undone.")
 @env_option
-@json_option
-@click.pass_obj
 def fire(here: CommandContext, event: str, payload_json: str, really: bool, environment: str) -> int:
     """Fire an event and show the result of its hooks.
 

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 
 import click
 
 from samuel import config
 from samuel.base import paths
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.clients.table import HOOK_FORMATS
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, refuse_links
@@ -17,11 +16,9 @@ from samuel.sources.client_hooks.find import read_files
 from samuel.sources.client_hooks.imported_files import project_files
 
 
-@click.command("import")
+@command("import")
 @click.argument("agents", nargs=-1, type=click.Choice(tuple(HOOK_FORMATS)), metavar="[AGENT]...")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-@json_option
-@click.pass_obj
 def import_(here: CommandContext, agents: tuple[str, ...], dry_run: bool) -> int:
     """Turn the project's hooks for other agents into YAML hooks.
 
@@ -51,22 +48,17 @@ def import_(here: CommandContext, agents: tuple[str, ...], dry_run: bool) -> int
                 continue
             new_files.append(new_file)
             sources.append(read.file)
-    if not dry_run:
-        _write(here, new_files)
+    if new_files and not dry_run:
+        directory = make_dirs_inside(root, paths.YAML_HOOKS, mode=0o755)
+        try:
+            for file in new_files:
+                atomic.write_at(directory, os.path.basename(file.name), file.text.encode(), file.mode)
+        finally:
+            os.close(directory)
     data = {"written": [file.name for file in new_files], "skipped": skipped, "dry_run": dry_run}
     twice = [agent for agent in agents or tuple(HOOK_FORMATS) if agent in settings.import_hooks and new_files]
     warnings = [f"`{agent}` is in `import_hooks` of samuel.toml too; remove it there" for agent in twice]
     return here.out.answer(data, *_lines(here, new_files, skipped, sources, dry_run=dry_run), warnings=warnings)
-
-
-def _write(here: CommandContext, new_files: list[WrittenHook]) -> None:
-    if not new_files:
-        return
-    with ExitStack() as opened:
-        fd = make_dirs_inside(here.root, paths.YAML_HOOKS, mode=0o755)
-        opened.callback(os.close, fd)
-        for file in new_files:
-            atomic.write_at(fd, os.path.basename(file.name), file.text.encode(), file.mode)
 
 
 def _lines(
@@ -84,9 +76,6 @@ def _lines(
         return ["there are no hooks for other agents here"]
     if new_files and not dry_run:
         where = ", ".join(dict.fromkeys(sources))
-        lines += [
-            "",
-            "run `samuel trust` to read and trust them",
-            f"then remove them from {where}, or they run twice",
-        ]
+        lines += ["", "run `samuel trust` to read and trust them"]
+        lines.append(f"then remove them from {where}, or they run twice")
     return lines

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from samuel.app import App
-from samuel.app.tool_names import tool_name_warnings
-from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.hooks.shipped import listed
+from samuel.app.discovery import tool_name_warnings
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.output import OutputTable
 from samuel.events import canonical
-from samuel.hooks.handler import Handler, HandlerStatus
-from samuel.hooks.mode import HandlerMode
-from samuel.sources.unmarked_files import unmarked_files
+from samuel.hooks.handler import Handler, HandlerMode, HandlerStatus
+from samuel.shipped.table import SHIPPED_HOOKS, definition
+from samuel.sources.hook_files import unmarked_files
+from samuel.sources.yaml_cache import YamlHookFile
+from samuel.sources.yaml_file import read_hook
+from samuel.sources.yaml_hook import BUILTIN
 
 EXCLUDED = "excluded"
 OBSERVED = "observed"
@@ -19,14 +23,12 @@ COLUMNS = ("event", "name", "order", "origin", "runtime", "status", "reason")
 SHIPPED_COLUMNS = ("name", "event", "status", "summary")
 
 
-@click.command("list")
+@command("list")
 @click.option("--event", metavar="EVENT", help="Only hooks of this event.")
 @click.option(
     "--shipped", is_flag=True, help="List the hooks that come with Samuel instead; `hooks enable` adds one."
 )
 @env_option
-@json_option
-@click.pass_obj
 def list_(here: CommandContext, event: str | None, shipped: bool, environment: str) -> int:
     """List all hooks with their order, origin and status.
 
@@ -37,19 +39,32 @@ def list_(here: CommandContext, event: str | None, shipped: bool, environment: s
     event_name = canonical(event) if event else ""
     with here.open(environment=environment) as app:
         if shipped:
-            rows = [
-                row
-                for row in listed(app.discovery.yaml_files.look(app.paths.root))
-                if not event_name or event_name in row["event"].split(", ")
-            ]
-            table = OutputTable(SHIPPED_COLUMNS, [[row[column] for column in SHIPPED_COLUMNS] for row in rows])
-            return here.out.answer(rows, table, warnings=app.warnings)
+            shipped_rows = _shipped(app.discovery.yaml_files.look(app.paths.root))
+            rows = [row for row in shipped_rows if not event_name or event_name in row["event"].split(", ")]
+            return here.out.answer(rows, OutputTable.of(SHIPPED_COLUMNS, rows), warnings=app.warnings)
         handler_rows = [row for row in _rows(app) if event_name in ("", row["event"]) or not row["event"]]
-    cells = [[_cell(_table_row(row)[column]) for column in COLUMNS] for row in handler_rows]
+    table = OutputTable.of(COLUMNS, map(_table_row, handler_rows))
     missing = [text for chain in app.chains.values() for text in chain.missing]
     unmarked = unmarked_files(app.paths.root, app.user.home)
     warnings = [*app.warnings, *missing, *unmarked, *tool_name_warnings(app)]
-    return here.out.answer(handler_rows, OutputTable(COLUMNS, cells), warnings=warnings)
+    return here.out.answer(handler_rows, table, warnings=warnings)
+
+
+def _shipped(reads: Iterable[YamlHookFile]) -> list[dict[str, str]]:
+    """The hooks that come with Samuel, and how each stands in the project whose YAML files these are."""
+    here: dict[str, bool] = {}
+    for hook in (read.hook for read in reads if read.hook and read.hook.kind == BUILTIN):
+        here[hook.command] = here.get(hook.command, False) or hook.enabled
+    states = {True: "enabled", False: "disabled", None: "not here yet"}
+    return [
+        {
+            "name": name,
+            "event": ", ".join(SHIPPED_HOOKS[name].events),
+            "status": states[here.get(name)],
+            "summary": read_hook(definition(name), name, SHIPPED_HOOKS).summary,
+        }
+        for name in SHIPPED_HOOKS
+    ]
 
 
 def _rows(app: App) -> list[dict[str, str | int | None]]:
@@ -69,15 +84,8 @@ def _rows(app: App) -> list[dict[str, str | int | None]]:
         placed |= {_identity(step.handler) for step in steps}
         placed |= {_identity(left.handler) for left in chain.left_out}
     for handler in (handler for handler in app.handlers if _identity(handler) not in placed):
-        rows.append(
-            _row(
-                handler,
-                handler.event,
-                handler.effective_order if handler.event else None,
-                handler.status,
-                handler.reason,
-            )
-        )
+        order = handler.effective_order if handler.event else None
+        rows.append(_row(handler, handler.event, order, handler.status, handler.reason))
     return rows
 
 
@@ -115,7 +123,3 @@ def _table_row(row: dict[str, str | int | None]) -> dict[str, str | int | None]:
     if row["background"] and row["status"] == HandlerStatus.ACTIVE:
         return {**row, "status": BACKGROUND, "reason": "its answer is not awaited"}
     return row
-
-
-def _cell(value: str | int | None) -> str:
-    return "-" if value is None or value == "" else str(value)

@@ -11,19 +11,19 @@ import msgspec
 
 from samuel.base import paths
 from samuel.base.clock import iso
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.dispatch.record import slowness
 from samuel.events import canonical
 from samuel.hooks.handler import Outcome
 from samuel.journal import CallRecord, EventRecord, newest_first
-from samuel.journal.subject import subject
+from samuel.journal.replay import subject
 
 COLUMNS = ("time", "event", "handler", "outcome", "ms", "slow", "message")
 WOULD_COLUMNS = ("time", "event", "subject", "handler", "would", "reason")
 
 
-@click.command()
+@command()
 @click.option("--event", metavar="EVENT", help="Only calls for this event.")
 @click.option(
     "--outcome", type=click.Choice([outcome.value for outcome in Outcome]), help="Only calls with this outcome."
@@ -32,8 +32,6 @@ WOULD_COLUMNS = ("time", "event", "subject", "handler", "would", "reason")
 @click.option(
     "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Show the newest N calls."
 )
-@json_option
-@click.pass_obj
 def log(here: CommandContext, event: str | None, outcome: str | None, would_deny: bool, limit: int) -> int:
     """Show past calls of hooks.
 

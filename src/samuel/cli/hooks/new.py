@@ -10,7 +10,7 @@ import click
 from samuel import config
 from samuel.base import paths
 from samuel.base.errors import SamuelError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.events import event_type
 from samuel.files import atomic
 from samuel.files.inside import make_dirs_inside, refuse_links
@@ -23,13 +23,11 @@ from samuel.setup.consent import Consent
 HOOKS = paths.HOOK_DIRS[0]
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option("--event", required=True, metavar="EVENT", help="The event that the hook handles.")
 @click.option("--lang", type=click.Choice(list(LANGUAGES)), default="bash", show_default=True)
 @click.option("--yaml", "as_yaml", is_flag=True, help="Write a YAML hook in .system/hooks/ and its script.")
-@json_option
-@click.pass_obj
 def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -> int:
     """Write a new hook from a working template.
 
@@ -39,7 +37,8 @@ def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -
     """
     kind = event_type(event)
     root = here.root
-    files = yaml_hook(name, kind, lang) if as_yaml else [_in_hooks(hook(name, kind, lang))]
+    own_file = hook(name, kind, lang)
+    files = yaml_hook(name, kind, lang) if as_yaml else [own_file._replace(name=f"{HOOKS}/{own_file.name}")]
     config.load(root / paths.CONFIG)  # a wrong samuel.toml is reported before anything is written
     new_files = _write(root, name, files)
     warnings = _trust(Consent(root), new_files)
@@ -65,10 +64,6 @@ def new(here: CommandContext, name: str, event: str, lang: str, as_yaml: bool) -
     wrote = f"wrote {', '.join(map(here.path_of, names))} for {kind.name}"
     text = "\n".join([wrote, "", "Try:", *(f"  {line}" for line in tries)])
     return here.out.answer(data, text, warnings=[*warnings, *app.warnings])
-
-
-def _in_hooks(file: WrittenHook) -> WrittenHook:
-    return file._replace(name=f"{HOOKS}/{file.name}")
 
 
 def _write(root: Path, name: str, files: Sequence[WrittenHook]) -> list[WrittenHook]:

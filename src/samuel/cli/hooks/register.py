@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-import click
-
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.hooks.handler import HandlerStatus
-from samuel.sources.registration import registration
+from samuel.sources.yaml_hooks import registration
 
 IDLE = (HandlerStatus.BROKEN, HandlerStatus.UNTRUSTED)
 
 
-@click.command()
+@command()
 @env_option
-@json_option
-@click.pass_obj
 def register(here: CommandContext, environment: str) -> int:
     """Print the enabled YAML hooks as JSON, by event.
 

@@ -10,14 +10,12 @@ from samuel.app.replay import REPLAYED, ReplayedEvent
 from samuel.app.replay import replay as replayed
 from samuel.base.errors import UsageError
 from samuel.base.printable import listed
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.cli.hooks.log import time_format, utc_time
 from samuel.cli.output import OutputTable
 from samuel.cli.plugin.progress import Progress
 from samuel.events import event_type
-from samuel.journal.replay.comparison import EventComparison, HandlerComparison
-from samuel.journal.replay.recorded import recorded_events
-from samuel.journal.replay.verdict import EventVerdict
+from samuel.journal.replay import EventComparison, EventVerdict, HandlerComparison, recorded_events
 
 COLUMNS = ("time", "event", "subject", "handler", "recorded", "today", "reason")
 COMPOSED = "(all)"  # the row of what came of the event
@@ -37,7 +35,7 @@ class Age(click.ParamType[float]):
         return float(match[1]) * _UNITS[match[2]]
 
 
-@click.command()
+@command()
 @click.option("--since", type=Age(), metavar="AGE", default="7d", show_default=True, help="How far to go back.")
 @click.option("--changed", is_flag=True, help="Show only verdicts that are different today.")
 @click.option("--event", metavar="EVENT", help=f"Only this event: {' or '.join(REPLAYED)}.")
@@ -45,8 +43,6 @@ class Age(click.ParamType[float]):
     "--limit", type=click.IntRange(min=1), default=1000, show_default=True, help="Replay the newest N events."
 )
 @env_option
-@json_option
-@click.pass_obj
 def replay(
     here: CommandContext, since: float, changed: bool, event: str | None, limit: int, environment: str
 ) -> int:

@@ -2,15 +2,13 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.events import event_type
 from samuel.events import schema as schemas
 
 
-@click.command()
+@command()
 @click.argument("event", required=False)
-@json_option
-@click.pass_obj
 def schema(here: CommandContext, event: str | None) -> None:
     """Print the JSON Schema of one event or of all.
 

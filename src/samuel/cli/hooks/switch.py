@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 from msgspec.structs import replace
 
 from samuel.app import App
+from samuel.base import paths
 from samuel.base.errors import ConfigError, SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
-from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.hooks.shipped import bring
+from samuel.cli.command_context import CommandContext, command, env_option
 from samuel.config.yaml_edit import set_flag
 from samuel.files import atomic
+from samuel.files.inside import make_dirs_inside
 from samuel.files.regular import read_regular
 from samuel.process.inside_a_run import refuse_inside_a_run
 from samuel.setup.consent import Consent
-from samuel.shipped.table import SHIPPED_HOOKS
-from samuel.sources.yaml_cache import YamlHookFile
+from samuel.shipped.table import SHIPPED_HOOKS, definition
+from samuel.sources.yaml_cache import YamlHookCache, YamlHookFile
 from samuel.sources.yaml_file import read_hook
 
 
-@click.command()
+@command()
 @click.argument("id")
 @env_option
-@json_option
-@click.pass_obj
 def enable(here: CommandContext, id: str, environment: str) -> int:
     """Enable a YAML hook.
 
@@ -37,14 +37,12 @@ def enable(here: CommandContext, id: str, environment: str) -> int:
         samuel hooks enable session_stop_build_check
     """
     refuse_inside_a_run()
-    bring(here.root, id)
+    _bring(here.root, id)
     return _switch(here, id, on=True, environment=environment)
 
 
-@click.command()
+@command()
 @click.argument("id")
-@json_option
-@click.pass_obj
 def disable(here: CommandContext, id: str) -> int:
     """Disable a YAML hook.
 
@@ -53,6 +51,23 @@ def disable(here: CommandContext, id: str) -> int:
     """
     refuse_inside_a_run()
     return _switch(here, id, on=False)
+
+
+def _bring(root: Path, name: str) -> None:
+    """Write the YAML of the shipped hook `name`, disabled, unless the project has that hook already."""
+    file = f"{paths.YAML_HOOKS}/{name}.yaml"
+    if name not in SHIPPED_HOOKS or os.path.lexists(root / file):
+        return
+    consent = Consent(root)
+    if any(read.hook is not None and read.hook.id == name for read in YamlHookCache(SHIPPED_HOOKS).look(root)):
+        return
+    text = definition(name)
+    directory = make_dirs_inside(root, paths.YAML_HOOKS, mode=0o755)
+    try:
+        atomic.write_at(directory, f"{name}.yaml", text, 0o644)
+    finally:
+        os.close(directory)
+    consent.agree_to({file: text})
 
 
 def _switch(here: CommandContext, id: str, *, on: bool, environment: str = "") -> int:

@@ -1,23 +1,19 @@
 from __future__ import annotations
 
-import click
-
 from samuel.base.wording import plural
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.knowledge import base
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.knowledge.route import knowledge_of
 from samuel.routing.knowledge.lint import lint as find_problems
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def lint(here: CommandContext) -> int:
     """Check ROUTING.md and the documents it leads to.
 
     \b
         samuel knowledge lint
     """
-    knowledge_base = base(here)
+    knowledge_base = knowledge_of(here)
     problems = find_problems(knowledge_base)
     count = len(knowledge_base.indexes)
     text = "\n".join(map(str, problems)) or f"{plural(count, 'topic')}, and nothing is wrong"

@@ -5,21 +5,20 @@ from collections.abc import Iterator
 import click
 
 from samuel.base import paths
-from samuel.base.errors import UsageError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.base.errors import SamuelError, UsageError
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.json_input import json_input_option, read_json, read_text
-from samuel.cli.knowledge import base
 from samuel.cli.session.options import session_of, session_option
+from samuel.routing.knowledge.model import KnowledgeBase
+from samuel.routing.knowledge.reading import PLACES, find_root, read_base
 from samuel.routing.knowledge.route import KnowledgeRouting
 from samuel.routing.knowledge.route import route as find
 
 
-@click.command()
+@command()
 @click.argument("text", required=False, default="")
 @json_input_option("--intent", "intent_json", help="An intent, as hooks return it in `new_intent`.")
 @session_option
-@json_option
-@click.pass_obj
 def route(here: CommandContext, text: str, intent_json: str, session: str) -> int:
     """Find the documents that fit a text or an intent, with the reasons.
 
@@ -31,7 +30,7 @@ def route(here: CommandContext, text: str, intent_json: str, session: str) -> in
     """
     if text == "-" and intent_json == "-":
         raise UsageError("the text and the intent cannot both come from stdin", "put one of them into a file")
-    knowledge_base = base(here)
+    knowledge_base = knowledge_of(here)
     within = session_of(here, session)
     intent = read_json(intent_json, "--intent", here.directory) if intent_json else within.intent
     cache = paths.User.from_environment().cache
@@ -56,3 +55,11 @@ def _lines(routed: KnowledgeRouting, place: str) -> Iterator[str]:
         if document.doc_usage:
             yield f"      {document.doc_usage}"
         yield from (f"      {reason}" for reason in document.reasons)
+
+
+def knowledge_of(here: CommandContext) -> KnowledgeBase:
+    root = find_root(here.root)
+    if root is None:
+        places = ", ".join(f"`{place}/`" for place in PLACES if place)
+        raise SamuelError("there is no ROUTING.md here", f"write one, in the project's root or in {places}")
+    return read_base(root)

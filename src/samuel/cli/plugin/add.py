@@ -5,18 +5,18 @@ from typing import Any, NamedTuple
 
 import click
 
-from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.output import fields_of
 from samuel.cli.plugin import plugin_lines
-from samuel.cli.plugin.broken_hooks import broken
-from samuel.cli.plugin.plugin_prompt import agree, asking_options, show_offers
+from samuel.cli.plugin.broken_parts import broken
+from samuel.cli.plugin.plugin_prompt import asking_options, commit_agreed, show_offers
 from samuel.cli.plugin.plugin_store import store_to_change
 from samuel.cli.plugin.progress import Progress
 from samuel.hooks.capability import Capabilities
 from samuel.plugins.candidate import PluginCandidate
-from samuel.plugins.grants import granted
 from samuel.plugins.installed import InstalledPlugin
+from samuel.plugins.manifest_capabilities import granted
 from samuel.plugins.source import parse
 from samuel.plugins.store import Store
 
@@ -36,7 +36,7 @@ class Added(NamedTuple):
     data: dict[str, Any]
 
 
-@click.command()
+@command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @asking_options
 @click.option("--link", is_flag=True, help="Link to a directory instead of copying it, for development.")
@@ -49,8 +49,6 @@ class Added(NamedTuple):
     metavar="CAPABILITY",
     help="What a plugin without a manifest may do: `network`, `exec`, `filesystem.write=docs/`, `env=TOKEN`.",
 )
-@json_option
-@click.pass_obj
 def add(
     here: CommandContext,
     /,
@@ -97,19 +95,16 @@ def _add(
             progress.done()
             show_offers(here, plan)
             return [_added(store, candidate, candidate.plugin, "Would install") for candidate in plan.candidates]
-        agree(here, plan, progress, yes=options.yes, non_interactive=options.non_interactive)
-        placed = store.commit(plan, iso(SystemClock().now()))
+        asking = {"yes": options.yes, "non_interactive": options.non_interactive}
+        placed = commit_agreed(here, store, plan, progress, **asking)
         return [_added(store, *both, "Installed") for both in zip(plan.candidates, placed, strict=True)]
 
 
 def _added(store: Store, candidate: PluginCandidate, plugin: InstalledPlugin, verb: str) -> Added:
-    entry = candidate.entry
     data = {
         **plugin_lines.plain(plugin),
         "path": str(store.plugins / candidate.source.directory),
-        "source": entry.source,
-        "ref": entry.ref,
-        "commit": entry.commit,
+        **fields_of(candidate.entry, "source", "ref", "commit"),
         "required_by": candidate.required_by,
     }
     return Added(plugin, plugin_lines.counts(plugin, verb), data)

@@ -1,20 +1,15 @@
 from __future__ import annotations
 
-import click
-
-from samuel.base.clock import SystemClock, iso
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin import plugin_lines
-from samuel.cli.plugin.broken_hooks import broken
-from samuel.cli.plugin.plugin_prompt import agree, asking_options
+from samuel.cli.plugin.broken_parts import broken
+from samuel.cli.plugin.plugin_prompt import asking_options, commit_agreed
 from samuel.cli.plugin.plugin_store import store_to_change
 from samuel.cli.plugin.progress import Progress
 
 
-@click.command()
+@command()
 @asking_options
-@json_option
-@click.pass_obj
 def install(here: CommandContext, of_user: bool, yes: bool, non_interactive: bool) -> int:
     """Install the exact plugins that samuel.lock lists.
 
@@ -28,8 +23,7 @@ def install(here: CommandContext, of_user: bool, yes: bool, non_interactive: boo
         store = store_to_change(here, of_user, progress)
         with store.staging_area() as staging_area:
             plan = store.plan_install(staging_area)
-            agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
-            placed = store.commit(plan, iso(SystemClock().now()))
+            placed = commit_agreed(here, store, plan, progress, yes=yes, non_interactive=non_interactive)
     left = [plugin.title for plugin in plan.unchanged]
     blocks = [plugin_lines.counts(plugin) for plugin in placed]
     blocks += [f"{title} is as it was locked." for title in left]

@@ -1,21 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-import click
-
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.cli.plugin import plugin_lines
-from samuel.cli.plugin.selection import all_plugins
+from samuel.cli.plugin.plugin_store import all_plugins
 
 COLUMNS = ("name", "location", "skills", "recipes", "hooks")
 
 
-@click.command("list")
-@json_option
-@click.pass_obj
+@command("list")
 def list_(here: CommandContext) -> int:
     """List the installed plugins and what they contain.
 
@@ -28,12 +21,9 @@ def list_(here: CommandContext) -> int:
         return 0
     if not plugins:
         return here.out.answer(plugins, "No plugins are installed.")
-    rows = [
-        [plugin["name"], _where(plugin), *(str(len(plugin[key])) for key in COLUMNS[2:])] for plugin in plugins
-    ]
+    rows = []
+    for plugin in plugins:
+        where = plugin["location"] if plugin["enabled"] else f"{plugin['location']}, disabled"
+        rows.append([plugin["name"], where, *(str(len(plugin[key])) for key in COLUMNS[2:])])
     broken = [f"`{plugin['name']}`: {problem}" for plugin in plugins for problem in plugin["problems"]]
     return here.out.answer(plugins, OutputTable(COLUMNS, rows, underlined=True), warnings=broken)
-
-
-def _where(plugin: Mapping[str, Any]) -> str:
-    return str(plugin["location"]) if plugin["enabled"] else f"{plugin['location']}, disabled"

@@ -5,12 +5,12 @@ from pathlib import Path
 import click
 
 from samuel.base.printable import shell_word
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.plugins.model import SKILL
 from samuel.scaffold.plugin import NEW_KINDS, directory_name, plugin, write
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option("--kind", type=click.Choice(NEW_KINDS), default=SKILL, show_default=True)
 @click.option(
@@ -20,8 +20,6 @@ from samuel.scaffold.plugin import NEW_KINDS, directory_name, plugin, write
     metavar="DIR",
     help="The directory in which to create it.",
 )
-@json_option
-@click.pass_obj
 def new(here: CommandContext, name: str, kind: str, parent: Path) -> int:
     """Write a new plugin with a test, from a working template.
 

@@ -15,7 +15,7 @@ from samuel.base.printable import safe
 from samuel.confine.containers import engine
 from samuel.confine.walls import walls
 from samuel.files.survey import TooManyFiles, survey
-from samuel.files.toml.keys import toml_key
+from samuel.files.toml.lines import toml_key
 from samuel.plugins.candidate import PluginCandidate
 from samuel.plugins.contents import HOOKS, contents
 from samuel.plugins.installed import InstalledPlugin

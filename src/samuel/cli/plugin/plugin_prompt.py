@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import click
 
+from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
-from samuel.cli.command_context import CommandContext
+from samuel.cli.command_context import CommandContext, options
 from samuel.cli.plugin import plugin_lines
 from samuel.cli.plugin.progress import Progress
-from samuel.plugins.store import Plan
-
-Decorated = TypeVar("Decorated", bound=Callable[..., object])
+from samuel.plugins.installed import InstalledPlugin
+from samuel.plugins.store import Plan, Store
 
 global_option = click.option(
     *("-g", "--global", "of_user"), is_flag=True, help="Your own plugins, for all your projects."
 )
+asking_options = options(
+    global_option,
+    click.option("--yes", is_flag=True, help="Go on without asking."),
+    click.option("--non-interactive", is_flag=True, help="Never ask; fail without --yes."),
+)
+"""The options of all commands that may have to ask."""
 
 
-def asking_options(command: Decorated) -> Decorated:
-    """Adds the options of all commands that may have to ask."""
-    for option in (
-        click.option("--non-interactive", is_flag=True, help="Never ask; fail without --yes."),
-        click.option("--yes", is_flag=True, help="Go on without asking."),
-        global_option,
-    ):
-        command = option(command)
-    return command
-
-
-def agree(here: CommandContext, plan: Plan, progress: Progress, *, yes: bool, non_interactive: bool) -> None:
-    """Show what the plan would install and ask for consent; raises SamuelError without it."""
+def commit_agreed(
+    here: CommandContext, store: Store, plan: Plan, progress: Progress, *, yes: bool, non_interactive: bool
+) -> list[InstalledPlugin]:
+    """Show what the plan would install, ask for consent, and install it; raises SamuelError without consent."""
     progress.done()
+    _agree(here, plan, yes=yes, non_interactive=non_interactive)
+    return store.commit(plan, iso(SystemClock().now()))
+
+
+def _agree(here: CommandContext, plan: Plan, *, yes: bool, non_interactive: bool) -> None:
     candidates = plan.to_agree
     if not candidates:
         return

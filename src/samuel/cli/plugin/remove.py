@@ -2,19 +2,15 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin.mentions import mentions, tables
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin.plugin_prompt import global_option
-from samuel.cli.plugin.plugin_store import store_to_change
-from samuel.cli.plugin.selection import named
+from samuel.cli.plugin.plugin_store import mentions, named, store_to_change, tables
 
 
-@click.command()
+@command()
 @click.argument("name")
 @global_option
 @click.option("--force", is_flag=True, help="Remove it even if another plugin requires it.")
-@json_option
-@click.pass_obj
 def remove(here: CommandContext, name: str, of_user: bool, force: bool) -> int:
     """Remove a plugin.
 

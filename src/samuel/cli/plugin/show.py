@@ -2,15 +2,13 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin import plugin_lines
-from samuel.cli.plugin.selection import named
+from samuel.cli.plugin.plugin_store import named
 
 
-@click.command()
+@command()
 @click.argument("name")
-@json_option
-@click.pass_obj
 def show(here: CommandContext, name: str) -> int:
     """Show one plugin in full.
 

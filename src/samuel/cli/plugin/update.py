@@ -2,22 +2,19 @@ from __future__ import annotations
 
 import click
 
-from samuel.base.clock import SystemClock, iso
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.plugin import plugin_lines
-from samuel.cli.plugin.broken_hooks import broken
-from samuel.cli.plugin.plugin_prompt import agree, asking_options
+from samuel.cli.plugin.broken_parts import broken
+from samuel.cli.plugin.plugin_prompt import asking_options, commit_agreed
 from samuel.cli.plugin.plugin_store import store_to_change
 from samuel.cli.plugin.progress import Progress
 from samuel.plugins.candidate import PluginCandidate
 from samuel.plugins.installed import InstalledPlugin
 
 
-@click.command()
+@command()
 @click.argument("name", required=False, default="", metavar="[NAME]")
 @asking_options
-@json_option
-@click.pass_obj
 def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_interactive: bool) -> int:
     """Update plugins from where they were installed.
 
@@ -33,8 +30,7 @@ def update(here: CommandContext, name: str, of_user: bool, yes: bool, non_intera
         store = store_to_change(here, of_user, progress)
         with store.staging_area() as staging_area:
             plan = store.plan_update(staging_area, name)
-            agree(here, plan, progress, yes=yes, non_interactive=non_interactive)
-            placed = store.commit(plan, iso(SystemClock().now()))
+            placed = commit_agreed(here, store, plan, progress, yes=yes, non_interactive=non_interactive)
     lines = [_updated(*both) for both in zip(plan.candidates, placed, strict=True)]
     lines += [_left(plugin) for plugin in plan.unchanged]
     warnings = [*plan.failed]

@@ -6,22 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from samuel.base.errors import ConfigError, Problem
 from samuel.base.printable import shell_word
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.plugin.texts import unusable
+from samuel.base.wording import plural
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.output import fields_of
+from samuel.cli.plugin.broken_parts import unusable
 from samuel.plugins.contents import HOOKS, RECIPES, SKILLS, Contents, contents, escapes
 from samuel.plugins.functions import missing
 from samuel.plugins.manifest import load
 from samuel.plugins.model import FILE, Manifest
 
 
-@click.command()
+@command()
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@json_option
-@click.pass_obj
 def validate(here: CommandContext, directory: Path) -> int:
     """Check a plugin's files; nothing of it is run.
 
@@ -42,7 +41,7 @@ def validate(here: CommandContext, directory: Path) -> int:
         what = f"it is not a plugin: it has no {FILE} with hooks, and nothing in {SKILLS}/, {RECIPES}/ or {HOOKS}/"
         problems.append(Problem(what, str(directory)))
     if problems:
-        count = f"{len(problems)} problem{'s'[: len(problems) > 1]}"
+        count = plural(len(problems), "problem")
         data = {"problems": [problem._asdict() for problem in problems]}
         return here.out.answer(data, "\n".join([*map(str, problems), "", count]), ok=False)
     return here.out.answer(_plain(manifest, offered), _words(directory, manifest, offered))
@@ -67,10 +66,7 @@ def _forgotten(directory: Path) -> Iterator[Problem]:
 
 def _plain(manifest: Manifest, offered: Contents) -> dict[str, Any]:
     return {
-        "name": manifest.name,
-        "version": manifest.version,
-        "kind": manifest.kind,
-        "capabilities": msgspec.to_builtins(manifest.capabilities),
+        **fields_of(manifest, "name", "version", "kind", "capabilities"),
         **offered._asdict(),
         "problems": [],
     }

@@ -1,19 +1,15 @@
 from __future__ import annotations
 
-import click
-
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.output import OutputTable
-from samuel.cli.recipe import recipes
+from samuel.app import App
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.output import OutputTable, fields_of
 from samuel.plugins.contents import contents
-from samuel.skills.recipe import Recipe
+from samuel.skills.recipe import Recipe, find_recipes
 
 COLUMNS = ("name", "origin", "status", "description", "reason")
 
 
-@click.command("list")
-@json_option
-@click.pass_obj
+@command("list")
 def list_(here: CommandContext) -> int:
     """List the recipes and where they come from.
 
@@ -27,20 +23,20 @@ def list_(here: CommandContext) -> int:
             for plugin in app.plugins.untrusted
             if (names := contents(plugin.directory, plugin.manifest).recipes)
         ]
-    rows = [[str(row[column] or "-") for column in COLUMNS] for row in recipe_rows]
-    return here.out.answer(recipe_rows, OutputTable(COLUMNS, rows), warnings=[*app.warnings, *waiting])
+    return here.out.answer(recipe_rows, OutputTable.of(COLUMNS, recipe_rows), warnings=[*app.warnings, *waiting])
+
+
+def recipes(app: App) -> list[Recipe]:
+    """The recipes of the project, of its user, and of enabled plugins."""
+    return find_recipes(app.paths.root, app.user.home, app.plugins.usable)
 
 
 def plain(recipe: Recipe) -> dict[str, object]:
     return {
-        "name": recipe.name,
-        "title": recipe.title,
-        "description": recipe.description,
+        **fields_of(recipe, "name", "title", "description"),
         "arguments": None if recipe.arguments is None else [argument._asdict() for argument in recipe.arguments],
-        "allowed_tools": None if recipe.allowed_tools is None else list(recipe.allowed_tools),
-        "agent": recipe.agent,
+        **fields_of(recipe, "allowed_tools", "agent"),
         "origin": recipe.origin.label,
         "path": str(recipe.path),
-        "status": recipe.status.value,
-        "reason": recipe.reason,
+        **fields_of(recipe, "status", "reason"),
     }

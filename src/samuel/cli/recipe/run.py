@@ -1,32 +1,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import click
-import msgspec
 
-from samuel.agents.check import missing_in
-from samuel.agents.find_agent import find
 from samuel.app import App, Overrides
 from samuel.app.session_events import recording_fire
 from samuel.attempt.accept_unguarded import accepting_unguarded
-from samuel.attempt.agent_session import SessionResult
+from samuel.attempt.agent_session import AgentSession, SessionResult
+from samuel.attempt.workplace import Workplace
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
-from samuel.cli.command_context import CommandContext, env_option, json_option
-from samuel.cli.recipe import recipes
-from samuel.cli.recipe.recipe_session import session as session_of
+from samuel.cli.command_context import CommandContext, command, env_option
+from samuel.cli.output import fields_of
+from samuel.cli.recipe.list import recipes
 from samuel.cli.signals import ended_by_signals
+from samuel.clients.adapter.agent import TOOLS
 from samuel.config import load as load_config
+from samuel.dispatch.record import Fired
 from samuel.display.line_display import PlainDisplay
+from samuel.events import Event
 from samuel.history.notices import LoopWarning, Report
-from samuel.setup.unguarded import ACCEPT_UNGUARDED, refuse_unguarded
+from samuel.prompts.prompt_context import PromptContext
+from samuel.setup.readiness import ACCEPT_UNGUARDED, refuse_without_agent, refuse_without_plugins
+from samuel.skills.recipe import Recipe
 from samuel.skills.text_files import choose
 from samuel.trust import commands
 
+FIELDS = (
+    *("recipe", "session_id", "agent", "exit_code", "stdout", "stderr", "stdout_path"),
+    *("changed_files", "usage", "coverage", "messages", "stopped"),
+)
 
-@click.command()
+
+@command()
 @click.argument("name")
 @click.option("--arg", "argument_texts", multiple=True, metavar="NAME=VALUE", help="An argument of the recipe.")
 @click.option("--agent", default="", help="The agent to use, instead of the recipe's or the methodology's.")
@@ -34,8 +41,6 @@ from samuel.trust import commands
 @click.option("--accept-unguarded", is_flag=True, help=ACCEPT_UNGUARDED)
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
 @env_option
-@json_option
-@click.pass_obj
 def run(
     here: CommandContext,
     name: str,
@@ -71,7 +76,21 @@ def run(
         with ended_by_signals():
             ran = session.run(prompt)
     here.out.tell("\n".join([*ran.messages, _end(ran)]))
-    return here.out.answer(_plain(ran), ok=ran.ok, warnings=[*output.warnings, *ran.warnings, *app.warnings])
+    return here.out.answer(
+        fields_of(ran, *FIELDS), ok=ran.ok, warnings=[*output.warnings, *ran.warnings, *app.warnings]
+    )
+
+
+def session_of(
+    place: Workplace, fire: Callable[[Event], Fired], context: PromptContext, recipe: Recipe, agent: str = ""
+) -> AgentSession:
+    """The session of a recipe, which gets its name and the tools that it allows.
+
+    `agent` is the user's choice; "" means the recipe's, or else the project's.
+    """
+    tools = recipe.allowed_tools
+    own = {"SAMUEL_RECIPE": recipe.name, **({} if tools is None else {TOOLS: "\n".join(tools)})}
+    return AgentSession(place, fire, context, agent=agent or recipe.agent, recipe=recipe.name, own=own)
 
 
 class _RecipeOutput(PlainDisplay):
@@ -104,13 +123,8 @@ def _arguments(argument_texts: Sequence[str]) -> dict[str, str]:
 def _refuse_what_cannot_start(app: App, agent: str, tell: Callable[[str], None]) -> None:
     """Report what would make the run fail before hooks are told that a session begins."""
     place = app.workplace
-    if app.plugins.missing:  # one of them may be a guard
-        names = ", ".join(f"`{name}`" for name in app.plugins.missing)
-        raise SamuelError(f"samuel.lock names {names}, not installed here", "run `samuel plugin install`")
-    chosen = find(agent, place.agents)
-    if lack := missing_in(chosen, place.settings.sandbox, place.confinement):
-        raise SamuelError(lack)
-    refuse_unguarded(place, [agent], tell)
+    refuse_without_plugins(app)
+    refuse_without_agent(app, agent, tell)
     if why := place.refusal(commands.of_agent(agent, place.agents, place.root)):
         raise SamuelError(f"{why}, or `samuel recipe run --yes`")
 
@@ -120,20 +134,3 @@ def _end(ran: SessionResult) -> str:
         return f"stopped: {ran.stopped}"
     changed = f"; changed: {', '.join(ran.changed_files)}" if ran.changed_files else ""
     return f"{ran.recipe}: the agent ended with exit code {ran.exit_code}{changed}"
-
-
-def _plain(ran: SessionResult) -> dict[str, Any]:
-    return {
-        "recipe": ran.recipe,
-        "session_id": ran.session_id,
-        "agent": ran.agent,
-        "exit_code": ran.exit_code,
-        "stdout": ran.stdout,
-        "stderr": ran.stderr,
-        "stdout_path": ran.stdout_path,
-        "changed_files": list(ran.changed_files),
-        "usage": dict(ran.usage),
-        "coverage": msgspec.to_builtins(ran.coverage),
-        "messages": list(ran.messages),
-        "stopped": ran.stopped,
-    }

@@ -4,18 +4,15 @@ from collections.abc import Iterator
 
 import click
 
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.recipe import recipes
-from samuel.cli.recipe.list import plain
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.recipe.list import plain, recipes
 from samuel.skills.recipe import Recipe
 from samuel.skills.recipe_arguments import Argument
 from samuel.skills.text_files import choose
 
 
-@click.command()
+@command()
 @click.argument("name")
-@json_option
-@click.pass_obj
 def show(here: CommandContext, name: str) -> int:
     """Show a recipe: its purpose, its arguments and its text.
 

@@ -9,7 +9,7 @@ from samuel import config
 from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.printable import file_name
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.git.git import Git
 from samuel.history.done_by_person import notes_on_done
 from samuel.process import environment
@@ -18,11 +18,9 @@ from samuel.tasks.task import find
 from samuel.tasks.write_back import write_back
 
 
-@click.command()
+@command()
 @click.argument("id")
 @click.option("--commit", metavar="SHA", default="", help="The commit that did it.")
-@json_option
-@click.pass_obj
 def done(here: CommandContext, id: str, commit: str) -> int:
     """Mark a task as done.
 
@@ -40,7 +38,8 @@ def done(here: CommandContext, id: str, commit: str) -> int:
     state = state_directory(here.root)
     notes = [] if commit else _notes(here, state, id)
     result = write_back(origin_file(state), here.root, (id,))
-    marked = f", and marked in {', '.join(map(_name, result.files))}" if id in result.marked else ""
+    files = ", ".join(f"`{file_name(os.path.basename(path))}`" for path in result.files)
+    marked = f", and marked in {files}" if id in result.marked else ""
     return here.out.answer(task.plain(), f"task `{id}` is completed{marked}", warnings=[*notes, *result.problems])
 
 
@@ -50,7 +49,3 @@ def _notes(here: CommandContext, state: Path, id: str) -> list[str]:
     record = paths.User.from_environment().record(state)
     git = Git(here.root, environment.clean())
     return notes_on_done(git, state, record, id, commits=settings.commit or settings.branch)
-
-
-def _name(path: str) -> str:
-    return f"`{file_name(os.path.basename(path))}`"

@@ -6,8 +6,8 @@ import click
 
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.run.convert import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
 from samuel.process.inside_a_run import inside_a_run
 from samuel.setup.run_state import change_tasks, origin_file, state_directory
@@ -16,7 +16,7 @@ from samuel.tasks.origin import origin_of, without_place
 from samuel.tasks.task import PRIORITIES
 
 
-@click.command()
+@command()
 @click.argument("title", default="")
 @click.option("--from", "source", metavar="FILE|DIR|-", default="", help="Add the tasks of a file instead.")
 @source_options
@@ -26,8 +26,6 @@ from samuel.tasks.task import PRIORITIES
 @click.option("--complexity", metavar="WORD", default="medium", show_default=True)
 @click.option("--depends-on", metavar="ID", multiple=True, help="A task that has to be done first; repeatable.")
 @click.option("--yes", is_flag=True, help="Do not ask before the tasks of a file are added.")
-@json_option
-@click.pass_obj
 def enqueue(
     here: CommandContext,
     /,

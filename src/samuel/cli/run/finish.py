@@ -7,7 +7,7 @@ import click
 from samuel.base import paths
 from samuel.base.errors import UsageError
 from samuel.base.printable import shell_word
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.git.git import Git
 from samuel.process import environment
 from samuel.process.inside_a_run import inside_a_run
@@ -16,13 +16,11 @@ from samuel.setup.run_state import run_file, state_directory
 from samuel.workspaces.finish_branch import branch_to_finish, discard, merge, propose
 
 
-@click.command()
+@command()
 @click.option("--merge", is_flag=True, help="Merge it into the branch that it came from.")
 @click.option("--pr", is_flag=True, help="Push it, and open a pull request with `gh` if that is there.")
 @click.option("--discard", is_flag=True, help="Remove the branch; refs of the run keep the work.")
 @click.option("--remote", default="origin", metavar="NAME", help="Where --pr pushes to; without it `origin`.")
-@json_option
-@click.pass_obj
 def finish(here: CommandContext, /, remote: str, **flags: bool) -> int:
     """Merge, propose or discard the branch of the last run.
 

@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from samuel.base.wording import moment, span
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.output import OutputTable
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.output import OutputTable, fields_of
 from samuel.cli.run.selection import MOVED, RunsOfProject
 from samuel.events.endings import IterationOutcome
 from samuel.history.cost_summary import CostSummary
@@ -16,10 +16,8 @@ from samuel.report.model import ran_an_agent
 COLUMNS = ("run", "began", "took", "ended", "tasks", "cost")
 
 
-@click.command()
+@command()
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Show the newest N runs.")
-@json_option
-@click.pass_obj
 def history(here: CommandContext, limit: int) -> int:
     """List the runs, the newest first.
 
@@ -41,11 +39,7 @@ def run_data(history: RunHistory) -> dict[str, Any]:
     """A run as the data of `--json`."""
     run = history.run
     return {
-        "run_id": run.run_id,
-        "methodology": run.methodology,
-        "agents": list(run.agents),
-        "started_at": run.started_at,
-        "ended_at": run.ended_at,
+        **fields_of(run, "run_id", "methodology", "agents", "started_at", "ended_at"),
         "seconds": seconds_of(history),
         "exit_reason": run.exit_reason or "",
         "exit_message": run.exit_message,

@@ -8,10 +8,9 @@ import click
 
 from samuel.base.errors import SamuelError
 from samuel.checks.files import CheckFiles
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.run.source_options import described, read_tasks, source_options, warnings
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.run.convert import described, read_tasks, source_options, warnings
 from samuel.cli.run.tasks import table
-from samuel.cli.trust_prompt import ask_for_each
 from samuel.config.edit import Value
 from samuel.setup.consent import Consent
 from samuel.setup.task_list import TaskListRequest, make_task_list, refuse_task_list
@@ -24,7 +23,7 @@ COMMITS = {
 }
 
 
-@click.command()
+@command()
 @click.option(
     "--from",
     "--prd",
@@ -43,8 +42,6 @@ COMMITS = {
 @click.option("--no-commit", is_flag=True, help="Leave `commit` and `branch` of samuel.toml as they are.")
 @click.option("--force", is_flag=True, help="Replace the tasks that there are.")
 @click.option("--yes", is_flag=True, help="Do not ask; trust the check commands that the tasks bring along.")
-@json_option
-@click.pass_obj
 def init(
     here: CommandContext,
     /,
@@ -124,7 +121,7 @@ def _choose_trusted(
     """Of the commands that came with the tasks, those that the user trusts."""
     if yes:
         return items
-    return ask_for_each(here.out, consent, items) if here.out.asks else ()
+    return here.ask_for_trust(consent, items) if here.out.asks else ()
 
 
 def _described(check_files: CheckFiles) -> list[str]:

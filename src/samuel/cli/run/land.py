@@ -5,22 +5,19 @@ import click
 from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.run.start import RunOptions, run_loop
 from samuel.process.live import is_live
 from samuel.setup.readiness import RunRequest
 from samuel.setup.run_state import change_tasks, run_file, state_directory, task_store
-from samuel.tasks.answering import LAND, is_about_landing
-from samuel.tasks.question import Question
+from samuel.tasks.question import LAND, Question, is_about_landing
 from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks, find
 
 
-@click.command()
+@command()
 @click.argument("id")
 @click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
-@json_option
-@click.pass_obj
 def land(here: CommandContext, id: str, yes: bool) -> int:
     """Let the work on a task land that a handler of `before:land` held back.
 

@@ -7,7 +7,7 @@ import click
 from samuel.base import paths
 from samuel.base.clock import SystemClock
 from samuel.base.errors import UsageError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command, json_option
 from samuel.cli.lazy import CommandEntry, LazyGroup
 from samuel.cli.output import OutputTable
 from samuel.git.git import Git
@@ -19,13 +19,13 @@ from samuel.workspaces.lanes.listing import ListedLane, lanes_directory, listed_
 
 COLUMNS = ("lane", "commit", "task", "path")
 COMMANDS = {
-    "list": CommandEntry("samuel.cli.run.lanes:list_lanes", "List the lanes and what is in them."),
-    "prune": CommandEntry("samuel.cli.run.lanes:prune", "Remove the lanes of this project from the disk."),
+    "list": CommandEntry("List the lanes and what is in them.", "lanes"),
+    "prune": CommandEntry("Remove the lanes of this project from the disk.", "lanes"),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS, invoke_without_command=True)
 @json_option
+@click.group(cls=LazyGroup, package="samuel.cli.run", table=COMMANDS, invoke_without_command=True)
 @click.pass_context
 def lanes(context: click.Context) -> int:
     """List the work trees of `run start --parallel`, or remove them.
@@ -39,10 +39,8 @@ def lanes(context: click.Context) -> int:
     return show(context.obj)
 
 
-@click.command("list")
-@json_option
-@click.pass_obj
-def list_lanes(here: CommandContext) -> int:
+@command("list")
+def list_(here: CommandContext) -> int:
     """List the lanes and what is in them.
 
     \b
@@ -51,9 +49,7 @@ def list_lanes(here: CommandContext) -> int:
     return show(here)
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def prune(here: CommandContext) -> int:
     """Remove the lanes of this project from the disk.
 

@@ -3,17 +3,18 @@ from __future__ import annotations
 import codecs
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 import click
 
 from samuel.agents.process_files import errors_path, log_path, written_log
 from samuel.base import paths
-from samuel.base.clock import Clock, SystemClock
+from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.run.selection import RunsOfProject
 from samuel.clients.adapter.stream import PlainStream, ReadableLog, StreamFactory
 from samuel.display.agent_log import log_chunks, stream_of
@@ -38,15 +39,13 @@ class AgentLog(NamedTuple):
         return errors_path(self.path)
 
 
-@click.command()
+@command()
 @click.argument("name", metavar="[RUN|TASK]", default="")
 @click.option(
     "--iteration", type=click.IntRange(1), metavar="N", help="Of which iteration; without it the last one."
 )
 @click.option("-f", "--follow", is_flag=True, help="Go on with what the agents of the current run write.")
 @click.option("--raw", is_flag=True, help="Print the bytes as the agent wrote them.")
-@json_option
-@click.pass_obj
 def log(here: CommandContext, name: str, iteration: int | None, follow: bool, raw: bool) -> int:
     """Print what an agent wrote.
 
@@ -70,7 +69,7 @@ def log(here: CommandContext, name: str, iteration: int | None, follow: bool, ra
                 "stderr": _text(runs.state, agent_log.errors),
             }
         )
-    write = _write_raw if raw else readable_writer(_stream(here, runs, current, agent_log))
+    write = partial(_write_raw, sys.stdout) if raw else readable_writer(_stream(here, runs, current, agent_log))
     if follow and current is not None and agent_log.run_id == current.run_id:
         _follow(runs.state, agent_log, write, raw)
     else:
@@ -115,11 +114,8 @@ def _stream(here: CommandContext, runs: RunsOfProject, current: Run | None, agen
     return stream_of(here.root, agents.get(agent_log.iteration) or (current.agent if current else ""))
 
 
-def _follow(
-    state: Path, agent_log: AgentLog, write: LogWriter, raw: bool = False, clock: Clock | None = None
-) -> None:
+def _follow(state: Path, agent_log: AgentLog, write: LogWriter, raw: bool) -> None:
     """Print a log as it grows, then those of the iterations after it, until the run ends."""
-    clock = clock or SystemClock()
     live = paths.User.from_environment().live
     file, position = run_file(state), 0
     while True:
@@ -141,12 +137,12 @@ def _follow(
             _print_errors(state, agent_log, raw)
             return
         else:
-            clock.sleep(POLL)
+            SystemClock().sleep(POLL)
 
 
 def _print_errors(state: Path, agent_log: AgentLog, raw: bool) -> None:
     """Print what the agent wrote to stderr; raw, it goes to stderr, so that stdout can be read by programs."""
-    write = _write_raw_errors if raw else readable_writer(PlainStream)
+    write = partial(_write_raw, sys.stderr) if raw else readable_writer(PlainStream)
     has_output = agent_log.path.is_file()
     for number, chunk in enumerate(log_chunks(state, agent_log.errors)):
         if has_output and not raw and number == 0:
@@ -172,13 +168,7 @@ def _print(text: str) -> None:
     sys.stdout.flush()
 
 
-def _write_raw(chunk: bytes) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.write(chunk)
-    sys.stdout.buffer.flush()
-
-
-def _write_raw_errors(chunk: bytes) -> None:
-    sys.stderr.flush()
-    sys.stderr.buffer.write(chunk)
-    sys.stderr.buffer.flush()
+def _write_raw(stream: TextIO, chunk: bytes) -> None:
+    stream.flush()
+    stream.buffer.write(chunk)
+    stream.buffer.flush()

@@ -1,22 +1,58 @@
+"""`samuel run ask`, `questions` and `answer`: what agents ask people."""
+
 from __future__ import annotations
 
 from typing import Any
 
 import click
 
+from samuel.base.clock import SystemClock, iso
 from samuel.base.printable import shell_word
 from samuel.base.wording import line
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.setup.run_state import state_directory, task_store
-from samuel.tasks.answering import answer_command, is_about_landing
-from samuel.tasks.question import Question
-from samuel.tasks.task import Task, natural
+from samuel.cli.command_context import CommandContext, command
+from samuel.setup.run_state import change_tasks, state_directory, task_store
+from samuel.tasks.changes import find_question, same_question
+from samuel.tasks.question import Question, answer_command, is_about_landing
+from samuel.tasks.rights import Asker
+from samuel.tasks.task import Task, Tasks, find, natural
 
 
-@click.command()
+@command()
+@click.argument("question")
+@click.option("--option", "options", metavar="TEXT", multiple=True, help="A possible answer; repeatable.")
+def ask(here: CommandContext, question: str, options: tuple[str, ...]) -> int:
+    """Ask a person about the current task; for the agent of a run.
+
+    The task waits for the answer while the run goes on with other tasks. The answer is in the prompt of the next
+    agent that works on the task. A question that was answered before is not asked again: its answer is printed.
+
+    \b
+        samuel run ask "Which database?" --option sqlite --option postgres
+    """
+    at = iso(SystemClock().now())
+    ids: list[str] = []
+
+    def change(who: Asker, tasks: Tasks) -> tuple[Task, ...]:
+        ids.append(who.task_id)
+        return who.ask(tasks, question, options=options, at=at)
+
+    tasks = change_tasks(here.root, change)
+    task = find(tasks, ids[0])
+    asked_question = same_question(task, question, options)
+    assert asked_question is not None
+    data = {"task": task.id, "status": task.status, "question": asked_question.plain()}
+    if not asked_question.open:
+        result = f"question `{asked_question.id}` is answered: {asked_question.answer}"
+    else:
+        result = (
+            f"task `{task.id}` waits for the answer to `{asked_question.id}`; end this turn now: "
+            "the answer will be in the next prompt"
+        )
+    return here.out.answer(data, result)
+
+
+@command()
 @click.option("--all", "with_answered", is_flag=True, help="Also those that are answered, with their answers.")
-@json_option
-@click.pass_obj
 def questions(here: CommandContext, with_answered: bool) -> int:
     """List the questions of agents that wait for an answer.
 
@@ -32,6 +68,33 @@ def questions(here: CommandContext, with_answered: bool) -> int:
     listed.sort(key=lambda pair: natural(pair[1].id))
     blocks = [_block(task, question) for task, question in listed]
     return here.out.answer([_data(*pair) for pair in listed], *(blocks or ["no questions"]))
+
+
+@command()
+@click.argument("id")
+@click.argument("text")
+def answer(here: CommandContext, id: str, text: str) -> int:
+    """Answer the question of an agent.
+
+    ID is the question's, or that of its task if it has one open question. TEXT is any text; the number of an
+    option stands for that option. With its last question answered, the task is pending again.
+
+    \b
+        samuel run answer q1 "use sqlite"
+    """
+    at = iso(SystemClock().now())
+    ids: list[str] = []
+
+    def change(who: Asker, tasks: Tasks) -> tuple[Task, ...]:
+        changed = who.answer(tasks, id, text=text, at=at)
+        ids.append(find_question(tasks, id)[1].id)
+        return changed
+
+    task, question = find_question(change_tasks(here.root, change), ids[0] if ids else id)
+    left = len(task.open_questions)
+    status = f"task `{task.id}` is {task.status}" if task.status != "waiting" else f"{left} more to answer"
+    data = {"task": task.id, "status": task.status, "question": question.plain()}
+    return here.out.answer(data, f"`{question.id}` is answered: {line(question.answer)}; {status}")
 
 
 def _block(task: Task, question: Question) -> str:

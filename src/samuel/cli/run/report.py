@@ -7,7 +7,7 @@ import click
 
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.wording import plural
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.run.selection import RunsOfProject
 from samuel.files import atomic
 from samuel.git.git import Git
@@ -22,7 +22,7 @@ from samuel.report.model import RunReport, report_json
 SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
-@click.command()
+@command()
 @click.argument("run", default=LAST)
 @click.option(
     "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write one HTML file; `-` prints it."
@@ -31,8 +31,6 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 @click.option(
     "--github", is_flag=True, help=f"Add it to the file that ${SUMMARY} names; print it if there is none."
 )
-@json_option
-@click.pass_obj
 def report(here: CommandContext, run: str, html: Path | None, markdown: bool, github: bool) -> int:
     """Report what a run did: what is proven, what waits for you, and why attempts failed.
 

@@ -3,17 +3,15 @@ from __future__ import annotations
 import click
 
 from samuel.base.errors import UsageError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.setup.run_state import change_tasks
 from samuel.tasks.rights import Asker
 from samuel.tasks.task import Task, Tasks, find
 
 
-@click.command()
+@command()
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @click.option("--blocked", is_flag=True, help="All blocked tasks.")
-@json_option
-@click.pass_obj
 def reset(here: CommandContext, ids: tuple[str, ...], blocked: bool) -> int:
     """Make tasks pending again and forget their attempts.
 

@@ -6,7 +6,7 @@ from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.printable import file_name, listed, shell_word
 from samuel.base.wording import plural
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.git.git import Git
 from samuel.git.kept_refs import KeptRef
 from samuel.git.trees import Trees
@@ -20,12 +20,10 @@ from samuel.tasks.task import find
 NAMED = 10  # paths in one message
 
 
-@click.command()
+@command()
 @click.argument("id")
 @click.option("--attempt", type=click.IntRange(1), metavar="N", help="Which attempt; without it the last one.")
 @click.option("--force", is_flag=True, help="Also overwrite files that changed since the attempt.")
-@json_option
-@click.pass_obj
 def restore(here: CommandContext, id: str, attempt: int | None, force: bool) -> int:
     """Put the changes of a failed attempt back into the work tree.
 
@@ -53,8 +51,7 @@ def restore(here: CommandContext, id: str, attempt: int | None, force: bool) -> 
 def _ref(git: Git, id: str, attempt: int | None) -> KeptRef:
     ref = kept_attempt(git, None, id, attempt or 0)
     if ref is None:
-        which = f"attempt {attempt}" if attempt else "no attempt"
-        what = f"{which} of task `{id}` is not kept" if attempt else f"{which} of task `{id}` is kept"
+        what = f"attempt {attempt} of task `{id}` is not kept" if attempt else f"no attempt of task `{id}` is kept"
         raise SamuelError(what, "`git for-each-ref refs/samuel` lists what is")
     return ref
 

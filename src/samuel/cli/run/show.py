@@ -14,12 +14,12 @@ from samuel.base.errors import SamuelError, UsageError
 from samuel.base.printable import shell_word
 from samuel.base.wording import block, details, headline, line, moment, plural, span
 from samuel.bridges.coverage import total_coverage
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.cli.run.history import cost_of, run_data, seconds_of
 from samuel.cli.run.selection import RunsOfProject, Selection
 from samuel.display.agent_log import last_words, stream_of
-from samuel.display.hold_lines import hold_words
+from samuel.display.status_lines import hold_words
 from samuel.events.endings import ExitReason
 from samuel.evidence.corner import CORNERS, MUST_FAIL
 from samuel.git.git import Git
@@ -36,11 +36,9 @@ from samuel.report.way_out import way_out_lines
 WHY = 34  # characters of a reason in a table of 80 columns
 
 
-@click.command()
+@command()
 @click.argument("name", metavar="[RUN|TASK]", default="")
 @click.option("--diff", is_flag=True, help="Print the change of a task: its commit, or its last failed attempt.")
-@json_option
-@click.pass_obj
 def show(here: CommandContext, name: str, diff: bool) -> int:
     """Show a run or a task: its attempts, why they failed, what they cost.
 

@@ -1,38 +1,36 @@
 from __future__ import annotations
 
+import math
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
 
+from samuel.app import App, Overrides
 from samuel.attempt.stop import Stop
 from samuel.base import paths
 from samuel.base.errors import UsageError
 from samuel.base.wording import first_line, plural
-from samuel.cli.command_context import CommandContext, env_option, json_option
+from samuel.cli.command_context import CommandContext, command, env_option, options
 from samuel.cli.output import OutputTable
-from samuel.cli.run.budget_option import BudgetType
 from samuel.cli.signals import END, handled_by
 from samuel.config import load_personal
 from samuel.config.place_spec import MOST_SLOTS, PlaceSpec, place_specs
 from samuel.display.line_display import JsonDisplay, PlainDisplay
 from samuel.display.live_display import LiveDisplay
-from samuel.display.run_fields import run_fields
 from samuel.display.run_profile import COLUMNS, RunProfile
+from samuel.display.status_lines import run_fields
 from samuel.events.endings import ExitReason
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget
 from samuel.history.no_task import WITHOUT_TASK
-from samuel.setup.readiness import RunRequest, open_for_run
-from samuel.setup.unguarded import ACCEPT_UNGUARDED
-
-if TYPE_CHECKING:
-    from samuel.app import App, Overrides
-    from samuel.run.coordinator import Coordinator
+from samuel.run.coordinator import Coordinator
+from samuel.setup.readiness import ACCEPT_UNGUARDED, RunRequest, open_for_run
 
 # Both write the duration of each call to progress.md, so that the numbers outlive the terminal.
 PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] lines to progress.md."
@@ -43,27 +41,50 @@ PLACE = "Let agents work there: `local:N`, `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:
 REQUIRE_CHECKS = "Refuse to start if the project has no checks."
 BASELINE = "Checks that fail before the first agent: refuse to start, or accept them as known failures."
 
+_AMOUNT = re.compile(r"(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?)\s*(?P<unit>tokens?|usd|\$)", re.IGNORECASE)
 
-@click.command()
-@click.option(
+
+class BudgetType(click.ParamType[AddedBudget]):
+    """The value of `--add-budget`: an amount of tokens or of money."""
+
+    name = "amount"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> AddedBudget:
+        if isinstance(value, AddedBudget):
+            return value
+        match = _AMOUNT.fullmatch(str(value).strip())
+        number = float(re.sub("[_,]", "", match["number"])) if match else 0.0
+        if match is None or not math.isfinite(number) or number <= 0:
+            self.fail(f"`{value}` is not an amount; use for example `20000tokens` or `5usd`", param, ctx)
+        if match["unit"].lower().startswith("token"):
+            return AddedBudget(tokens=int(number))
+        return AddedBudget(cost_usd=number)
+
+
+loop_options = options(
+    click.option("--require-checks", is_flag=True, help=REQUIRE_CHECKS),
+    click.option("--baseline", type=click.Choice(["refuse", "accept"]), help=BASELINE),
+    click.option("--accept-unguarded", is_flag=True, help=ACCEPT_UNGUARDED),
+    click.option("--profile", is_flag=True, help=PROFILE),
+    click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now."),
+    click.option("-v", "--verbose", is_flag=True, help=VERBOSE),
+    env_option,
+)
+iterations_option = click.option(
     "--iterations", type=click.IntRange(1), metavar="N", help="Run at most N iterations; overrides max_iterations."
 )
+
+
+@command()
+@iterations_option
 @click.option("--parallel", type=click.IntRange(1, MOST_SLOTS), default=None, metavar="N", help=PARALLEL)
 @click.option("--place", "places", multiple=True, metavar="PLACE", help=PLACE)
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
 @click.option("--add-budget", type=BudgetType(), default=NOTHING_ADDED, help=ADD_BUDGET)
 @click.option("--dry-run", is_flag=True, help="Print the next prompt; start no agent, change nothing.")
-@click.option("--require-checks", is_flag=True, help=REQUIRE_CHECKS)
-@click.option("--baseline", type=click.Choice(["refuse", "accept"]), help=BASELINE)
-@click.option("--accept-unguarded", is_flag=True, help=ACCEPT_UNGUARDED)
-@click.option("--profile", is_flag=True, help=PROFILE)
-@click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now.")
-@click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
-@env_option
-@json_option
-@click.pass_obj
-def start(here: CommandContext, /, **options: Any) -> int:
+@loop_options
+def start(here: CommandContext, /, **values: Any) -> int:
     """Work on the tasks until they are done.
 
     Each iteration starts a fresh agent, and a task counts as done only when the project's own checks pass. The
@@ -73,8 +94,8 @@ def start(here: CommandContext, /, **options: Any) -> int:
     \b
         samuel run start --iterations 5
     """
-    places = chosen_places(options["places"], options["parallel"])
-    return run_loop(here, run_request(options, places=places), run_options(options))
+    places = chosen_places(values["places"], values["parallel"])
+    return run_loop(here, run_request(values, places=places), run_options(values))
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,16 +112,16 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """No agent works; what is ready lands."""
 
 
-def run_request(options: Mapping[str, Any], **more: Any) -> RunRequest:
+def run_request(values: Mapping[str, Any], **more: Any) -> RunRequest:
     """Of the options of a command, those that override settings."""
     names = ("methodology", "agent", "environment", "require_checks", "accept_unguarded")
-    return RunRequest(baseline=options["baseline"] or "", **{name: options[name] for name in names}, **more)
+    return RunRequest(baseline=values["baseline"] or "", **{name: values[name] for name in names}, **more)
 
 
-def run_options(options: Mapping[str, Any]) -> RunOptions:
+def run_options(values: Mapping[str, Any]) -> RunOptions:
     """Of the options of a command, those that override no setting."""
     names = RunOptions.__struct_fields__
-    return RunOptions(**{name: value for name, value in options.items() if name in names})
+    return RunOptions(**{name: value for name, value in values.items() if name in names})
 
 
 def run_loop(here: CommandContext, request: RunRequest, options: RunOptions) -> int:

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import click
 import msgspec
 from msgspec import UNSET
 
@@ -13,12 +12,10 @@ from samuel.base.clock import SystemClock
 from samuel.base.errors import SamuelError
 from samuel.base.printable import shell_word
 from samuel.base.wording import block, details, headline, line, moment, plural, span
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
-from samuel.display.hold_lines import hold_data, hold_lines, waits_for
-from samuel.display.lane_lines import lane_lines, lanes_data
 from samuel.display.notice_lines import FINISH
-from samuel.display.run_fields import run_fields
+from samuel.display.status_lines import hold_data, hold_lines, lane_lines, lanes_data, run_fields, waits_for
 from samuel.events.endings import ExitReason
 from samuel.git.git import Git
 from samuel.history.attempt_record import CheckRecord
@@ -34,7 +31,7 @@ from samuel.report.markdown import check_words
 from samuel.report.model import repository_notes
 from samuel.report.way_out import way_out_lines
 from samuel.setup.run_state import run_file, state_directory, task_store
-from samuel.tasks.answering import answer_command
+from samuel.tasks.question import answer_command
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.lost_commits import LostCommit, lost_commits, lost_lines
 
@@ -44,9 +41,7 @@ REASON = 200  # characters of why a task is blocked; the whole of it is in `--js
 OUTPUT, OUTPUT_LINES = 2000, 10  # characters and lines of the output below it
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def status(here: CommandContext) -> int:
     """Count the tasks by status; show the last run, and what waits for you.
 
@@ -66,7 +61,7 @@ def status(here: CommandContext) -> int:
         "blocked": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "blocked"],
         "waiting": [{"id": task.id, "why": task.reason} for task in tasks if task.status == "waiting"],
     }
-    words = _counts(_word(task) for task in tasks)
+    words = _counts(status_words(task) if task.status == "completed" else task.status for task in tasks)
     blocks: list[str | OutputTable] = [OutputTable(COLUMNS, [(word, str(count)) for word, count in words.items()])]
     lost: dict[str, tuple[str, ...]] = {}
     if run:
@@ -198,10 +193,6 @@ def _seconds(run: Run, recorded: RunHistory | None, live: bool) -> float | None:
         return None
     ends = [recorded.run.ended_at or 0.0, *(attempt.ended_at for attempt in recorded.attempts)]
     return max(ends) - run.started_at if max(ends) else None
-
-
-def _word(task: Task) -> str:
-    return status_words(task) if task.status == "completed" else task.status
 
 
 def _unverified(tasks: Tasks) -> list[Task]:

@@ -10,11 +10,11 @@ from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
 from samuel.base.printable import listed
 from samuel.base.wording import plural
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.process.inside_a_run import inside_a_run
 from samuel.prompts import background
-from samuel.setup.format_handlers import format_handlers
 from samuel.setup.run_state import origin_file, state_directory, task_store
+from samuel.setup.task_list import format_handlers
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.importing import TaskImport, named_format
 from samuel.tasks.origin import TaskOrigin, digest_of
@@ -26,15 +26,13 @@ REMOVED = "it is not in its source any more"
 MAX_NAMED = 20
 
 
-@click.command()
+@command()
 @click.option("--methodology", default="", help="The methodology to use instead of default_methodology.")
 @click.option("--removed", type=click.Choice(["keep", "skip"]), help="Tasks that the source has no longer.")
 @click.option(
     "--done", type=click.Choice(["keep", "complete"]), help="Tasks that are marked as done in the source."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
-@json_option
-@click.pass_obj
 def sync(here: CommandContext, methodology: str, removed: str | None, done: str | None, dry_run: bool) -> int:
     """Merge later edits of the file that the tasks came from.
 
@@ -157,8 +155,8 @@ def _described(report: dict[str, Any]) -> list[str]:
     completed = [row for row in report["done_in_source"] if row["completed"]]
     counts = f"{len(added)} new, {len(changed)} changed, {len(skipped)} skipped, {len(completed)} completed"
     lines = [f"{report['source']}: {counts}"]
-    lines += (f"  new `{row['id']}` {row['title']}" for row in added[:MAX_NAMED])
-    lines += (f"  changed `{row['id']}` {row['title']}: {', '.join(row['fields'])}" for row in changed[:MAX_NAMED])
-    lines += (f"  skipped `{row['id']}` {row['title']}" for row in skipped[:MAX_NAMED])
-    lines += (f"  completed `{row['id']}` {row['title']}" for row in completed[:MAX_NAMED])
+    for word, rows in (("new", added), ("changed", changed), ("skipped", skipped), ("completed", completed)):
+        for row in rows[:MAX_NAMED]:
+            what = f": {', '.join(row['fields'])}" if word == "changed" else ""
+            lines.append(f"  {word} `{row['id']}` {row['title']}{what}")
     return lines

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import click
 
 from samuel.base.wording import headline
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.setup.run_state import state_directory, task_store
 from samuel.tasks.task import STATUSES, Task
@@ -14,10 +14,8 @@ COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why
 DEFAULTS = {"priority": "medium", "complexity": "medium", "depends on": "-", "why": ""}
 
 
-@click.command()
+@command()
 @click.option("--status", type=click.Choice(STATUSES), help="Only tasks with this status.")
-@json_option
-@click.pass_obj
 def tasks(here: CommandContext, status: str | None) -> int:
     """List the tasks.
 

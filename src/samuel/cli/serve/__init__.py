@@ -13,12 +13,12 @@ from samuel.cli.command_context import CommandContext
 from samuel.cli.lazy import CommandEntry, LazyGroup
 
 COMMANDS = {
-    "status": CommandEntry("samuel.cli.serve.status:status", "Show the servers of this project."),
-    "stop": CommandEntry("samuel.cli.serve.stop:stop", "Stop the servers of this project."),
+    "status": CommandEntry("Show the servers of this project.", "servers"),
+    "stop": CommandEntry("Stop the servers of this project.", "servers"),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS, invoke_without_command=True)
+@click.group(cls=LazyGroup, package=__name__, table=COMMANDS, invoke_without_command=True)
 @click.option("--socket", "path", metavar="PATH", default="", hidden=True)
 @click.option("--installation", metavar="DIR", default="", hidden=True)
 @click.option("--for-run", is_flag=True, hidden=True)

@@ -7,17 +7,17 @@ import click
 from samuel.cli.lazy import CommandEntry, LazyGroup
 
 COMMANDS = {
-    "start": CommandEntry("samuel.cli.session.start:start", "Start a session."),
-    "prompt": CommandEntry("samuel.cli.session.prompt:prompt", "Fire UserPromptSubmit with the user's prompt."),
-    "stop": CommandEntry("samuel.cli.session.stop:stop", "Fire SessionStop with the files that were changed."),
-    "end": CommandEntry("samuel.cli.session.end:end", "End a session."),
-    "do": CommandEntry("samuel.cli.session.do:do", "Carry out or drop the follow-up actions of hooks."),
-    "list": CommandEntry("samuel.cli.session.list:list_", "List all sessions."),
-    "show": CommandEntry("samuel.cli.session.show:show", "Show what hooks returned in a session."),
+    "start": CommandEntry("Start a session.", "events"),
+    "prompt": CommandEntry("Fire UserPromptSubmit with the user's prompt.", "events"),
+    "stop": CommandEntry("Fire SessionStop with the files that were changed.", "events"),
+    "end": CommandEntry("End a session.", "events"),
+    "do": CommandEntry("Carry out or drop the follow-up actions of hooks."),
+    "list": CommandEntry("List all sessions."),
+    "show": CommandEntry("Show what hooks returned in a session."),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS)
+@click.group(cls=LazyGroup, package=__name__, table=COMMANDS)
 def session() -> None:
     """Record an agent session and fire its events.
 

@@ -4,20 +4,18 @@ import click
 import msgspec
 
 from samuel.base.errors import UsageError
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.session.options import chosen_or_last, id_option
 from samuel.process.inside_a_run import refuse_inside_a_run
 from samuel.sessions.follow_up import describe
 from samuel.sessions.session import DONE, DROPPED, QUEUED, FollowUp, Session
 
 
-@click.command()
+@command()
 @click.argument("numbers", nargs=-1, type=int, metavar="[NUMBER]...")
 @click.option("--drop", is_flag=True, help="Drop the actions instead of carrying them out.")
 @click.option("--yes", is_flag=True, help="Run commands without being asked.")
 @id_option
-@json_option
-@click.pass_obj
 def do(here: CommandContext, numbers: tuple[int, ...], drop: bool, yes: bool, id: str) -> int:
     """Carry out or drop the follow-up actions of hooks.
 

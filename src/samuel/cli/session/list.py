@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import click
-
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.sessions.session import QUEUED
 from samuel.sessions.store import SessionStore
@@ -10,9 +8,7 @@ from samuel.sessions.store import SessionStore
 COLUMNS = ("id", "state", "started", "waiting")
 
 
-@click.command("list")
-@json_option
-@click.pass_obj
+@command("list")
 def list_(here: CommandContext) -> int:
     """List all sessions.
 

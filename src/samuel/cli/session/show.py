@@ -1,19 +1,16 @@
 from __future__ import annotations
 
-import click
 import msgspec
 
-from samuel.cli.command_context import CommandContext, json_option
+from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
-from samuel.cli.session.display import hints
+from samuel.cli.session.events import hints
 from samuel.cli.session.options import chosen_or_last, id_option
 from samuel.sessions.follow_up import describe
 
 
-@click.command()
+@command()
 @id_option
-@json_option
-@click.pass_obj
 def show(here: CommandContext, id: str) -> int:
     """Show what hooks returned in a session.
 

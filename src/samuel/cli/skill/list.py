@@ -1,19 +1,15 @@
 from __future__ import annotations
 
-import click
-
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.output import OutputTable
-from samuel.cli.skill import skills
+from samuel.app import App
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.output import OutputTable, fields_of
 from samuel.hooks.handler import HandlerStatus
-from samuel.skills.skill import Skill
+from samuel.skills.skill import Skill, find_skills
 
 COLUMNS = ("name", "origin", "status", "description", "reason")
 
 
-@click.command("list")
-@json_option
-@click.pass_obj
+@command("list")
 def list_(here: CommandContext) -> int:
     """List the skills and where they come from.
 
@@ -23,26 +19,24 @@ def list_(here: CommandContext) -> int:
     with here.open() as app:
         skills_found = skills(app)
     data = [plain(skill) for skill in skills_found]
-    rows = [[str(row[column] or "-") for column in COLUMNS] for row in data]
     notes = [
         f"`{skill.path}`: {note}"
         for skill in skills_found
         if skill.status is HandlerStatus.ACTIVE
         for note in skill.warnings
     ]
-    return here.out.answer(data, OutputTable(COLUMNS, rows), warnings=[*notes, *app.warnings])
+    return here.out.answer(data, OutputTable.of(COLUMNS, data), warnings=[*notes, *app.warnings])
+
+
+def skills(app: App) -> list[Skill]:
+    """The skills of the project, of its user, and of enabled plugins."""
+    return find_skills(app.paths.root, app.user.home, app.plugins.usable)
 
 
 def plain(skill: Skill) -> dict[str, object]:
     return {
-        "name": skill.name,
-        "description": skill.description,
-        "license": skill.license,
-        "compatibility": skill.compatibility,
-        "metadata": skill.metadata,
-        "allowed_tools": None if skill.allowed_tools is None else list(skill.allowed_tools),
+        **fields_of(skill, "name", "description", "license", "compatibility", "metadata", "allowed_tools"),
         "origin": skill.origin.label,
         "path": str(skill.path),
-        "status": skill.status.value,
-        "reason": skill.reason,
+        **fields_of(skill, "status", "reason"),
     }

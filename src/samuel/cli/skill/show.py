@@ -2,16 +2,13 @@ from __future__ import annotations
 
 import click
 
-from samuel.cli.command_context import CommandContext, json_option
-from samuel.cli.skill import skills
-from samuel.cli.skill.list import plain
+from samuel.cli.command_context import CommandContext, command
+from samuel.cli.skill.list import plain, skills
 from samuel.skills.text_files import choose
 
 
-@click.command()
+@command()
 @click.argument("name")
-@json_option
-@click.pass_obj
 def show(here: CommandContext, name: str) -> int:
     """Show a skill: its purpose and its text.
 

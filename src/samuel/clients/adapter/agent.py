@@ -14,6 +14,12 @@ Claim = Literal["command", "exit"]
 """By what an agent claims a task: by `samuel run done`, or by a clean exit that leaves changed files."""
 LimitTools = Callable[[Sequence[str]], tuple[str, ...]]
 
+# The variables in which people keep the keys of model providers, for agents that work with any provider.
+PROVIDER_KEYS = (
+    *("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY"),
+    *("DEEPSEEK_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "MOONSHOT_API_KEY", "XAI_API_KEY"),
+)
+
 PROMPT = "{prompt}"
 PROMPT_FILE = "{prompt_file}"
 USAGE_FILE = "{usage_file}"

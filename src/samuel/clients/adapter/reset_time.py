@@ -15,12 +15,8 @@ _LATEST = 366 * 24 * 3600.0  # what is further away than this is not a reset
 
 _MOMENTS = ("resetsAt", "resets_at", "reset_at", "resetAt")
 _DELAYS = (
-    "resets_in_seconds",
-    "resetsInSeconds",
-    "retry_after",
-    "retryAfter",
-    "retry_after_seconds",
-    "retryDelay",
+    *("resets_in_seconds", "resetsInSeconds"),
+    *("retry_after", "retryAfter", "retry_after_seconds", "retryDelay"),
 )
 
 _EPOCH = re.compile(r"\|\s*(\d{10,13})\b")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -37,39 +37,6 @@ class ObservedCall(NamedTuple):
 
 
 MOST_CALLS = 100_000  # that are kept of one run
-
-
-class AgentStream(Protocol):
-    """Reads one run of an agent. `feed` never raises, whatever the line is."""
-
-    @property
-    def usage(self) -> AgentUsage:
-        """Tokens and cost so far, as the agent reports them."""
-
-    @property
-    def activity(self) -> str:
-        """What it did last, in a few words, or the last line that it said; one printable line."""
-
-    @property
-    def words(self) -> str:
-        """Its last message, or the end of it; of a program that has no messages, the end of its output."""
-
-    @property
-    def problem(self) -> AgentEnding | None:
-        """The trouble that it reported and has not got over."""
-
-    @property
-    def tool_calls(self) -> Sequence[ObservedCall]:
-        """The tool calls that it reported, in order."""
-
-    def feed(self, line: bytes) -> None:
-        """A line of its stdout."""
-
-    def feed_error(self, line: bytes) -> None:
-        """A line of its stderr."""
-
-
-StreamFactory = Callable[[Now], AgentStream]
 
 
 class LineSplitter:
@@ -108,24 +75,33 @@ class LineSplitter:
 
 
 class PlainStream:
-    """The output of a program that reports nothing in a typed form: only its last line is known."""
+    """Reads one run of an agent. If its program reports nothing in a typed form, only the last line is known."""
 
     def __init__(self, now: Now = SystemClock.now) -> None:
         self.now = now
         self.usage: AgentUsage = {}
+        """Tokens and cost so far, as the agent reports them."""
         self.activity = ""
+        """What it did last, in a few words, or the last line that it said; one printable line."""
         self.words = ""
+        """Its last message, or the end of it; of a program that has no messages, the end of its output."""
         self.problem: AgentEnding | None = None
+        """The trouble that it reported and has not got over."""
         self.tool_calls: list[ObservedCall] = []
+        """The tool calls that it reported, in order."""
 
     def feed(self, line: bytes) -> None:
+        """A line of its stdout. Never raises, whatever the line is."""
         text = line.decode("utf-8", "replace")
         self.words = f"{self.words}{text}\n"[-_TEXT_TAIL:]
         if text.strip():
             self.activity = last_line(text)
 
     def feed_error(self, line: bytes) -> None:
-        """Most clients report nothing there in a form that can be relied on."""
+        """A line of its stderr. Most clients report nothing there in a form that can be relied on."""
+
+
+StreamFactory = Callable[[Now], PlainStream]
 
 
 class JsonStream(PlainStream):
@@ -134,6 +110,7 @@ class JsonStream(PlainStream):
     def __init__(self, now: Now = SystemClock.now) -> None:
         super().__init__(now)
         self._call_ids: set[str] = set()
+        self._text = ""  # the end of a text that comes in pieces
 
     def feed(self, line: bytes) -> None:
         if not line.lstrip().startswith(_RECORD):
@@ -146,11 +123,15 @@ class JsonStream(PlainStream):
     def read(self, record: dict[str, Any]) -> None:
         raise NotImplementedError
 
-    def called(self, call_id: object, tool_name: object, subagent: object = "") -> None:
-        """The agent called a tool. A call that is reported more than once counts once."""
+    def called(self, call_id: object, tool_name: object, subagent: object = "", report: object = "") -> None:
+        """The agent called a tool. A call that is reported more than once counts once.
+
+        `report` tells the reports apart where the program has no id of the call.
+        """
         call = ObservedCall(*(value if isinstance(value, str) else "" for value in (call_id, tool_name, subagent)))
-        if len(self.tool_calls) < MOST_CALLS and not (call.call_id and call.call_id in self._call_ids):
-            self._call_ids.add(call.call_id)
+        key = call.call_id or str(report)
+        if len(self.tool_calls) < MOST_CALLS and not (key and key in self._call_ids):
+            self._call_ids.add(key)
             self.tool_calls.append(call)
 
     def say(self, text: object) -> None:
@@ -158,21 +139,15 @@ class JsonStream(PlainStream):
         if isinstance(text, str) and (words := last_line(text)):
             self.activity, self.words = words, text[-_TEXT_TAIL:]
 
-
-class SpokenText:
-    """A text that comes in pieces."""
-
-    def __init__(self) -> None:
-        self._tail = ""
-
-    def add(self, piece: object) -> str:
-        """The end of the text so far."""
+    def say_more(self, piece: object) -> None:
+        """The agent said this next piece of a text."""
         if isinstance(piece, str):
-            self._tail = (self._tail + piece)[-_TEXT_TAIL:]
-        return self._tail
+            self._text = (self._text + piece)[-_TEXT_TAIL:]
+        self.say(self._text)
 
-    def clear(self) -> None:
-        self._tail = ""
+    def end_text(self) -> None:
+        """What it says next is another text."""
+        self._text = ""
 
 
 def records(line: bytes) -> list[dict[str, Any]]:
@@ -185,10 +160,10 @@ def records(line: bytes) -> list[dict[str, Any]]:
     return [record for record in values if isinstance(record, dict)]
 
 
-def last_line(text: str, longest: int = LONGEST_ACTIVITY) -> str:
+def last_line(text: str) -> str:
     """The last line of a text that says something, fit to be shown on one line."""
     lines = (" ".join(line.split()) for line in reversed(text[-_TEXT_TAIL:].splitlines()))
-    return shorten(next((line for line in lines if line), ""), longest)
+    return shorten(next((line for line in lines if line), ""), LONGEST_ACTIVITY)
 
 
 class ReadableLog:

@@ -9,7 +9,7 @@ from samuel.base.printable import shorten
 from samuel.clients.adapter.counts import table
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.clients.adapter.reset_time import reset_time
-from samuel.clients.adapter.stream import AgentStream, records
+from samuel.clients.adapter.stream import PlainStream, records
 
 LONGEST_REASON = 300
 _LONGEST_TEXT = 4000  # of an error message; what follows is a stack trace or a whole page
@@ -49,6 +49,12 @@ _STATUS = re.compile(
     r"(?:^|\b(?:error|status|status code|http|code|last status)\b[\s:(=]*)([45]\d\d)\b", re.IGNORECASE
 )
 _STATUS_KINDS = {401: EndingKind.UNAUTHORISED, 403: EndingKind.UNAUTHORISED, 402: EndingKind.LIMITED}
+_LITELLM_STATUSES = {
+    **dict.fromkeys(("AuthenticationError", "PermissionDeniedError"), 401),
+    "RateLimitError": 429,
+    **dict.fromkeys(("InternalServerError", "ServiceUnavailableError", "BadGatewayError"), 503),
+}
+_LITELLM_UNREACHABLE = {"APIConnectionError": "connection error", "Timeout": "connection timed out"}
 
 _STACK = re.compile(r"^(?:at |\.\.\. |File \"|Traceback|node:|\^|[{}\[\]()]|Node\.js v)")
 _WARNING = re.compile(r"^\W*(?:warn|warning|info|debug|note|notice|deprecat)", re.IGNORECASE)
@@ -84,6 +90,12 @@ def reported(
     return trouble(message, now, status=status, code=code, details=details) or crash
 
 
+def litellm_problem(error: str, message: object, now: float) -> AgentEnding:
+    """The ending by an error of LiteLLM, by which several agents reach their models: its name and its message."""
+    code = _LITELLM_UNREACHABLE.get(error, error)
+    return reported(message, now, status=_LITELLM_STATUSES.get(error, 0), code=code)
+
+
 class ExitFacts(NamedTuple):
     """How the process of an agent ended, apart from what it reported."""
 
@@ -101,7 +113,7 @@ class ExitFacts(NamedTuple):
     """Why a budget ended it."""
 
 
-def ending_of(stream: AgentStream, facts: ExitFacts) -> AgentEnding:
+def ending_of(stream: PlainStream, facts: ExitFacts) -> AgentEnding:
     """How the agent ended, by what it reported in a typed form and how its process ended.
 
     Trouble that it never got over explains a timeout: some clients retry a wrong key until they are ended.

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from samuel.base.clock import SystemClock
 from samuel.clients.adapter.agent import Agent, AgentHome
 from samuel.clients.adapter.counts import count, table, tally
 from samuel.clients.adapter.ending import EndingKind
-from samuel.clients.adapter.stream import JsonStream, Now, SpokenText
+from samuel.clients.adapter.stream import JsonStream
 from samuel.clients.adapter.tool_words import tool_words
 from samuel.clients.adapter.trouble import reported
 
@@ -20,10 +19,6 @@ class AgyStream(JsonStream):
     The `result` has the counts of the whole turn. A refused permission leaves `SUCCESS` and a list of the actions.
     """
 
-    def __init__(self, now: Now = SystemClock.now) -> None:
-        super().__init__(now)
-        self._text = SpokenText()
-
     def read(self, record: dict[str, Any]) -> None:
         match record.get("event"):
             case "step_update":
@@ -33,9 +28,9 @@ class AgyStream(JsonStream):
 
     def _step(self, step: dict[str, Any]) -> None:
         if step.get("step_type") == "agent_response":
-            self.say(self._text.add(step.get("text_delta")))
+            self.say_more(step.get("text_delta"))
             return
-        self._text.clear()
+        self.end_text()
         tool = table(step.get("tool_info"))
         if name := step.get("tool_name") or tool.get("name"):
             self.activity = tool_words(name, tool.get("parameters"))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from samuel.clients.entries.entry_file import EntryFile
 from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.hook_trust import TrustFacts
 from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, home_directory
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, home_directory
 
 
 def entry(event: str, command: str) -> dict[str, object]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from samuel.clients.adapter.agent import PROMPT_FILE, Agent, AgentHome
+from samuel.clients.adapter.agent import PROMPT_FILE, PROVIDER_KEYS, Agent, AgentHome
 from samuel.clients.adapter.counts import added, tally
-from samuel.clients.adapter.litellm_errors import litellm_problem
-from samuel.clients.adapter.provider_keys import PROVIDER_KEYS
 from samuel.clients.adapter.stream import PlainStream
 from samuel.clients.adapter.tool_words import action
+from samuel.clients.adapter.trouble import litellm_problem
 
 _TOKENS = re.compile(
     r"Tokens: (?P<sent>[\d.]+[kM]?) sent(?:, (?P<stored>[\d.]+[kM]?) cache write)?"

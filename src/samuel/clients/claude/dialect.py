@@ -2,96 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from samuel.clients.dialect import hints, json_answer
-from samuel.clients.dialect.client import END, POST, PRE, PROMPT, START, STOP, Client, PayloadError
+from samuel.clients.dialect.answers import as_json, claude_fields, hook_output, messages, suggestions
+from samuel.clients.dialect.client import Client
+from samuel.clients.dialect.events import END, POST, PRE, PROMPT, START, STOP
 from samuel.clients.dialect.limits import CONTEXT, EVENT, limited
-from samuel.clients.dialect.payload import (
-    check_event,
-    common_fields,
-    duration_ms,
-    mapping_or_nothing,
-    text,
-    text_or_nothing,
-    tool_call,
-)
-from samuel.clients.dialect.tools import (
-    EDIT,
-    FETCH,
-    READ,
-    SEARCH,
-    SHELL,
-    TASK,
-    WRITE,
-    Tool,
-    common_name,
-    on_file,
-    shell,
-)
+from samuel.clients.dialect.payload import mapping_or_nothing, text_or_nothing
+from samuel.clients.dialect.protocol import ClientAnswer, ClientReply, Payload, PayloadError
+from samuel.clients.dialect.tools import SHELL, Tool, common_name, tool_table
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from samuel.clients.dialect.client import ClientAnswer, ClientReply
-
-NAME = "claude"
-TITLE = "Claude Code"
-FAILED = "PostToolUseFailure"
+FAILURE = "PostToolUseFailure"
 EVENTS = {
     "SessionStart": START,
     "UserPromptSubmit": PROMPT,
     "PreToolUse": PRE,
     "PostToolUse": POST,
-    FAILED: POST,
+    FAILURE: POST,
     "Stop": STOP,
     "SessionEnd": END,
 }
-TOOLS = {
-    "Bash": shell(),
-    "PowerShell": shell(),
-    "Monitor": Tool(SHELL, command="command"),  # a shell in the background; it can watch a socket instead
-    "Edit": on_file(EDIT, "file_path"),
-    "MultiEdit": on_file(EDIT, "file_path"),
-    "NotebookEdit": on_file(EDIT, "notebook_path"),
-    "Write": on_file(WRITE, "file_path"),
-    "Read": on_file(READ, "file_path"),
-    "Glob": Tool(SEARCH, path="path"),
-    "Grep": Tool(SEARCH, path="path"),
-    "LS": Tool(SEARCH, path="path"),
-    "WebFetch": Tool(FETCH, {"url": "url"}),
-    "WebSearch": Tool(FETCH),
-    "Task": Tool(TASK),
-    "Agent": Tool(TASK),
-}
-LIMITS = {
-    (STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
-    (END, EVENT): limited("Claude Code cancels a hook that is still running when it ends"),
-    (END, CONTEXT): limited("suggestions are not read when the session is over"),
-}
+TOOLS = tool_table(
+    shell={
+        "Bash": "command",
+        "PowerShell": "command",
+        "Monitor": Tool(SHELL, command="command"),  # a shell in the background; it can watch a socket instead
+    },
+    edit={"Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"},
+    write={"Write": "file_path"},
+    read={"Read": "file_path"},
+    search={"Glob": "path", "Grep": "path", "LS": "path"},
+    fetch={"WebFetch": "url", "WebSearch": ""},
+    task={"Task": "", "Agent": ""},
+)
 
 
-def translate(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The context of a hook's payload."""
-    check_event(native_event, payload)
-    context = {"client": NAME, "client_event": native_event, **common_fields(payload)}
-    event = EVENTS[native_event]
-    if event == PROMPT:
-        return {**context, "user_message": text(payload, "prompt")}
-    if event in (PRE, POST):
-        context |= tool_call(TOOLS, text(payload, "tool_name"), payload.get("tool_input"))
-    if event == POST:
-        context |= {**duration_ms(payload, "duration_ms"), **result(native_event, payload)}
-    if event == STOP and (message := text_or_nothing(payload, "last_assistant_message")):
-        context["last_message"] = message
-    return context
-
-
-def result(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+def result(native_event: str, payload: Payload) -> dict[str, Any]:
     """How a call ended and what came out of it."""
-    if native_event == FAILED:
-        return {"status": "failure", "tool_output": payload.get("error", "")}
     response = payload.get("tool_response")
     if response is None:
         raise PayloadError("the payload has no `tool_response`")
@@ -103,36 +50,29 @@ def result(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
     return {"status": status, "tool_output": response}
 
 
-def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
+def form(native_event: str, event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
-    event = EVENTS[native_event]
-    reply = json_answer.settled(TITLE, reply, can_ask=event == PRE)
-    fields = json_answer.to_user_and_model(native_event, reply)
+    fields = claude_fields(native_event, event, reply)
     if event == PROMPT and reply.decision == "deny":
-        return json_answer.as_json({"decision": "block", "reason": reply.reason, **fields})
+        return as_json({"decision": "block", "reason": reply.reason, **fields})
     if event == PRE:
-        return json_answer.as_json({**fields, "hookSpecificOutput": _permission(native_event, reply)})
+        return as_json({"systemMessage": messages(reply.result), **_permission(native_event, reply)})
     if native_event == "PostToolUse":
-        fields["hookSpecificOutput"] = json_answer.specific(
-            native_event,
-            additionalContext=hints.suggestions(reply.result),
-            updatedToolOutput=reply.result.get("tool_output"),
-        )
-    if event in (STOP, END):
-        del fields["hookSpecificOutput"]
-    return json_answer.as_json({**fields, **json_answer.go_on(reply)} if event == STOP else fields)
+        new_output = reply.result.get("tool_output")
+        hints = suggestions(reply.result)
+        fields |= hook_output(native_event, additionalContext=hints, updatedToolOutput=new_output)
+    return as_json(fields)
 
 
 def _permission(native_event: str, reply: ClientReply) -> dict[str, Any]:
     """A rewrite needs no allow: without a decision Claude Code goes on with the new input as with its own."""
-    rest = {
-        "updatedInput": reply.result.get("tool_input") if reply.decision != "deny" else None,
-        "additionalContext": hints.suggestions(reply.result),
-    }
-    if reply.decision not in ("deny", "ask"):
-        return json_answer.specific(native_event, **rest)
-    return json_answer.specific(
-        native_event, permissionDecision=reply.decision, permissionDecisionReason=reply.reason, **rest
+    decided = reply.decision in ("deny", "ask")
+    return hook_output(
+        native_event,
+        permissionDecision=reply.decision if decided else "",
+        permissionDecisionReason=reply.reason if decided else "",
+        updatedInput=reply.result.get("tool_input") if reply.decision != "deny" else None,
+        additionalContext=suggestions(reply.result),
     )
 
 
@@ -144,12 +84,19 @@ def output(tool_name: str, tool_output: Any) -> Any:
 
 
 CLIENT = Client(
-    name=NAME,
-    title=TITLE,
+    name="claude",
+    title="Claude Code",
     events=EVENTS,
-    translate=translate,
-    answer=answer,
-    output=output,
     tools=TOOLS,
-    limits=LIMITS,
+    limits={
+        (STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
+        (END, EVENT): limited("Claude Code cancels a hook that is still running when it ends"),
+        (END, CONTEXT): limited("suggestions are not read when the session is over"),
+    },
+    form=form,
+    result=result,
+    failure=FAILURE,
+    asks=("PreToolUse",),
+    exit_code_denies=(),
+    output=output,
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest
 from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion
-from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, OffSwitch, grouped_entry, home_directory
+from samuel.clients.entries.json_hooks import JsonHooks, grouped_entry
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, OffSwitch, home_directory
 from samuel.clients.entries.settings_file import read_settings, table_in
+from samuel.files.json import write
 
 HOOKS = JsonHooks("claude", grouped_entry, byte_order_mark=True)
 
@@ -36,3 +37,10 @@ LAYOUT = ClientLayout(
     ),
     off_switch=OffSwitch(("disableAllHooks",), True),
 )
+
+
+def bridge(request: BridgeRequest) -> BridgePlan:
+    """`--settings` takes hooks on the command line, where nothing can change them."""
+    # The settings of a project could turn all hooks off; those of the command line stand above them.
+    settings = {"hooks": request.hooks(grouped_entry), "disableAllHooks": False}
+    return BridgePlan(("--settings", write(settings).decode()))

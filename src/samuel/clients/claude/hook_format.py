@@ -2,38 +2,43 @@
 
 A hook reads one JSON object. Exit code 2 blocks, with the reason on stderr; any other code but 0 is a fault of the
 hook. With exit code 0 it may print a JSON object: `hookSpecificOutput`, `decision`, `continue`, `systemMessage`.
+A file has groups with a matcher by event, each with its hooks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from samuel.clients.hook_formats.file_input import common_input, native_input
+from samuel.clients.claude.dialect import EVENTS
+from samuel.clients.dialect.events import POST, PRE, PROMPT, START, STOP
+from samuel.clients.hook_formats.entry import (
+    Entry,
+    ImportedFile,
+    RawEntry,
+    hook_entry,
+    matcher_text,
+    objects,
+    tool_match,
+)
 from samuel.clients.hook_formats.hook_format import (
-    HookFailed,
     HookFormat,
     HookOutput,
-    InvalidAnswer,
     Payload,
     Result,
+    blocks,
+    common_input,
+    denied,
     extra,
-    native_tool_name,
+    meaning,
     parsed_answer,
     text,
+    tool_call,
     verdict,
 )
-from samuel.events import names
+from samuel.clients.hook_formats.matcher import matches, problem
+from samuel.clients.table import HOOK_FORMATS
 
-EVENTS: Mapping[str, str] = {
-    "SessionStart": names.SESSION_START,
-    "UserPromptSubmit": names.USER_PROMPT_SUBMIT,
-    "PreToolUse": names.PRE_ABILITY_CALL,
-    "PostToolUse": names.POST_ABILITY_CALL,
-    "PostToolUseFailure": names.POST_ABILITY_CALL,
-    "Stop": names.SESSION_STOP,
-    "SessionEnd": names.SESSION_END,
-}
 TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
     "shell": ("Bash",),
     "edit": ("Edit", "MultiEdit"),
@@ -44,11 +49,13 @@ TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
     "task": ("Task", "Agent"),
 }
 SOURCE, REASON = "startup", "other"  # of a session's start and end, where the caller does not give them
-BLOCKED = 2
 UNNAMED = "blocked without a reason"
 # To defer is to leave the decision to a person.
 PERMISSIONS = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
 DECISIONS = {"approve": "allow", "block": "deny"}
+OCCASIONS = {"SessionStart": SOURCE, "SessionEnd": REASON}  # what the matcher of these events is compared with
+STATUS = {"PostToolUse": ["success"], "PostToolUseFailure": ["failure"]}
+SHELLS = {"": "sh", "bash": "bash"}
 
 
 def translate_payload(client_event: str, payload: Payload) -> dict[str, Any]:
@@ -67,16 +74,16 @@ def translate_payload(client_event: str, payload: Payload) -> dict[str, Any]:
 def _event_fields(client_event: str, payload: Payload, fields: Mapping[str, Any]) -> dict[str, Any]:
     match client_event:
         case "PreToolUse":
-            return _tool_call(payload, fields)
+            return tool_call(FORMAT, payload)
         case "PostToolUse":
             return {
-                **_tool_call(payload, fields),
+                **tool_call(FORMAT, payload),
                 "tool_response": _response(payload),
                 **({"duration_ms": payload["duration_ms"]} if "duration_ms" in payload else {}),
             }
         case "PostToolUseFailure":
             error = payload.get("tool_output", payload.get("output_summary", ""))
-            return {**_tool_call(payload, fields), "error": error, "is_interrupt": False}
+            return {**tool_call(FORMAT, payload), "error": error, "is_interrupt": False}
         case "UserPromptSubmit":
             return {"prompt": payload.get("user_message", "")}
         case "Stop":
@@ -85,15 +92,6 @@ def _event_fields(client_event: str, payload: Payload, fields: Mapping[str, Any]
             return {"source": text(fields.get("source")) or SOURCE}
         case _:
             return {"reason": text(fields.get("reason")) or REASON}
-
-
-def _tool_call(payload: Payload, fields: Mapping[str, Any]) -> dict[str, Any]:
-    ability_id = str(payload.get("ability_id", ""))
-    return {
-        "tool_name": native_tool_name(FORMAT, ability_id),
-        "tool_input": native_input(ability_id, payload.get("tool_input", {})),
-        "tool_use_id": text(fields.get("call_id")) or payload.get("event_id", ""),
-    }
 
 
 def _response(payload: Payload) -> Any:
@@ -107,14 +105,12 @@ def _response(payload: Payload) -> Any:
 def translate_output(client_event: str, payload: Payload, output: HookOutput) -> Result:
     """What the output of a hook means."""
     event = EVENTS[client_event]
-    if output.exit_code == BLOCKED:
+    if blocks(output):
         return _blocked(event, output.stderr.strip() or UNNAMED)
-    if output.exit_code != 0:
-        raise HookFailed
     printed = output.stdout.strip()
     if not printed.startswith("{"):
         # For these two events the format adds plain text to the agent's context.
-        adds = event in (names.SESSION_START, names.USER_PROMPT_SUBMIT)
+        adds = event in (START, PROMPT)
         return {"messages_to_user": [printed]} if printed and adds else {}
     return _answer(event, payload, parsed_answer(printed))
 
@@ -125,18 +121,22 @@ def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
     messages = [text(answer.get("systemMessage")), text(specific.get("additionalContext"))]
     result: Result = {}
     reason = text(answer.get("reason"))
-    if answer.get("continue") is False and event != names.SESSION_STOP:  # at a stop it says: do stop
+    if answer.get("continue") is False and event != STOP:  # at a stop it says: do stop
         result = _blocked(event, text(answer.get("stopReason")) or reason or UNNAMED)
-    elif permission := specific.get("permissionDecision") if event == names.PRE_ABILITY_CALL else None:
-        result = verdict(_word(PERMISSIONS, permission), text(specific.get("permissionDecisionReason")))
+    elif permission := specific.get("permissionDecision") if event == PRE else None:
+        result = verdict(
+            meaning(PERMISSIONS, permission, "decision"), text(specific.get("permissionDecisionReason"))
+        )
     elif decision := answer.get("decision"):
-        block = _word(DECISIONS, decision) == "deny"
-        result = _blocked(event, reason or UNNAMED) if block else _approved(event, reason)
+        if meaning(DECISIONS, decision, "decision") == "deny":
+            result = _blocked(event, reason or UNNAMED)
+        elif event == PRE:
+            result = verdict("allow", reason)
     rewritten = specific.get("updatedInput")
-    if event == names.PRE_ABILITY_CALL and rewritten is not None and result.get("decision") != "deny":
-        result["tool_input"] = common_input(payload.get("ability_id"), rewritten)
+    if event == PRE and rewritten is not None and result.get("decision") != "deny":
+        result["tool_input"] = common_input(payload, rewritten)
     for key in ("updatedToolOutput", "updatedMCPToolOutput"):
-        if event == names.POST_ABILITY_CALL and specific.get(key) is not None:
+        if event == POST and specific.get(key) is not None:
             result["tool_output"] = specific[key]
     if texts := [*result.get("messages_to_user", ()), *filter(None, messages)]:
         result["messages_to_user"] = texts
@@ -145,22 +145,7 @@ def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
 
 def _blocked(event: str, reason: str) -> Result:
     """A block: a denial where there is something to deny, a message that keeps the session going at its stop."""
-    if event in (names.PRE_ABILITY_CALL, names.USER_PROMPT_SUBMIT):
-        return verdict("deny", reason)
-    if event == names.SESSION_STOP:
-        return {"follow_up_messages": [reason]}
-    return {"messages_to_user": [reason]}
-
-
-def _approved(event: str, reason: str) -> Result:
-    return verdict("allow", reason) if event == names.PRE_ABILITY_CALL else {}
-
-
-def _word(words: Mapping[str, str], value: object) -> str:
-    """What a word of the format means. A word that it does not have may have been meant to deny."""
-    if not isinstance(value, str) or value not in words:
-        raise InvalidAnswer(f"its decision must be one of {', '.join(words)}")
-    return words[value]
+    return {"follow_up_messages": [reason]} if event == STOP else denied(event, reason)
 
 
 FORMAT = HookFormat(
@@ -174,3 +159,55 @@ FORMAT = HookFormat(
     project_files=(".claude/settings.json", ".claude/settings.local.json"),
     user_file=".claude/settings.json",
 )
+
+
+def read_entries(file: ImportedFile, hooks: Mapping[str, list[Any]]) -> Iterator[Entry]:
+    """The entries in the order of the file."""
+    hook_format = HOOK_FORMATS[file.client]
+    for event, groups in hooks.items():
+        for where, group in objects(groups, f"hooks.{event}"):
+            matcher = matcher_text(group, where)
+            for place, fields in objects(group.get("hooks"), f"{where}.hooks"):
+                yield _entry(RawEntry(file, hook_format, event, matcher, fields, place))
+
+
+def _entry(raw: RawEntry) -> Entry:
+    plugin, shell = raw.file.plugin, SHELLS.get(str(raw.fields.get("shell", "")), "")
+    has_matcher = raw.event in (PRE, POST) or raw.client_event in OCCASIONS
+    return hook_entry(
+        raw,
+        match=_match(raw.hook_format, raw.client_event, raw.event, raw.matcher),
+        left_out=(
+            raw.no_event,
+            _beyond_us(raw.fields, shell),
+            problem(raw.matcher) if has_matcher else "",
+            _other_occasion(raw.client_event, raw.matcher),
+        ),
+        arguments=raw.fields.get("args", []),
+        shell=shell or "sh",
+        env={"CLAUDE_PLUGIN_ROOT": plugin, "PLUGIN_ROOT": plugin} if plugin else {},
+    )
+
+
+def _match(hook_format: HookFormat, client_event: str, event: str, matcher: str) -> dict[str, Any]:
+    if event not in (PRE, POST):
+        return {}
+    # Without an event for failures, PostToolUse is about them as well.
+    status = STATUS.get(client_event) if "PostToolUseFailure" in hook_format.events else None
+    return {**tool_match(hook_format, matcher), **({"status": status} if status else {})}
+
+
+def _beyond_us(entry: Mapping[str, Any], shell: str) -> str:
+    """Why an entry cannot be run as its agent would."""
+    if entry.get("if"):
+        return "it has a condition (`if`) in the permission rules of its agent, which Samuel does not read"
+    if entry.get("async") is True or entry.get("asyncRewake") is True:
+        return "it runs in the background (`async`), and Samuel ends a hook with its call"
+    return "" if shell else f"it is for the shell `{entry.get('shell')}`"
+
+
+def _other_occasion(client_event: str, matcher: str) -> str:
+    occasion = OCCASIONS.get(client_event, "")
+    if not occasion or problem(matcher) or matches(matcher, [occasion]):
+        return ""
+    return f"its matcher `{matcher}` leaves out `{occasion}`, which is what Samuel reports"

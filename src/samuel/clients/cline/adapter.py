@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.base.clock import SystemClock
 from samuel.clients.adapter.agent import PROMPT, READ_PROMPT_FILE, Agent, AgentHome
 from samuel.clients.adapter.counts import table, tally
-from samuel.clients.adapter.stream import AgentUsage, JsonStream, Now, SpokenText
+from samuel.clients.adapter.stream import AgentUsage, JsonStream
 from samuel.clients.adapter.tool_words import tool_words
 from samuel.clients.adapter.trouble import reported
 
 
 class ClineStream(JsonStream):
     """`cline --json`: the events of its agent, and a `run_result` with the usage at the end."""
-
-    def __init__(self, now: Now = SystemClock.now) -> None:
-        super().__init__(now)
-        self._text = SpokenText()
 
     def read(self, record: dict[str, Any]) -> None:
         match record.get("type"):
@@ -42,11 +37,11 @@ class ClineStream(JsonStream):
                 names = ("totalInputTokens", "totalOutputTokens", "totalCacheReadTokens")
                 self.usage = _usage(event, *names) or self.usage
             case "content_start" if event.get("contentType") == "tool":
-                self._text.clear()
+                self.end_text()
                 self.activity = tool_words(event.get("toolName"), event.get("input"))
                 self.called(event.get("toolCallId"), event.get("toolName"))
             case "content_start" if event.get("contentType") == "text":
-                self.say(self._text.add(event.get("text")))
+                self.say_more(event.get("text"))
             case "error":
                 error = table(event.get("error"))
                 code = event.get("errorClass")

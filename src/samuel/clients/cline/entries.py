@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from samuel.clients.cline.dialect import CLIENT
-from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.bridge_plan import BridgeFile, BridgePlan, BridgeRequest, HomeOverlay
 from samuel.clients.entries.hook_command import EmitCommand, hook_script
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, home_directory
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, home_directory
 from samuel.clients.entries.own_file import OwnFile
+
+HOME, HOOKS = "CLINE_DIR", "hooks"
 
 
 def scripts(directory: str) -> tuple[EntryFile, ...]:
@@ -14,10 +18,11 @@ def scripts(directory: str) -> tuple[EntryFile, ...]:
 
 
 def _script(event: str) -> OwnFile:
-    def body(command: EmitCommand) -> str:
-        return f"#!/bin/sh\n{hook_script(command, 'cline', event)}\n"
+    return OwnFile(lambda command: _script_text(command, event), "#", (event,), executable=True)
 
-    return OwnFile(body, "#", (event,), executable=True)
+
+def _script_text(command: EmitCommand, event: str) -> str:
+    return f"#!/bin/sh\n{hook_script(command, 'cline', event)}\n"
 
 
 def denial(event: str, reason: str) -> dict[str, object]:
@@ -27,7 +32,30 @@ def denial(event: str, reason: str) -> dict[str, object]:
 LAYOUT = ClientLayout(
     program="cline",
     project=scripts(".clinerules/hooks"),
-    user=scripts("hooks"),
-    home=home_directory(".cline", "CLINE_DIR"),
+    user=scripts(HOOKS),
+    home=home_directory(".cline", HOME),
     command=CommandFacts(denial=denial),
 )
+
+
+def bridge(request: BridgeRequest) -> BridgePlan:
+    """Hooks from `hooks` of a home directory for the process: Cline ignores its own option `--hooks-dir`."""
+    own = LAYOUT.home_of(request.host)
+    try:
+        others = [name for name in os.listdir(own / HOOKS) if name not in request.events]
+    except OSError:  # the user has none
+        others = []
+    home = HomeOverlay(
+        own,
+        request.home,
+        (HOOKS,),
+        links=tuple(f"{HOOKS}/{name}" for name in others),
+        directories=(HOOKS, "rules", "data/settings"),
+    )
+    files = tuple(
+        BridgeFile(request.home / HOOKS / event, _script_text(request.command, event).encode(), 0o700)
+        for event in request.events
+    )
+    # One session of its own: the tools of a shared daemon would not see the run.
+    env = {HOME: str(request.home), "CLINE_SESSION_BACKEND_MODE": "local"}
+    return BridgePlan(env=env, files=files, home=home)

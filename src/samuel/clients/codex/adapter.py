@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.base.clock import SystemClock
 from samuel.clients.adapter.agent import Agent, AgentHome
 from samuel.clients.adapter.counts import added, table, tables, tally
-from samuel.clients.adapter.stream import JsonStream, Now
+from samuel.clients.adapter.stream import JsonStream
 from samuel.clients.adapter.tool_words import action, command_words
 from samuel.clients.adapter.trouble import reported
 
@@ -17,10 +16,6 @@ class CodexStream(JsonStream):
 
     A tool call has a number of the stream's own and not the id that hooks get; one that a hook denied is left out.
     """
-
-    def __init__(self, now: Now = SystemClock.now) -> None:
-        super().__init__(now)
-        self._items: set[str] = set()
 
     def read(self, record: dict[str, Any]) -> None:
         match record.get("type"):
@@ -62,10 +57,7 @@ class CodexStream(JsonStream):
 
     def _called(self, item: dict[str, Any], tool_name: str) -> None:
         """Count a call when its item is first reported; it is reported again when it has ended."""
-        number = str(item.get("id"))
-        if number not in self._items:
-            self._items.add(number)
-            self.called("", tool_name)
+        self.called("", tool_name, report=item.get("id"))
 
 
 AGENT = Agent(

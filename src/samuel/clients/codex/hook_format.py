@@ -6,10 +6,13 @@ Codex reports every call that ended as PostToolUse, and has no event for a failu
 from __future__ import annotations
 
 from samuel.clients.claude import hook_format as claude
+from samuel.clients.claude.hook_format import read_entries
+
+__all__ = ["FORMAT", "read_entries"]
 
 FORMAT = claude.FORMAT._replace(
     client="codex",
-    events={event: ours for event, ours in claude.EVENTS.items() if event != "PostToolUseFailure"},
+    events={event: ours for event, ours in claude.FORMAT.events.items() if event != "PostToolUseFailure"},
     project_files=(".codex/hooks.json",),
     user_file=".codex/hooks.json",
 )

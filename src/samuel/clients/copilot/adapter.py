@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.base.clock import SystemClock
 from samuel.clients.adapter.agent import USAGE_FILE, Agent, AgentHome
 from samuel.clients.adapter.counts import added, table, tally
-from samuel.clients.adapter.stream import JsonStream, Now, SpokenText
+from samuel.clients.adapter.stream import JsonStream
 from samuel.clients.adapter.tool_words import tool_words
 from samuel.clients.adapter.trouble import reported
 
@@ -15,17 +14,13 @@ from samuel.clients.adapter.trouble import reported
 class CopilotStream(JsonStream):
     """`--output-format json`: events with their `data`. Tokens are in its usage file, written at the end."""
 
-    def __init__(self, now: Now = SystemClock.now) -> None:
-        super().__init__(now)
-        self._text = SpokenText()
-
     def read(self, record: dict[str, Any]) -> None:
         data = table(record.get("data"))
         match record.get("type"):
             case "assistant.message_start":
-                self._text.clear()
+                self.end_text()
             case "assistant.message_delta":
-                self.say(self._text.add(data.get("deltaContent")))
+                self.say_more(data.get("deltaContent"))
             case "assistant.message":
                 self.problem = None
                 self.say(data.get("content"))

@@ -3,84 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import Any
 
-from samuel.clients.dialect import json_answer
-from samuel.clients.dialect.client import END, POST, PRE, PROMPT, START, STOP, Client
+from samuel.clients.dialect.answers import as_json, go_on
+from samuel.clients.dialect.client import Client
+from samuel.clients.dialect.events import END, POST, PRE, PROMPT, START, STOP
 from samuel.clients.dialect.limits import ASK, CONTEXT, DENY, EVENT, OUTPUT, REWRITE, limited, lost
-from samuel.clients.dialect.payload import common_fields, mapping, text, tool_call
-from samuel.clients.dialect.tools import EDIT, FETCH, READ, SEARCH, TASK, WRITE, Tool, on_file, shell, shell_input
+from samuel.clients.dialect.payload import mapping, text
+from samuel.clients.dialect.protocol import ClientAnswer, ClientReply, Payload
+from samuel.clients.dialect.tools import shell_input, tool_table
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from samuel.clients.dialect.client import ClientAnswer, ClientReply
-
-NAME = "copilot"
-TITLE = "Copilot CLI"
-FAILED = "postToolUseFailure"
-EVENTS = {
-    "sessionStart": START,
-    "userPromptSubmitted": PROMPT,
-    "preToolUse": PRE,
-    "postToolUse": POST,
-    FAILED: POST,
-    "agentStop": STOP,
-    "sessionEnd": END,
-}
-TOOLS = {
-    "bash": shell(),
-    "powershell": shell(),
-    "write_bash": shell_input("input"),
-    "write_powershell": shell_input("input"),
-    "edit": on_file(EDIT, "path"),
-    "create": on_file(WRITE, "path"),
-    "view": on_file(READ, "path"),
-    "glob": Tool(SEARCH, path="path"),
-    "grep": Tool(SEARCH, path="path"),
-    "web_fetch": Tool(FETCH, {"url": "url"}),
-    "task": Tool(TASK),
-}
+FAILURE = "postToolUseFailure"
 NOT_READ = "Copilot CLI reads no answer to this event"
-LIMITS = {
-    (START, CONTEXT): limited(NOT_READ),
-    (PROMPT, DENY): lost(f"{NOT_READ}, so a prompt cannot be denied"),
-    (PROMPT, ASK): lost(f"{NOT_READ}, so a prompt cannot be denied"),
-    (PROMPT, CONTEXT): limited(NOT_READ),
-    (PRE, ASK): limited("Copilot CLI asks the person; with `--allow-all-tools` or `-p` no person may be asked"),
-    (PRE, REWRITE): limited("Copilot CLI takes a rewrite together with its allow, which skips its own prompt"),
-    (PRE, CONTEXT): limited("messages and suggestions are not shown"),
-    (POST, EVENT): limited("Copilot CLI tells no call id; the exit code of a command is read from its output"),
-    (POST, OUTPUT): lost("Copilot CLI takes no other output from a command hook"),
-    (POST, CONTEXT): limited(NOT_READ),
-    (STOP, CONTEXT): limited("messages and suggestions are not shown"),
-    (END, CONTEXT): limited(NOT_READ),
-}
-_FIELDS = {
-    "sessionId": "session_id",
-    "transcriptPath": "transcript_path",
-    "cwd": "cwd",
-    "toolCallId": "call_id",
-    "stop_hook_active": "stop_hook_active",
-}
 _STATUS = {"success": "success", "denied": "skipped", "rejected": "skipped"}
 _EXIT_CODE = re.compile(r"completed with exit code (-?\d+)>\s*$")
-
-
-def translate(native_event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The context of a hook's payload."""
-    context = {"client": NAME, "client_event": native_event, **common_fields(payload, _FIELDS)}
-    event = EVENTS[native_event]
-    if event == PROMPT:
-        return {**context, "user_message": text(payload, "prompt")}
-    if event in (PRE, POST):
-        context |= tool_call(TOOLS, text(payload, "toolName"), payload.get("toolArgs"), mcp_name)
-    if native_event == FAILED:
-        context |= {"status": "failure", "tool_output": payload.get("error", "")}
-    elif event == POST:
-        context |= _result(mapping(payload, "toolResult"))
-    return context
 
 
 def mcp_name(tool_name: str) -> str:
@@ -89,8 +25,9 @@ def mcp_name(tool_name: str) -> str:
     return f"mcp:{server}/{tool}" if hyphen and server and tool else ""
 
 
-def _result(tool_result: Mapping[str, Any]) -> dict[str, Any]:
+def result(native_event: str, payload: Payload) -> dict[str, Any]:
     """How a call ended and what came out of it."""
+    tool_result = mapping(payload, "toolResult")
     output = text(tool_result, "textResultForLlm")
     status = _STATUS.get(text(tool_result, "resultType"), "failure")
     exit_code = _EXIT_CODE.search(output)
@@ -99,23 +36,70 @@ def _result(tool_result: Mapping[str, Any]) -> dict[str, Any]:
     return {"status": status, "tool_output": output}
 
 
-def answer(native_event: str, reply: ClientReply) -> ClientAnswer:
+def form(native_event: str, event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
-    event = EVENTS[native_event]
-    reply = json_answer.settled(TITLE, reply, can_ask=event == PRE)
-    if event == PROMPT and reply.decision == "deny":
-        return json_answer.blocked(reply.reason)
     if event == STOP:
-        return json_answer.as_json(json_answer.go_on(reply))
+        return as_json(go_on(reply))
     if event != PRE:
-        return json_answer.as_json({})
+        return as_json({})
     tool_input = reply.result.get("tool_input") if reply.decision != "deny" else None
     if reply.decision in ("deny", "ask"):
         fields = {"permissionDecision": reply.decision, "permissionDecisionReason": reply.reason}
-        return json_answer.as_json({**fields, "modifiedArgs": tool_input})
-    return json_answer.as_json({"permissionDecision": "allow", "modifiedArgs": tool_input} if tool_input else {})
+        return as_json({**fields, "modifiedArgs": tool_input})
+    return as_json({"permissionDecision": "allow", "modifiedArgs": tool_input} if tool_input else {})
 
+
+LIMITS = {
+    **dict.fromkeys([(event, CONTEXT) for event in (START, PROMPT, POST, END)], limited(NOT_READ)),
+    **dict.fromkeys([(PROMPT, DENY), (PROMPT, ASK)], lost(f"{NOT_READ}, so a prompt cannot be denied")),
+    (PRE, ASK): limited("Copilot CLI asks the person; with `--allow-all-tools` or `-p` no person may be asked"),
+    (PRE, REWRITE): limited("Copilot CLI takes a rewrite together with its allow, which skips its own prompt"),
+    (PRE, CONTEXT): limited("messages and suggestions are not shown"),
+    (POST, EVENT): limited("Copilot CLI tells no call id; the exit code of a command is read from its output"),
+    (POST, OUTPUT): lost("Copilot CLI takes no other output from a command hook"),
+    (STOP, CONTEXT): limited("messages and suggestions are not shown"),
+}
 
 CLIENT = Client(
-    name=NAME, title=TITLE, events=EVENTS, translate=translate, answer=answer, tools=TOOLS, limits=LIMITS
+    name="copilot",
+    title="Copilot CLI",
+    events={
+        "sessionStart": START,
+        "userPromptSubmitted": PROMPT,
+        "preToolUse": PRE,
+        "postToolUse": POST,
+        FAILURE: POST,
+        "agentStop": STOP,
+        "sessionEnd": END,
+    },
+    tools=tool_table(
+        shell={
+            "bash": "command",
+            "powershell": "command",
+            "write_bash": shell_input("input"),
+            "write_powershell": shell_input("input"),
+        },
+        edit={"edit": "path"},
+        write={"create": "path"},
+        read={"view": "path"},
+        search={"glob": "path", "grep": "path"},
+        fetch={"web_fetch": "url"},
+        task={"task": ""},
+    ),
+    limits=LIMITS,
+    form=form,
+    fields={
+        "sessionId": "session_id",
+        "transcriptPath": "transcript_path",
+        "cwd": "cwd",
+        "toolCallId": "call_id",
+        "stop_hook_active": "stop_hook_active",
+    },
+    call=lambda native_event, payload: (text(payload, "toolName"), payload.get("toolArgs")),
+    result=result,
+    failure=FAILURE,
+    names_event=False,
+    mcp=mcp_name,
+    asks=("preToolUse",),
+    exit_code_denies=(PROMPT,),
 )

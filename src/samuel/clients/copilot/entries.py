@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.entries.bridge_plan import BridgeFile, BridgePlan, BridgeRequest
 from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion
 from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, home_directory
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, home_directory
 from samuel.clients.entries.settings_file import list_in, read_settings
+from samuel.files.json import write
+from samuel.version import __version__
 
 
 def entry(event: str, command: str) -> dict[str, object]:
@@ -43,3 +45,15 @@ LAYOUT = ClientLayout(
         is_trusted,
     ),
 )
+
+
+def bridge(request: BridgeRequest) -> BridgePlan:
+    """Hooks of a plugin that is loaded from a directory for one session, without trust in a folder."""
+    plugin = request.directory / "plugin"
+    manifest = {"name": "samuel", "version": __version__, "description": "Samuel's hooks", "hooks": "hooks.json"}
+    hooks = {event: [entry(event, request.line(event))] for event in request.events}
+    files = (
+        BridgeFile(plugin / "plugin.json", write(manifest)),
+        BridgeFile(plugin / "hooks.json", write({"version": 1, "hooks": hooks})),
+    )
+    return BridgePlan((f"--plugin-dir={plugin}",), files=files)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from samuel.clients.cursor.dialect import CLIENT
-from samuel.clients.dialect.client import DENIABLE
-from samuel.clients.entries.entry_file import EntryFile
+from samuel.clients.dialect.events import DENIABLE
 from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.hook_trust import TrustFacts
 from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, home_directory
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, home_directory
 
 
 def entry(event: str, command: str) -> dict[str, object]:

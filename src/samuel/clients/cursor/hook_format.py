@@ -1,47 +1,47 @@
 """Hooks in the format of Cursor's hooks.json, written from its documentation.
 
 A hook reads one JSON object and prints one. Exit code 2 denies; any other code but 0 is a fault of the hook.
+A file has lists of commands by event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from shlex import quote
 from typing import Any
 
-from samuel.clients.hook_formats.file_input import common_input, native_input
+from samuel.clients.cursor import dialect
+from samuel.clients.cursor.dialect import MCP_EVENTS, SHELL_EVENTS
+from samuel.clients.dialect.events import POST, PRE, STOP, TURN_END
+from samuel.clients.hook_formats.entry import (
+    Entry,
+    ImportedFile,
+    RawEntry,
+    hook_entry,
+    matcher_text,
+    objects,
+    tool_match,
+)
 from samuel.clients.hook_formats.hook_format import (
-    HookFailed,
     HookFormat,
     HookOutput,
-    InvalidAnswer,
     Payload,
     Result,
+    blocks,
+    common_input,
+    denied,
     extra,
-    native_tool_name,
+    meaning,
     parsed_answer,
     text,
+    tool_call,
     verdict,
 )
-from samuel.events import names
+from samuel.clients.hook_formats.matcher import ALL, CLIENT_COMMAND, problem
 from samuel.files.json import write
 
-SHELL_EVENTS = ("beforeShellExecution", "afterShellExecution")
-MCP_EVENTS = ("beforeMCPExecution", "afterMCPExecution")
-EVENTS: Mapping[str, str] = {
-    "sessionStart": names.SESSION_START,
-    "beforeSubmitPrompt": names.USER_PROMPT_SUBMIT,
-    "preToolUse": names.PRE_ABILITY_CALL,
-    "beforeShellExecution": names.PRE_ABILITY_CALL,
-    "beforeMCPExecution": names.PRE_ABILITY_CALL,
-    "postToolUse": names.POST_ABILITY_CALL,
-    "postToolUseFailure": names.POST_ABILITY_CALL,
-    "afterShellExecution": names.POST_ABILITY_CALL,
-    "afterMCPExecution": names.POST_ABILITY_CALL,
-    "afterFileEdit": names.POST_ABILITY_CALL,
-    "afterAgentResponse": names.TURN_END,
-    "stop": names.SESSION_STOP,
-    "sessionEnd": names.SESSION_END,
-}
+EVENTS = {event: ours for event, ours in dialect.EVENTS.items() if event != "beforeReadFile"}
+EVENTS["afterAgentResponse"] = TURN_END
 TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
     "shell": ("Shell",),
     "edit": ("Write", "Edit", "StrReplace"),
@@ -51,24 +51,26 @@ TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
     "fetch": ("WebFetch",),
     "task": ("Task",),
 }
-DENIED = 2
 UNNAMED = "denied without a reason"
+PERMISSIONS = {"allow": "allow", "deny": "deny", "ask": "ask"}
+STATUS = {"postToolUse": ["success"], "postToolUseFailure": ["failure"], "afterFileEdit": ["success"]}
+TOOL_EVENTS = ("preToolUse", "postToolUse", "postToolUseFailure")
+NO_CONTENT = "Cursor gives it the content of the file, which the calls of other agents do not have"
 
 
 def translate_payload(client_event: str, payload: Payload) -> dict[str, Any]:
     """What a hook of this event reads."""
-    root, fields = payload.get("project_root", ""), extra(payload)
     return {
         "conversation_id": payload.get("session_id", ""),
         "generation_id": payload.get("event_id", ""),
         "hook_event_name": client_event,
-        "workspace_roots": [root],
-        **_event_fields(client_event, payload, fields),
+        "workspace_roots": [payload.get("project_root", "")],
+        **_event_fields(client_event, payload),
     }
 
 
-def _event_fields(client_event: str, payload: Payload, fields: Mapping[str, Any]) -> dict[str, Any]:
-    cwd = text(fields.get("cwd")) or payload.get("project_root", "")
+def _event_fields(client_event: str, payload: Payload) -> dict[str, Any]:
+    cwd = text(extra(payload).get("cwd")) or payload.get("project_root", "")
     tool_input, tool_output = payload.get("tool_input", {}), payload.get("tool_output", "")
     duration = {"duration": payload["duration_ms"]} if "duration_ms" in payload else {}
     match client_event:
@@ -84,11 +86,11 @@ def _event_fields(client_event: str, payload: Payload, fields: Mapping[str, Any]
         case "afterFileEdit":
             return {"file_path": _field(tool_input, "path"), "edits": _edits(tool_input)}
         case "preToolUse":
-            return {**_tool_call(payload, fields), "cwd": cwd}
+            return {**tool_call(FORMAT, payload), "cwd": cwd}
         case "postToolUse":
-            return {**_tool_call(payload, fields), "tool_output": _as_text(tool_output), "cwd": cwd, **duration}
+            return {**tool_call(FORMAT, payload), "tool_output": _as_text(tool_output), "cwd": cwd, **duration}
         case "postToolUseFailure":
-            return {**_tool_call(payload, fields), "error_message": _as_text(tool_output), "cwd": cwd, **duration}
+            return {**tool_call(FORMAT, payload), "error_message": _as_text(tool_output), "cwd": cwd, **duration}
         case "beforeSubmitPrompt":
             return {"prompt": payload.get("user_message", ""), "attachments": []}
         case "afterAgentResponse":
@@ -99,15 +101,6 @@ def _event_fields(client_event: str, payload: Payload, fields: Mapping[str, Any]
             return {"session_id": payload.get("session_id", ""), "is_background_agent": False}
         case _:
             return {"session_id": payload.get("session_id", ""), "reason": "completed"}
-
-
-def _tool_call(payload: Payload, fields: Mapping[str, Any]) -> dict[str, Any]:
-    ability_id = str(payload.get("ability_id", ""))
-    return {
-        "tool_name": native_tool_name(FORMAT, ability_id),
-        "tool_input": native_input(ability_id, payload.get("tool_input", {})),
-        "tool_use_id": text(fields.get("call_id")) or payload.get("event_id", ""),
-    }
 
 
 def _mcp_tool(payload: Payload) -> str:
@@ -133,10 +126,8 @@ def _as_text(value: Any) -> str:
 def translate_output(client_event: str, payload: Payload, output: HookOutput) -> Result:
     """What the output of a hook means."""
     event = EVENTS[client_event]
-    if output.exit_code == DENIED:
-        return _denied(event, output.stderr.strip() or output.stdout.strip() or UNNAMED)
-    if output.exit_code != 0:
-        raise HookFailed
+    if blocks(output):
+        return denied(event, output.stderr.strip() or output.stdout.strip() or UNNAMED)
     printed = output.stdout.strip()
     return _answer(event, payload, parsed_answer(printed)) if printed else {}
 
@@ -147,29 +138,22 @@ def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
     result: Result = {}
     permission = answer.get("permission", answer.get("decision"))
     if answer.get("continue") is False:
-        result = _denied(event, for_user or for_agent or UNNAMED)
-    elif permission is not None and event == names.PRE_ABILITY_CALL:
-        if permission not in ("allow", "deny", "ask"):
-            raise InvalidAnswer("its permission must be one of allow, deny, ask")
+        result = denied(event, for_user or for_agent or UNNAMED)
+    elif permission is not None and event == PRE:
+        permission = meaning(PERMISSIONS, permission, "permission")
         result = verdict(permission, for_agent or for_user or (UNNAMED if permission == "deny" else ""))
     rewritten = answer.get("updated_input")
-    if event == names.PRE_ABILITY_CALL and rewritten is not None and result.get("decision") != "deny":
-        result["tool_input"] = common_input(payload.get("ability_id"), rewritten)
-    if event == names.POST_ABILITY_CALL and answer.get("updated_mcp_tool_output") is not None:
+    if event == PRE and rewritten is not None and result.get("decision") != "deny":
+        result["tool_input"] = common_input(payload, rewritten)
+    if event == POST and answer.get("updated_mcp_tool_output") is not None:
         result["tool_output"] = answer["updated_mcp_tool_output"]
-    if event == names.SESSION_STOP and (message := text(answer.get("followup_message"))):
+    if event == STOP and (message := text(answer.get("followup_message"))):
         result["follow_up_messages"] = [message]
     context = text(answer.get("additional_context"))
     for_people = for_user if for_user != result.get("reason") else ""
     if texts := [message for message in (for_people, context) if message]:
         result["messages_to_user"] = [*result.get("messages_to_user", ()), *texts]
     return result
-
-
-def _denied(event: str, reason: str) -> Result:
-    if event in (names.PRE_ABILITY_CALL, names.USER_PROMPT_SUBMIT):
-        return verdict("deny", reason)
-    return {"messages_to_user": [reason]}
 
 
 FORMAT = HookFormat(
@@ -183,3 +167,31 @@ FORMAT = HookFormat(
     project_files=(".cursor/hooks.json",),
     user_file=".cursor/hooks.json",
 )
+
+
+def read_entries(file: ImportedFile, hooks: Mapping[str, list[Any]]) -> Iterator[Entry]:
+    """The entries in the order of the file."""
+    # Cursor runs the user's hooks in ~/.cursor, those of a project in its root.
+    prelude = f"cd {quote(str(file.path.parent))} || exit 1\n" if file.of_user else ""
+    for event, entries in hooks.items():
+        for where, fields in objects(entries, f"hooks.{event}"):
+            raw = RawEntry(file, FORMAT, event, matcher_text(fields, where), fields, where)
+            yield hook_entry(
+                raw,
+                match=_match(event, raw.matcher),
+                left_out=(NO_CONTENT if event == "beforeReadFile" else "", raw.no_event, problem(raw.matcher)),
+                prelude=prelude,
+                blocking=fields.get("failClosed") is True,
+            )
+
+
+def _match(client_event: str, matcher: str) -> dict[str, Any]:
+    status = {"status": STATUS[client_event]} if client_event in STATUS else {}
+    if client_event in SHELL_EVENTS:
+        on_command = {CLIENT_COMMAND: {"matcher": matcher}} if matcher not in ALL else {}
+        return {"ability_id": ["shell", "Shell"], **on_command}
+    if client_event in MCP_EVENTS:
+        return {"ability_id": ["mcp:*"], **tool_match(FORMAT, matcher)}
+    if client_event == "afterFileEdit":
+        return {"ability_id": ["edit", "write"], **status}
+    return {**tool_match(FORMAT, matcher), **status} if client_event in TOOL_EVENTS else {}

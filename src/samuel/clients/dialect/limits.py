@@ -5,13 +5,8 @@ An event that a client never fires is missing in its `events`; everything that i
 
 from __future__ import annotations
 
-from collections import namedtuple
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Limits = Mapping[tuple[str, str], "Limit"]  # Samuel's event, the kind of result -> the fact
+from collections.abc import Mapping
+from typing import NamedTuple
 
 # The kinds of results
 DENY, ASK, REWRITE, CONTEXT, OUTPUT, FOLLOW_UP = "deny", "ask", "rewrite", "context", "output", "follow_up"
@@ -21,12 +16,14 @@ KINDS = (EVENT, DENY, ASK, REWRITE, CONTEXT, OUTPUT, FOLLOW_UP)
 HONOURED, LIMITED, LOST = "honoured", "limited", "lost"
 
 
-class Limit(namedtuple("Limit", ("verdict", "why"))):
-    """`limited` or `lost`, and why."""
+class Limit(NamedTuple):
+    """`honoured`, `limited` or `lost`, and why; "" where there is nothing to say."""
 
-    __slots__ = ()
     verdict: str
     why: str
+
+
+Limits = Mapping[tuple[str, str], Limit]  # Samuel's event, the kind of result -> the fact
 
 
 def limited(why: str) -> Limit:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from samuel.clients.dialect.client import PayloadError
-from samuel.clients.dialect.tools import common_input, common_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from samuel.clients.dialect.tools import Tools
+from samuel.clients.dialect.protocol import Payload, PayloadError
+from samuel.clients.dialect.tools import Tools, common_input, common_name, mcp_with_underscores
 
 # Where the clients of Claude's family have what is common to all events; further fields of the context.
 COMMON = {
@@ -22,10 +17,11 @@ COMMON = {
     "tool_use_id": "call_id",
     "permission_mode": "permission_mode",
     "stop_hook_active": "stop_hook_active",
+    "last_assistant_message": "last_message",
 }
 
 
-def text(payload: Mapping[str, Any], key: str) -> str:
+def text(payload: Payload, key: str) -> str:
     """The text in a field that must be there."""
     value = payload.get(key)
     if not isinstance(value, str):
@@ -33,12 +29,12 @@ def text(payload: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def text_or_nothing(payload: Mapping[str, Any], *keys: str) -> str:
+def text_or_nothing(payload: Payload, *keys: str) -> str:
     """The first of these fields that has text; "" if none has."""
     return next((value for key in keys if isinstance(value := payload.get(key), str) and value), "")
 
 
-def mapping(payload: Mapping[str, Any], key: str) -> dict[str, Any]:
+def mapping(payload: Payload, key: str) -> dict[str, Any]:
     """The object in a field that must be there."""
     value = payload.get(key)
     if not isinstance(value, dict):
@@ -46,26 +42,26 @@ def mapping(payload: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value
 
 
-def mapping_or_nothing(payload: Mapping[str, Any], key: str) -> dict[str, Any]:
+def mapping_or_nothing(payload: Payload, key: str) -> dict[str, Any]:
     """The object in a field; {} if there is none."""
     value = payload.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def duration_ms(payload: Mapping[str, Any], key: str) -> dict[str, int | float]:
+def duration_ms(payload: Payload, key: str) -> dict[str, int | float]:
     """`duration_ms` from a field with a number of milliseconds; {} if there is none."""
     value = payload.get(key)
     return {"duration_ms": value} if isinstance(value, (int, float)) and not isinstance(value, bool) else {}
 
 
-def check_event(native_event: str, payload: Mapping[str, Any]) -> None:
+def check_event(native_event: str, payload: Payload) -> None:
     """PayloadError if the payload says that it is about another event."""
     named_event = payload.get("hook_event_name", native_event)
     if named_event != native_event:
         raise PayloadError(f"the payload is for `{named_event}`, not for `{native_event}`")
 
 
-def common_fields(payload: Mapping[str, Any], fields: Mapping[str, str] = COMMON) -> dict[str, Any]:
+def common_fields(payload: Payload, fields: Mapping[str, str]) -> dict[str, Any]:
     """Fields of the payload under the names that contexts have for them, those that have a plain value."""
     values = [(key, payload.get(own)) for own, key in fields.items()]
     context = {key: value for key, value in values if isinstance(value, (str, bool)) and value != ""}
@@ -75,7 +71,7 @@ def common_fields(payload: Mapping[str, Any], fields: Mapping[str, str] = COMMON
 
 
 def tool_call(
-    tools: Tools, tool_name: str, tool_input: Any, mcp: Callable[[str], str] | None = None
+    tools: Tools, tool_name: str, tool_input: Any, mcp: Callable[[str], str] = mcp_with_underscores
 ) -> dict[str, Any]:
     """The fields of a tool call."""
     if tool_input is None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from samuel.clients.dialect.client import DENIABLE, POST, PRE, STOP, Client
+from samuel.clients.dialect.client import Client
+from samuel.clients.dialect.events import DENIABLE, POST, PRE, STOP
 from samuel.clients.dialect.limits import (
     ASK,
     CONTEXT,
@@ -19,7 +20,7 @@ from samuel.clients.dialect.limits import (
     Limit,
 )
 
-GUARD, OBSERVE = "guard", "observe"
+GUARD = "guard"
 _RANK = (HONOURED, LIMITED, LOST)
 
 
@@ -39,22 +40,18 @@ class DeclaredHandler(Protocol):
     def blocking(self) -> bool: ...
 
 
-class Support(NamedTuple):
-    """`honoured`, `limited` or `lost`, and why; "" where there is nothing to say."""
+def support(client: Client, handler: DeclaredHandler, event: str = "") -> Limit:
+    """What becomes of all that a handler may answer: the worst verdict, with the reasons of all that are as bad.
 
-    verdict: str
-    why: str
-
-
-def support(client: Client, handler: DeclaredHandler, event: str = "") -> Support:
-    """What becomes of all that a handler may answer. `event` is for a handler whose own events are unknown.
-
-    A handler without a role on PreAbilityCall may deny and may rewrite, so both must be honoured.
+    `event` is for a handler whose own events are unknown. A handler without a role on PreAbilityCall may deny and
+    may rewrite, so both must be honoured.
     """
     event = event or handler.event
-    kinds = _kinds(event, handler)
-    limits = [_limit(client, event, kind, handler) for kind in (EVENT, *kinds)]
-    return _worst(limits)
+    limits = [_limit(client, event, kind, handler) for kind in (EVENT, *_kinds(event, handler))]
+    facts = [limit for limit in limits if limit is not None]
+    verdict = max((limit.verdict for limit in facts), key=_RANK.index, default=HONOURED)
+    reasons = dict.fromkeys(limit.why for limit in facts if limit.verdict == verdict)
+    return Limit(verdict, "; ".join(reasons))
 
 
 def _kinds(event: str, handler: DeclaredHandler) -> list[str]:
@@ -82,11 +79,3 @@ def _limit(client: Client, event: str, kind: str, handler: DeclaredHandler) -> L
         return Limit(LOST, f"{limit.why}; if `{handler.name}` only denies, declare `role: guard`")
     # Without a role it is not known whether the handler gives such a result at all; it runs in any case.
     return limit if kind in (DENY, ASK) or handler.blocking else Limit(LIMITED, limit.why)
-
-
-def _worst(limits: list[Limit | None]) -> Support:
-    """The worst verdict, with the reasons of all that are as bad."""
-    facts = [limit for limit in limits if limit is not None]
-    verdict = max((limit.verdict for limit in facts), key=_RANK.index, default=HONOURED)
-    reasons = dict.fromkeys(limit.why for limit in facts if limit.verdict == verdict)
-    return Support(verdict, "; ".join(reasons))

@@ -19,17 +19,12 @@ def common_name_for(tool_name: str) -> str:
     return mcp_with_underscores(tool_name) or (names.pop() if len(names) == 1 else "")
 
 
-def unmatched_names(match: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The names in a filter that no tool call of an agent has, each with the one to write instead."""
-    return [(name, common) for name in match.get(FILTER, ()) if (common := common_name_for(name))]
-
-
 def warnings(handlers: Iterable[tuple[str, Mapping[str, Any]]], known_names: Iterable[str] = ()) -> list[str]:
     """A warning for each such name in the filters of handlers: (name, match). An ability may have any name."""
     abilities = set(known_names)
     return [
         f"`{handler}` matches the tool `{name}`, which no agent's call has: write `{common}`"
         for handler, match in dict(handlers).items()
-        for name, common in unmatched_names(match)
-        if name not in abilities
+        for name in match.get(FILTER, ())
+        if name not in abilities and (common := common_name_for(name))
     ]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from samuel.clients.dialect.client import PayloadError
+from samuel.clients.dialect.protocol import PayloadError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
     from samuel.clients.dialect.client import Client
-
-    Tools = Mapping[str, "Tool"]
 
 SHELL, EDIT, READ, WRITE, SEARCH, FETCH, TASK = "shell", "edit", "read", "write", "search", "fetch", "task"
 COMMON_NAMES = (SHELL, EDIT, READ, WRITE, SEARCH, FETCH, TASK)
@@ -29,19 +25,29 @@ class Tool:
         self.keys = {**self.needs, **keys}
 
 
-def shell(command: str = "command") -> Tool:
-    """A tool that runs a shell command, which is in this key of its input."""
-    return Tool(SHELL, {"command": command})
+Tools = Mapping[str, Tool]
+
+# The common key that guards look at in the inputs of each tool; a search without it is one of the whole project.
+_KEYS = {SHELL: "command", EDIT: "path", READ: "path", WRITE: "path", SEARCH: "path", FETCH: "url"}
+
+
+def tool_table(**tools: Mapping[str, str | Tool]) -> Tools:
+    """The tools of a client by common name: the client's name -> its key for what guards look at, "" for none."""
+    return {
+        own: _tool(name, key) if isinstance(key, str) else key
+        for name, keys in tools.items()
+        for own, key in keys.items()
+    }
+
+
+def _tool(name: str, key: str) -> Tool:
+    keys = {_KEYS[name]: key} if key else {}
+    return Tool(name, None, **keys) if name == SEARCH else Tool(name, keys)
 
 
 def shell_input(text: str) -> Tool:
     """A tool that types into a shell which is running; an input without this key has no readable command."""
     return Tool(SHELL, command=text)
-
-
-def on_file(name: str, path: str) -> Tool:
-    """A tool that reads or changes the file that this key of its input names."""
-    return Tool(name, {"path": path})
 
 
 def common_name(tools: Tools, tool_name: str, mcp: Callable[[str], str] | None = None) -> str:

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.clients.dialect.client import DENIABLE
+from samuel.clients.dialect.events import DENIABLE
 from samuel.clients.table import CLIENTS, LAYOUTS
 from samuel.process.emit_client import DEADLINE_OPTION, NATIVE_CLIENT, installation_of
 

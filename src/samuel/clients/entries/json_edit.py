@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from samuel.clients.entries.json_text import JsonMember, JsonNode, parse
+from samuel.files.json_text import JsonMember, JsonNode, parse
 
 # A comment on the rest of the line belongs to the member before it.
 _COMMENT_BESIDE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*(?:(?!\*/)[^\r\n])*\*/(?=[ \t]*(?:\r?\n)))")
@@ -39,7 +39,7 @@ def inserted(text: str, path: Path, key: str | None, value: object) -> str:
 
     The text has no trailing commas.
     """
-    node = node_at(parse(text).root, path)
+    node = _existing(parse(text).root, path)
     style = JsonStyle.of(text)
     label = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
     if not node.members:
@@ -63,12 +63,12 @@ def removed(text: str, path: Path) -> str | None:
     """
     root = parse(text).root
     path = list(path)
-    container = node_at(root, path[:-1])
+    container = _existing(root, path[:-1])
     while came_with_its_member(text, container):
         path.pop()
         if not path:
             return _without(text, root, 0) if (text[: root.start] + text[root.end :]).strip() else None
-        container = node_at(root, path[:-1])
+        container = _existing(root, path[:-1])
     return _without(text, container, _index(container, path[-1]))
 
 
@@ -77,32 +77,22 @@ def rendered(value: object, style: JsonStyle, margin: str | None) -> str:
 
     On one line there is space inside the brackets: see the top of this file.
     """
-    if isinstance(value, dict):
-        inner = margin if margin is None else margin + style.indent
-        parts = [
-            f"{json.dumps(key, ensure_ascii=False)}: {rendered(item, style, inner)}" for key, item in value.items()
-        ]
-        return _bracketed("{", parts, "}", style, margin)
-    if isinstance(value, list):
-        inner = margin if margin is None else margin + style.indent
-        return _bracketed("[", [rendered(item, style, inner) for item in value], "]", style, margin)
+    if margin is not None:
+        text = json.dumps(value, ensure_ascii=False, indent=style.indent)
+        return text.replace("\n", style.newline + margin)  # there is no other line break: strings have `\n`
+    if value and isinstance(value, dict):
+        pairs = ((json.dumps(key, ensure_ascii=False), rendered(item, style, None)) for key, item in value.items())
+        return f"{{ {', '.join(f'{key}: {item}' for key, item in pairs)} }}"
+    if value and isinstance(value, list):
+        return f"[ {', '.join(rendered(item, style, None) for item in value)} ]"
     return json.dumps(value, ensure_ascii=False)
 
 
-def node_at(node: JsonNode, path: Path) -> JsonNode:
+def _existing(node: JsonNode, path: Path) -> JsonNode:
     """The node at `path`, which exists."""
-    for step in path:
-        node = node.members[_index(node, step)].node
-    return node
-
-
-def _bracketed(opening: str, parts: Sequence[str], closing: str, style: JsonStyle, margin: str | None) -> str:
-    if not parts:
-        return opening + closing
-    if margin is None:
-        return f"{opening} {', '.join(parts)} {closing}"
-    line = style.newline + margin
-    return opening + ",".join(f"{line}{style.indent}{part}" for part in parts) + line + closing
+    existing = node.at(path)
+    assert existing is not None
+    return existing
 
 
 def _index(node: JsonNode, step: str | int) -> int:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from samuel.clients.entries import json_edit
-from samuel.clients.entries.entry_file import BrokenFile
-from samuel.clients.entries.hook_command import EmitCommand, event_of, hook_command
-from samuel.clients.entries.json_text import JsonNode, JsonSyntaxError, JsonText, parse
+from samuel.clients.entries.hook_command import TIMEOUT, EmitCommand, event_of, hook_command
+from samuel.clients.entries.layout import BrokenFile
 from samuel.clients.table import CLIENTS
+from samuel.files.json_text import JsonNode, JsonSyntaxError, JsonText, parse
 
 COMMANDS = ("command", "bash")  # the keys that clients give a command line in
 
@@ -63,9 +63,8 @@ class JsonHooks:
 
     def _present(self, text: str) -> list[tuple[str, object]]:
         root = self._parse(text).root
-        return [
-            (str(path[1]), json_edit.node_at(root, path).value) for path in self._paths(root) if len(path) == 3
-        ]
+        nodes = [(str(path[1]), root.at(path)) for path in self._paths(root) if len(path) == 3]
+        return [(event, node.value) for event, node in nodes if node]
 
     def _with_entry(self, text: str, event: str, entry: dict[str, object]) -> str:
         hooks = self._parse(text).root.member(self.key)
@@ -139,3 +138,13 @@ def _require(parsed: JsonText, node: JsonNode, kind: str, name: str) -> None:
     if node.kind != kind:
         line = parsed.text.count("\n", 0, node.start) + 1
         raise BrokenFile(f"{name} must be an {kind}", line, "the client does not read it as it is")
+
+
+def grouped_entry(event: str, command: str) -> dict[str, object]:
+    """An entry of a client of Claude's family that counts a timeout in seconds."""
+    return {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT}]}
+
+
+def grouped_entry_ms(event: str, command: str) -> dict[str, object]:
+    """The same where a timeout is in milliseconds."""
+    return {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT * 1000}]}

@@ -2,18 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from samuel.clients.entries.entry_file import EntryFile
-from samuel.clients.entries.hook_command import TIMEOUT
+from samuel.clients.entries.hook_command import EmitCommand
 from samuel.clients.entries.hook_trust import TrustFacts
 
 Environment = Mapping[str, str]
 Denial = Callable[[str, str], dict[str, object]]
 """The client's event and a reason -> a denial for stdout; {}: exit code 2 and the reason on stderr are enough."""
+
+
+class BrokenFile(Exception):
+    """The text cannot be edited: it is not what the client reads. With the line, or 0."""
+
+    def __init__(self, what: str, line: int = 0, hint: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.line = line
+        self.hint = hint
+
+
+class EntryFormat(Protocol):
+    """How one kind of file holds Samuel's entries. All texts are without a byte order mark."""
+
+    @property
+    def executable(self) -> bool:
+        """Whether the client runs the file itself."""
+
+    @property
+    def byte_order_mark(self) -> bool:
+        """Whether the client reads a file that starts with one; others ignore the file, and say nothing."""
+
+    def added(self, text: str | None, command: EmitCommand) -> str:
+        """The text with Samuel's entries, each once; None is a file that is not there. Or BrokenFile."""
+
+    def removed(self, text: str) -> str | None:
+        """The text without Samuel's entries; None if the file came with them. Or BrokenFile."""
+
+    def events(self, text: str) -> Sequence[str]:
+        """The client's events for which the text has an entry of Samuel's. Or BrokenFile."""
+
+
+class EntryFile(NamedTuple):
+    """A path below the project's root or the client's home, and its format."""
+
+    path: str
+    format: EntryFormat
 
 
 def _by_exit_code(event: str, reason: str) -> dict[str, object]:
@@ -64,23 +101,11 @@ class ClientLayout:
         return self.home(environment, Path(environment.get("HOME") or "/"))
 
 
-def home_directory(default: str, *variables: str, below: str = "") -> Callable[[Environment, Path], Path]:
-    """The directory `default` of the user's home, or what the first of these variables names."""
+def home_directory(default: str, variable: str = "", below: str = "") -> Callable[[Environment, Path], Path]:
+    """The directory `default` of the user's home, or what this variable names."""
 
     def home(environment: Environment, user_home: Path) -> Path:
-        for variable in variables:
-            if value := environment.get(variable):
-                return Path(value) / below
-        return user_home / default
+        value = environment.get(variable)
+        return Path(value) / below if value else user_home / default
 
     return home
-
-
-def grouped_entry(event: str, command: str) -> dict[str, object]:
-    """An entry of a client of Claude's family that counts a timeout in seconds."""
-    return {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT}]}
-
-
-def grouped_entry_ms(event: str, command: str) -> dict[str, object]:
-    """The same where a timeout is in milliseconds."""
-    return {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT * 1000}]}

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from samuel.clients.entries.entry_file import BrokenFile
 from samuel.clients.entries.hook_command import EmitCommand
+from samuel.clients.entries.layout import BrokenFile
 
 # The seal is a digest of the rest, so that a file that was changed is never replaced or removed.
 _SEAL = re.compile(r"^(?://|#) written by `samuel bridge add`, sha256 (?P<digest>[0-9a-f]{16})$\n?", re.MULTILINE)

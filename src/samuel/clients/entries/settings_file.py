@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from samuel.clients.entries.json_text import JsonSyntaxError, parse
+from samuel.files.json_text import JsonSyntaxError, parse
 from samuel.files.regular import read_regular
 
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from samuel.clients.entries.entry_file import BrokenFile
 from samuel.clients.entries.hook_command import TIMEOUT, EmitCommand, event_of, hook_command
+from samuel.clients.entries.layout import BrokenFile
 from samuel.clients.table import CLIENTS
+from samuel.files.toml.lines import TOO_DEEP, TomlTooDeep, toml_values
 from samuel.files.toml.syntax import syntax_problem
-from samuel.files.toml.values import TOO_DEEP, TomlTooDeep, toml_values
 
 # As `hook_block` writes it, with the line break before it. The block ends before its own last line break.
 _BLOCK = re.compile(

@@ -9,7 +9,7 @@ from samuel.base.clock import SystemClock
 from samuel.clients.adapter.agent import Agent, AgentHome
 from samuel.clients.adapter.counts import count, table, tally
 from samuel.clients.adapter.ending import EndingKind
-from samuel.clients.adapter.stream import LONGEST_LINE, JsonStream, Now, SpokenText, records
+from samuel.clients.adapter.stream import LONGEST_LINE, JsonStream, Now, records
 from samuel.clients.adapter.tool_words import tool_words
 from samuel.clients.adapter.trouble import reported
 
@@ -21,7 +21,6 @@ class GeminiStream(JsonStream):
 
     def __init__(self, now: Now = SystemClock.now) -> None:
         super().__init__(now)
-        self._text = SpokenText()
         self._document: bytearray | None = None
 
     def feed(self, line: bytes) -> None:
@@ -44,10 +43,10 @@ class GeminiStream(JsonStream):
         match record.get("type"):
             case "message" if record.get("role") == "assistant":
                 self.problem = None
-                self.say(self._text.add(record.get("content")))
+                self.say_more(record.get("content"))
             case "tool_use":
                 self.problem = None
-                self._text.clear()
+                self.end_text()
                 self.activity = tool_words(record.get("tool_name"), record.get("parameters"))
                 self.called(record.get("tool_id"), record.get("tool_name"))
             case "error" if record.get("severity") != "warning":

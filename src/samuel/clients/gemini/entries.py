@@ -5,12 +5,19 @@ It reads JSON on stdout whatever the exit code, and JSON without a decision is a
 
 from __future__ import annotations
 
-from samuel.clients.entries.entry_file import EntryFile
+import json
+from pathlib import Path
+from typing import Any
+
+from samuel.base.errors import SamuelError
+from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest, HomeOverlay
 from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion, folder_is_trusted
-from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, OffSwitch, grouped_entry_ms, home_directory
+from samuel.clients.entries.json_hooks import JsonHooks, grouped_entry_ms
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, OffSwitch, home_directory
+from samuel.clients.entries.settings_file import list_in, read_settings, table_in
 
 HOOKS = JsonHooks("gemini", grouped_entry_ms, comments=True)
+SETTINGS = "settings.json"
 TRUST_VARIABLE = "GEMINI_CLI_TRUST_WORKSPACE"
 
 
@@ -22,8 +29,8 @@ def is_trusted(question: TrustQuestion) -> bool:
 
 LAYOUT = ClientLayout(
     program="gemini",
-    project=(EntryFile(".gemini/settings.json", HOOKS),),
-    user=(EntryFile("settings.json", HOOKS),),
+    project=(EntryFile(f".gemini/{SETTINGS}", HOOKS),),
+    user=(EntryFile(SETTINGS, HOOKS),),
     home=home_directory(".gemini", "GEMINI_CLI_HOME", below=".gemini"),
     command=CommandFacts(project_variable="GEMINI_PROJECT_DIR"),
     trust=TrustFacts(
@@ -35,3 +42,33 @@ LAYOUT = ClientLayout(
     ),
     off_switch=OffSwitch(("hooksConfig", "enabled"), False),
 )
+
+
+def bridge(request: BridgeRequest) -> BridgePlan:
+    """Hooks from a home directory for the process.
+
+    It reads the file that GEMINI_CLI_SYSTEM_SETTINGS_PATH names only if root owns it and every directory above it.
+    """
+    _refuse_switches(request.root)
+    own = LAYOUT.home_of(request.host)
+    settings = json.dumps(_settings(request, own / SETTINGS), indent=2)
+    home = HomeOverlay(own, request.home / ".gemini", (SETTINGS,), {SETTINGS: settings.encode()})
+    return BridgePlan(env={"GEMINI_CLI_HOME": str(request.home)}, home=home)
+
+
+def _refuse_switches(root: Path) -> None:
+    """Raise SamuelError if the project's settings, which rank above a user's, switch hooks off."""
+    switches = table_in(read_settings(root / ".gemini" / SETTINGS), "hooksConfig")
+    if switches.get("enabled") is False or switches.get("disabled"):
+        raise SamuelError(
+            f"`.gemini/{SETTINGS}` switches hooks off, so no guard would hold for gemini",
+            "remove `hooksConfig` from it",
+        )
+
+
+def _settings(request: BridgeRequest, file: Path) -> dict[str, Any]:
+    settings = read_settings(file)
+    others = table_in(settings, "hooks")
+    hooks = {event: [*list_in(others, event), *own] for event, own in request.hooks(grouped_entry_ms).items()}
+    switches = {**table_in(settings, "hooksConfig"), "enabled": True, "disabled": []}
+    return {**settings, "hooks": {**others, **hooks}, "hooksConfig": switches}

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from samuel.base.clock import SystemClock
-from samuel.clients.adapter.agent import Agent, AgentHome
+from samuel.clients.adapter.agent import PROVIDER_KEYS, Agent, AgentHome
 from samuel.clients.adapter.counts import table, tables, tally, text_of
-from samuel.clients.adapter.provider_keys import PROVIDER_KEYS
-from samuel.clients.adapter.stream import JsonStream, Now, SpokenText
+from samuel.clients.adapter.stream import JsonStream
 from samuel.clients.adapter.tool_words import tool_words
 from samuel.clients.adapter.trouble import reported
 
@@ -24,10 +22,6 @@ _PROVIDER_ERROR = re.compile(
 class GooseStream(JsonStream):
     """`goose run --output-format stream-json`: messages, errors, and `complete` with the counts of the session."""
 
-    def __init__(self, now: Now = SystemClock.now) -> None:
-        super().__init__(now)
-        self._text = SpokenText()
-
     def read(self, record: dict[str, Any]) -> None:
         match record.get("type"):
             case "message":
@@ -39,7 +33,7 @@ class GooseStream(JsonStream):
 
     def _message(self, message: dict[str, Any]) -> None:
         if message.get("role") != "assistant":
-            self._text.clear()
+            self.end_text()
             return
         text = text_of(message.get("content"))
         if failure := _PROVIDER_ERROR.match(text.strip()):
@@ -47,7 +41,7 @@ class GooseStream(JsonStream):
             return
         self.problem = None
         if text:
-            self.say(self._text.add(text))
+            self.say_more(text)
         for part in tables(message.get("content")):
             if part.get("type") == "toolRequest":
                 call = table(table(part.get("toolCall")).get("value"))
@@ -62,14 +56,8 @@ AGENT = Agent(
     env=(
         *PROVIDER_KEYS,
         *("GOOSE_PROVIDER", "GOOSE_MODEL", "GOOSE_MAX_TURNS", "GOOSE_DISABLE_KEYRING", "GOOSE_PATH_ROOT"),
-        *(
-            "OPENAI_HOST",
-            "OPENAI_BASE_PATH",
-            "ANTHROPIC_HOST",
-            "OLLAMA_HOST",
-            "DATABRICKS_HOST",
-            "DATABRICKS_TOKEN",
-        ),
+        *("OPENAI_HOST", "OPENAI_BASE_PATH", "ANTHROPIC_HOST", "OLLAMA_HOST"),
+        *("DATABRICKS_HOST", "DATABRICKS_TOKEN"),
     ),
     variables={"GOOSE_MODE": "auto"},  # a person's own setting may be to ask
     homes=(

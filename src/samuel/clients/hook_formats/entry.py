@@ -1,13 +1,16 @@
-"""What the readers of agents' hook files share: an entry with its command, checked, and the files that it runs."""
+"""A file with hooks that were written for an agent: its entries, their commands and the files that these run."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+
+from msgspec.structs import replace
 
 from samuel.clients.hook_formats.client_hook import ClientHook
 from samuel.clients.hook_formats.hook_format import HookFormat
@@ -35,10 +38,94 @@ class Entry(NamedTuple):
     script: str
 
 
+class ImportedFile(NamedTuple):
+    """A file that may have hooks of an agent."""
+
+    client: str
+    file: str  # relative to `base`, or absolute
+    base: Path  # the project, or the home directory
+    plugin: str = ""  # the directory of the plugin that it belongs to
+    of_user: bool = False  # of the user's home directory, for all projects
+
+    @property
+    def path(self) -> Path:
+        return self.base / self.file
+
+
+class ReadEntries(Protocol):
+    """Reads the hooks of a file, which are there by event: lists whose items the agent knows."""
+
+    def __call__(self, file: ImportedFile, hooks: Mapping[str, list[Any]]) -> Iterator[Entry]:
+        """The entries in the order of the file; EntryProblem where one is not what the agent accepts."""
+
+
+class RawEntry(NamedTuple):
+    """A hook as it is in a file."""
+
+    file: ImportedFile
+    hook_format: HookFormat
+    client_event: str
+    matcher: str
+    fields: Mapping[str, Any]
+    where: str  # its place in the file
+
+    @property
+    def event(self) -> str:
+        """Samuel's event; "" if it has none."""
+        return self.hook_format.events.get(self.client_event, "")
+
+    @property
+    def no_event(self) -> str:
+        """Why it is left out where Samuel has no such event."""
+        return "" if self.event else f"Samuel has no event for `{self.client_event}`"
+
+
+def hook_entry(
+    raw: RawEntry,
+    *,
+    match: dict[str, Any],
+    left_out: Iterable[str],
+    arguments: object = (),
+    shell: str = "sh",
+    env: Mapping[str, str] = MappingProxyType({}),
+    prelude: str = "",
+    blocking: bool = False,
+) -> Entry:
+    """The hook of an entry, which is left out for the first of these reasons that is not "".
+
+    `env` are the variables that the agent sets beside the project's directory; `prelude` are lines that are run
+    before the command.
+    """
+    file = raw.file
+    hook = ClientHook(
+        name="", client=file.client, client_event=raw.client_event, event=raw.event, matcher=raw.matcher
+    )
+    kind = raw.fields.get("type", "command")
+    if kind != "command":
+        return Entry(replace(hook, left_out=f"its type is `{kind}`, and Samuel runs commands only"), "")
+    line = _command_text(raw.fields.get("command"), raw.where)
+    words = _arguments(arguments, raw.where)
+    # The project's directory is known when a hook of the user is called, and not before.
+    directories = env if file.of_user else {**env, raw.hook_format.project_variable: str(file.base)}
+    command = hook_command(prelude + line, words, shell, directories, file.base)
+    hook = replace(
+        hook,
+        command=shlex.join((line, *words)) if words else line,
+        words=command.words,
+        program="" if file.of_user else command.program,
+        runs=() if file.of_user else command.runs,
+        env=dict(env),
+        match=match,
+        timeout=_seconds(raw.fields.get("timeout"), raw.where),
+        blocking=blocking,
+        left_out=next(filter(None, left_out), ""),
+    )
+    return Entry(hook, script_name(command, line))
+
+
 class HookCommand(NamedTuple):
     """How a command is started."""
 
-    text: str
     words: tuple[str, ...]
     program: str  # the file of the project that it starts, "" if it starts another one
     runs: tuple[str, ...]
@@ -55,7 +142,6 @@ def hook_command(
     plain = [expanded(word, directories) for word in (line, *arguments)]
     words = tuple(plain) if arguments else (shell, "-c", line)
     return HookCommand(
-        shlex.join((line, *arguments)) if arguments else line,
         words,
         _program(plain[0] if arguments else " ".join(_words(plain[0])[:1]), root),
         tuple(named_files(plain, root)),
@@ -96,7 +182,7 @@ def _words(line: str) -> list[str]:
         return []
 
 
-def seconds(value: object, where: str) -> float | None:
+def _seconds(value: object, where: str) -> float | None:
     """The `timeout` of an entry; None if it has none."""
     if value is None:
         return None
@@ -105,11 +191,20 @@ def seconds(value: object, where: str) -> float | None:
     return min(float(value), LONGEST_TIMEOUT)
 
 
-def command_text(entry: Mapping[str, Any], where: str) -> str:
-    command = entry.get("command")
+def _command_text(command: object, where: str) -> str:
     if not isinstance(command, str) or not command.strip() or "\0" in command:
         raise EntryProblem(f"`{where}.command` must be a command")
     return command.strip()
+
+
+def _arguments(arguments: object, where: str) -> list[str]:
+    if arguments == ():
+        return []
+    if not isinstance(arguments, list) or not all(
+        isinstance(word, str) and "\0" not in word for word in arguments
+    ):
+        raise EntryProblem(f"`{where}.args` must be an array of text")
+    return arguments
 
 
 def matcher_text(entry: Mapping[str, Any], where: str) -> str:
@@ -125,10 +220,6 @@ def tool_match(hook_format: HookFormat, matcher: str) -> dict[str, Any]:
         return {}
     names = {ability: list(tools) for ability, tools in hook_format.tool_names.items()}
     return {CLIENT_TOOL: {"matcher": matcher, "names": names, "mcp": hook_format.mcp_name}}
-
-
-def first_reason(*reasons: str) -> str:
-    return next(filter(None, reasons), "")
 
 
 def objects(value: object, where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

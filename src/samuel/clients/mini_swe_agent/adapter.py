@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from samuel.clients.adapter.agent import PROMPT, READ_PROMPT_FILE, USAGE_FILE, Agent, AgentHome
+from samuel.clients.adapter.agent import PROMPT, PROVIDER_KEYS, READ_PROMPT_FILE, USAGE_FILE, Agent, AgentHome
 from samuel.clients.adapter.counts import table, tables, tally
-from samuel.clients.adapter.litellm_errors import litellm_problem
-from samuel.clients.adapter.provider_keys import PROVIDER_KEYS
 from samuel.clients.adapter.stream import JsonStream
+from samuel.clients.adapter.trouble import litellm_problem
 
 _SUBMITTED = "Submitted"
 _STEP = re.compile(rb"mini-swe-agent \(step \d+, ")

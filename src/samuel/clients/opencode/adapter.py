@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from samuel.clients.adapter.agent import Agent, AgentHome
+from samuel.clients.adapter.agent import PROVIDER_KEYS, Agent, AgentHome
 from samuel.clients.adapter.counts import added, count, table, tally
-from samuel.clients.adapter.provider_keys import PROVIDER_KEYS
 from samuel.clients.adapter.stream import JsonStream
 from samuel.clients.adapter.tool_words import tool_words
 from samuel.clients.adapter.trouble import reported

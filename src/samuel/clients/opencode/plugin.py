@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
-from samuel.clients.dialect.client import DENIABLE
+from samuel.clients.dialect.events import DENIABLE
 from samuel.clients.entries.hook_command import TIMEOUT, EmitCommand
 from samuel.clients.opencode.dialect import CLIENT
 from samuel.process.emit_client import NATIVE_CLIENT

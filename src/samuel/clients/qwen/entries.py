@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from samuel.clients.entries.entry_file import EntryFile
-from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion, folder_is_trusted
-from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, OffSwitch, grouped_entry_ms, home_directory
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
+from samuel.clients.entries.bridge_plan import BridgeFile, BridgePlan, BridgeRequest
+from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion, folder_is_trusted
+from samuel.clients.entries.json_hooks import JsonHooks, grouped_entry_ms
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, OffSwitch, home_directory
+from samuel.clients.entries.settings_file import read_settings, table_in
+from samuel.files.json import write
+
+VARIABLE = "QWEN_CODE_SYSTEM_SETTINGS_PATH"
+_SYSTEM = "/etc/qwen-code/settings.json"
 HOOKS = JsonHooks("qwen", grouped_entry_ms, comments=True)
 
 
@@ -26,3 +34,16 @@ LAYOUT = ClientLayout(
     ),
     off_switch=OffSwitch(("disableAllHooks",), True),
 )
+
+
+def system_settings(host: Mapping[str, str]) -> dict[str, Any]:
+    """The settings of the whole system, from the file that the user's environment names."""
+    return read_settings(Path(host.get(VARIABLE) or _SYSTEM))
+
+
+def bridge(request: BridgeRequest) -> BridgePlan:
+    """Hooks from the file of system settings, which a variable names."""
+    settings = {**system_settings(request.host), "disableAllHooks": False}
+    merged = {**table_in(settings, "hooks"), **request.hooks(grouped_entry_ms)}
+    file = BridgeFile(request.directory / "qwen.json", write({**settings, "hooks": merged}))
+    return BridgePlan(env={VARIABLE: str(file.path)}, files=(file,))

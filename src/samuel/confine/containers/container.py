@@ -10,17 +10,22 @@ doors alone, each at the path it has outside. /tmp is its own and gone afterward
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
-from samuel.confine.containers import leftovers
 from samuel.confine.containers.engine import SAFER, Engine, is_direct, volume, wanted_words
 from samuel.confine.containers.probe import Flags
 from samuel.confine.walls.places import OpenedPath
+from samuel.process import procfs
 
 _ALWAYS = (
     *("--rm", "--interactive", "--pull=never", "--read-only", "--stop-timeout=0"),
@@ -32,6 +37,8 @@ _PODMAN = ("--read-only-tmpfs=false", "--image-volume=ignore", "--http-proxy=fal
 _DOCKER = tuple(
     f"--env={name}=" for kind in ("http_proxy", "https_proxy", "no_proxy") for name in (kind, kind.upper())
 )
+_NAME = re.compile(r"samuel-plugin-([0-9a-f]+)-([0-9a-f]+)-([0-9]+)-([0-9]+)-[0-9]+")
+_count = itertools.count(1)
 _ENGINE_CODES = (125, 126, 127)  # for what the engine itself could not do
 
 
@@ -96,7 +103,7 @@ class Launch:
 @contextmanager
 def launched(engine: Engine, flags: Flags, wish: ContainerSpec, doors: Sequence[OpenedPath]) -> Iterator[Launch]:
     """What to start. When the context ends, nothing of the container is left. Raises NotRunnable."""
-    name = leftovers.new_name()
+    name = new_name()
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     try:
@@ -129,18 +136,11 @@ def launched(engine: Engine, flags: Flags, wish: ContainerSpec, doors: Sequence[
 
 
 def _create(engine: Engine, flags: Flags, wish: ContainerSpec, doors: Sequence[OpenedPath]) -> list[str]:
-    words = [
-        *flags.before,
-        "create",
-        *_ALWAYS,
-        *SAFER,
-        *flags.after,
-        *wanted_words(engine, flags, wish.memory),
-        *wish.user,
-    ]
+    words = [*flags.before, "create", *_ALWAYS, *SAFER, *flags.after]
+    words += (*wanted_words(engine, flags, wish.memory), *wish.user)
     words += _PODMAN if engine.is_podman else _DOCKER
     words += (f"--tmpfs=/tmp:rw,nosuid,nodev,mode=1777,size={wish.memory // 2}", f"--workdir={wish.root}")
-    words.append(f"--label={leftovers.label(wish.root)}")
+    words.append(f"--label={label(wish.root)}")
     # The names alone: the client has the values in its environment.
     words += (f"--env={name}" for name in wish.env)
     for door in doors:
@@ -153,3 +153,65 @@ def _create(engine: Engine, flags: Flags, wish: ContainerSpec, doors: Sequence[O
 def _identity(door: OpenedPath) -> tuple[int, int]:
     status = os.fstat(door.fd)
     return status.st_dev, status.st_ino
+
+
+# Containers of a Samuel that was killed are found by their names, and removed when another one starts. A name says
+# which process made the container: of which boot, in which pid namespace, under which number, born when. Only
+# where that process is certainly gone is it a leftover: a Samuel may run in a container itself, beside others that
+# talk to the same engine, and cannot see their processes.
+
+
+def new_name() -> str:
+    return f"samuel-plugin-{_boot()}-{_namespace()}-{os.getpid()}-{_born(os.getpid())}-{next(_count)}"
+
+
+def label(root: str) -> str:
+    """What the containers of one project have in common."""
+    return f"samuel.project={hashlib.sha256(root.encode()).hexdigest()[:16]}"
+
+
+def sweep(engine: Engine, root: str, timeout: float) -> list[str]:
+    """Remove what killed processes left of this project's containers; their names."""
+    listed = engine.say("ps", "--all", f"--filter=label={label(root)}", "--format={{.Names}}", timeout=timeout)
+    left = [name for name in listed.stdout.decode("utf-8", "replace").split() if _is_left(name)]
+    if left:
+        engine.remove(*left)
+    return left
+
+
+def _is_left(name: str) -> bool:
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return False
+    boot, namespace, pid, born = match.groups()
+    if boot != _boot():
+        return True
+    return namespace == _namespace() and _born(int(pid)) != int(born)
+
+
+@cache
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
+    except OSError:  # not Linux
+        return "0"
+
+
+def _namespace() -> str:
+    try:
+        return f"{os.stat('/proc/self/ns/pid').st_ino:x}"
+    except OSError:
+        return "0"
+
+
+def _born(pid: int) -> int:
+    """When the process started, in ticks since boot; 0 when there is none. Without /proc: 1 for any that lives."""
+    if procfs.available():
+        return procfs.born(pid)
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return 0
+    except PermissionError:
+        pass
+    return 1

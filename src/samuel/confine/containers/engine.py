@@ -22,6 +22,7 @@ from samuel.base.decoding import decode_json
 from samuel.confine.containers import probe
 from samuel.confine.containers.probe import Flags
 from samuel.process import environment, interpreter, spawn
+from samuel.process.output import failure
 from samuel.process.reason import NotRunnable
 
 CHOICE = "SAMUEL_CONTAINER"
@@ -37,20 +38,8 @@ CLIENT_VARIABLES = (
     *("REGISTRY_AUTH_FILE", "DBUS_SESSION_BUS_ADDRESS"),
 )
 # These mean this machine, or would act on the client instead of what is inside: the image has its own.
-_OURS = frozenset(
-    (
-        "PATH",
-        "HOME",
-        "USER",
-        "LOGNAME",
-        "SHELL",
-        "TMPDIR",
-        "SSL_CERT_FILE",
-        "SSL_CERT_DIR",
-        "GODEBUG",
-        *CLIENT_VARIABLES,
-    )
-)
+_HOST_ONLY = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "GODEBUG")
+_OURS = frozenset((*_HOST_ONLY, *CLIENT_VARIABLES))
 _OURS_PREFIXES = ("LD_", "DYLD_", "XDG_", "DOCKER_", "CONTAINER", "_CONTAINERS_", "BUILDAH_", "STORAGE_")
 
 _LAUNCHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")))
@@ -61,6 +50,13 @@ _PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._/:-]{0,300}@)?sha256:[0-9a-f]{64}
 _PATIENCE = 60.0
 _DOWNLOAD = 1800.0
 _TRIAL_MEMORY = 64 * 1024 * 1024
+
+_REASONS = {  # by the beginning of the word for a concession
+    "--runtime=": "containers need `{}`: the runtime it takes by itself refuses this machine, {} works",
+    "--cgroup-manager=": "containers need `{}`: there is no systemd to ask for control groups",
+    "--ulimit=": "containers need `{}`: this user may not raise limits (CAP_SYS_RESOURCE)",
+    "--network=host": "containers with network need `{}`: no network of their own can be built",
+}
 
 # No image has it. An engine that says 127 has made the container, with all that was asked, and then not found it.
 _NOTHING = "/samuel-starts-nothing"
@@ -168,15 +164,6 @@ def volume(source: str, target: str, mode: str) -> str:
     return f"--volume={source}:{target}:{mode}"
 
 
-def engine_error(finished: spawn.Finished) -> str:
-    """The engine's own words."""
-    return finished.stderr.decode("utf-8", "replace").strip() or finished.why or finished.ended
-
-
-def worked(finished: spawn.Finished) -> bool:
-    return finished.ended == "exited" and finished.returncode == 0
-
-
 def is_direct(engine: Engine, flags: Flags) -> bool:
     """Whether a program in a container can have our pipes as its own, without a process that copies."""
     return engine.runs_here and probe.DIRECT not in flags.without
@@ -245,9 +232,9 @@ def pin(
     why = f"`{engine.name}` does not have the image `{image}`"
     if not local and not image.startswith("sha256:"):
         pulled = engine.say("pull", "--quiet", image, timeout=_DOWNLOAD)
-        if worked(pulled) and (pinned_image := _inspect(engine, image, local)):
+        if not failure(pulled) and (pinned_image := _inspect(engine, image, local)):
             return pinned_image
-        why = f"`{engine.name}` cannot pull `{image}`: {engine_error(pulled)}"
+        why = f"`{engine.name}` cannot pull `{image}`: {failure(pulled) or 'it is not there afterwards'}"
     if containerfile and not is_pinned(image):
         return _build(engine, image, containerfile, cache)
     raise NotRunnable(why, "publish the image, or give the plugin a containerfile that builds it")
@@ -262,7 +249,7 @@ class _Inspected(msgspec.Struct):
 def _inspect(engine: Engine, image: str, local: bool) -> str:
     """The pinned name of an image that is here; "" when it is not."""
     looked = engine.say("image", "inspect", image)
-    if not worked(looked):
+    if failure(looked):
         return ""
     if is_pinned(image):
         return image
@@ -295,9 +282,9 @@ def _build(engine: Engine, image: str, containerfile: Path, cache: Path | None) 
     with tempfile.TemporaryDirectory(prefix="samuel-") as scratch:
         file = Path(scratch, "id")
         built = engine.say(*words, f"--iidfile={file}", str(containerfile.parent), timeout=_DOWNLOAD)
-        if worked(built):
+        if not (why := failure(built)):
             return file.read_text().strip()
-    raise NotRunnable(f"`{engine.name}` cannot build `{containerfile}`: {engine_error(built)}")
+    raise NotRunnable(f"`{engine.name}` cannot build `{containerfile}`: {why}")
 
 
 def explain(host: Mapping[str, str], cache: Path | None) -> list[str]:
@@ -311,8 +298,8 @@ def explain(host: Mapping[str, str], cache: Path | None) -> list[str]:
     ]
     if host.get(CHOICE):
         lines[0] += f", as {CHOICE} says"
-    if not engine.runs_here and not worked(server := engine.say("version", "--format={{.Server.Version}}")):
-        return [*lines, f"`{engine.name}` does not work: {engine_error(server)}"]
+    if not engine.runs_here and (why := failure(engine.say("version", "--format={{.Server.Version}}"))):
+        return [*lines, f"`{engine.name}` does not work: {why}"]
     for network in (False, True):
         try:
             flags = limited_flags(engine, network=network, cache=cache)
@@ -344,17 +331,10 @@ def gaps(host: Mapping[str, str], cache: Path | None) -> list[str]:
 
 def _reasons(flags: Flags) -> list[str]:
     """One line for each concession, and what made it necessary."""
-    reasons = []
-    for word in (*flags.before, *flags.after):
-        name, _, value = word.partition("=")
-        if name == "--runtime":
-            reasons.append(
-                f"containers need `{word}`: the runtime it takes by itself refuses this machine, {value} works"
-            )
-        elif name == "--cgroup-manager":
-            reasons.append(f"containers need `{word}`: there is no systemd to ask for control groups")
-        elif name == "--ulimit":
-            reasons.append(f"containers need `{word}`: this user may not raise limits (CAP_SYS_RESOURCE)")
-        elif word == "--network=host":
-            reasons.append(f"containers with network need `{word}`: no network of their own can be built")
+    reasons = [
+        reason.format(word, word.partition("=")[2])
+        for word in (*flags.before, *flags.after)
+        for start, reason in _REASONS.items()
+        if word.startswith(start)
+    ]
     return reasons + [f"without that it said: {words}" for words in flags.refused if reasons]

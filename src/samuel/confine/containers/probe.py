@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from samuel.files.keyed_cache import KeyedCache
 from samuel.files.survey import signature_if_exists
+from samuel.process.output import failure
 from samuel.process.spawn import Finished
 
 CACHE = "containers"
@@ -52,16 +53,12 @@ def find(
     candidates = _candidates(program, network, limits)
     refusals: list[str] = []
     for flags in [remembered, *candidates] if remembered else candidates:
-        tried = attempt(flags)
-        if tried.ended == "exited" and tried.returncode == 0:
-            refused = flags.refused or tuple(dict.fromkeys(_last_line(stderr) for stderr in refusals))
-            return _remember(flags._replace(refused=refused), _key(program, network, limits), cache)
-        refusals.append(tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended)
+        if not (refusal := failure(attempt(flags))):
+            last_lines = dict.fromkeys(earlier.splitlines()[-1][:_LONGEST] for earlier in refusals)
+            flags = flags._replace(refused=flags.refused or tuple(last_lines))
+            return _remember(flags, _key(program, network, limits), cache)
+        refusals.append(refusal)
     return refusals[0]
-
-
-def _last_line(stderr: str) -> str:
-    return stderr.splitlines()[-1][:_LONGEST]
 
 
 def remembered_flags(program: str, network: bool, cache: Path | None, *, limits: bool = False) -> Flags | None:

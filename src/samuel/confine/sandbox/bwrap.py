@@ -10,6 +10,7 @@ from samuel.confine import bubblewrap, seccomp
 from samuel.confine.sandbox import mounts
 from samuel.confine.sandbox.request import Command, SandboxRequest, Workspace, volumes
 from samuel.process import environment, spawn
+from samuel.process.output import failure
 
 # Everything is there to read and nothing to write. /run and /tmp are where other programs of the user listen
 # on sockets (containers, the session bus, ssh-agent), and a socket can be talked to on a read-only file system.
@@ -53,10 +54,8 @@ def missing(sandbox: SandboxRequest, place: Workspace) -> str:
             timeout=_TRIAL,
             pass_fds=filter_fds,
         )
-    if tried.ended == "exited" and tried.returncode == 0:
-        return ""
-    problem = tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended
-    return f"`bwrap` does not work on this machine: {problem}"
+    problem = failure(tried)
+    return f"`bwrap` does not work on this machine: {problem}" if problem else ""
 
 
 @contextmanager

@@ -18,12 +18,9 @@ from typing import NamedTuple
 
 from samuel.base.paths import Project
 from samuel.confine.sandbox.request import Workspace
-from samuel.git.baseline import Baseline
-from samuel.git.config_files import GitFiles, git_files, leads_to, own_directories
-from samuel.git.placeholders import Placeholders, hold_placeholders
-from samuel.git.quarantine import Quarantine
+from samuel.git.config_files import GitFiles, Placeholders, git_files, hold_placeholders, leads_to, own_directories
 from samuel.git.search import GitSearch, search
-from samuel.git.sweep import GitState, Sweep, look
+from samuel.git.sweep import Baseline, GitState, Quarantine, Sweep, look
 from samuel.process.reason import NotRunnable
 
 

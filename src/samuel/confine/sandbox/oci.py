@@ -16,6 +16,7 @@ from samuel.confine.containers.probe import Flags
 from samuel.confine.sandbox import mounts, spool
 from samuel.confine.sandbox.request import Command, SandboxRequest, Workspace, volumes
 from samuel.process import spawn
+from samuel.process.output import failure
 from samuel.process.reason import NotRunnable
 
 _CAPABILITIES = ("--cap-add=DAC_OVERRIDE", "--cap-add=CHOWN", "--cap-add=FOWNER")
@@ -58,9 +59,8 @@ def missing(sandbox: SandboxRequest, place: Workspace) -> str:
         return f"the sandbox `oci` needs {engine.missing_engine(place.host)}"
     if not sandbox.image:
         return 'the sandbox `oci` needs an image: sandbox = { kind = "oci", image = "..." }'
-    looked = client.say("image", "inspect", "--format=-", sandbox.image)
-    if not engine.worked(looked):
-        why = f"`{client.name}` does not have the image `{sandbox.image}`: {engine.engine_error(looked)}"
+    if reason := failure(client.say("image", "inspect", "--format=-", sandbox.image)):
+        why = f"`{client.name}` does not have the image `{sandbox.image}`: {reason}"
         return f"{why}; `{client.name} pull {sandbox.image}` gets it"
     flags = _find_flags(client, sandbox, place)
     if isinstance(flags, str):
@@ -77,16 +77,8 @@ def _find_flags(client: Engine, sandbox: SandboxRequest, place: Workspace) -> Fl
 
 def _run(client: Engine, flags: Flags) -> list[str]:
     # Unattended, nothing is downloaded: `missing` said beforehand what to pull.
-    words = [
-        *flags.before,
-        "run",
-        "--rm",
-        "--pull=never",
-        "--stop-timeout=0",
-        *flags.after,
-        *engine.SAFER,
-        *_CAPABILITIES,
-    ]
+    plain = ("run", "--rm", "--pull=never", "--stop-timeout=0")
+    words = [*flags.before, *plain, *flags.after, *engine.SAFER, *_CAPABILITIES]
     if os.geteuid() != 0:  # files in the project stay the user's
         words += (*client.as_the_user(), "--env=HOME=/tmp")
     return words

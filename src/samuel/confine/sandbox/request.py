@@ -77,9 +77,9 @@ def volumes(sandbox: SandboxRequest, place: Workspace) -> list[Volume]:
     for text in sandbox.volumes:
         source, _, rest = text.partition(":")
         target, _, mode = rest.partition(":")
-        if source == "~" or source.startswith("~/"):
-            source = place.host.get("HOME", "~") + source[1:]
-        if target == "~" or target.startswith("~/"):
-            target = place.host.get("HOME", "~") + target[1:]
+        source, target = (
+            place.host.get("HOME", "~") + path[1:] if path == "~" or path.startswith("~/") else path
+            for path in (source, target)
+        )
         parsed.append(Volume(source, target or source, mode != "ro"))
     return parsed

@@ -10,9 +10,11 @@ from typing import NamedTuple
 from samuel.confine import bubblewrap, seccomp
 from samuel.confine.walls.places import OpenedPath, WallPlaces, below, machine, shut
 
-BY_FD = "--ro-bind-fd"
-"""What an older bubblewrap does not have: then places are let through by name."""
-NO_NAMESPACES = ("--unshare-user", "--disable-userns")
+# What a bubblewrap can do, or an older one cannot.
+BY_FD, FILTER, NO_NAMESPACES = "by fd", "filter", "no namespaces"
+READ_ONLY_BY_FD = "--ro-bind-fd"
+"""Without it places are let through by name."""
+NO_NAMESPACES_WORDS = ("--unshare-user", "--disable-userns")
 """Not for root, who would lose the files of everybody else."""
 
 # In a user namespace of its own, the user's other processes do not count. Of dash and others it is -p, of bash -u.
@@ -21,14 +23,12 @@ _COUNTED = 'ulimit -p "$1" 2>/dev/null || ulimit -u "$1" 2>/dev/null\nshift\nexe
 _TMP = "/tmp"
 
 
-class BwrapProgram(NamedTuple):
-    """The installed bubblewrap, with the options that it knows."""
+class Bubblewrap(NamedTuple):
+    """The installed bubblewrap."""
 
-    program: str
-    by_name: bool
-    no_namespaces: bool
-    filter_fd: int
-    """-1 without a filter of system calls."""
+    program: str  # "" when it does not work
+    features: frozenset[str] = frozenset()
+    why: str = ""
 
 
 class WallRules(NamedTuple):
@@ -38,11 +38,13 @@ class WallRules(NamedTuple):
     visible: tuple[str, ...]
     """The paths of the machine that can be read."""
     processes: int
-    """The most that there may be; it only holds with `no_namespaces`. 0: any number."""
+    """The most that there may be; it only holds with NO_NAMESPACES. 0: any number."""
+    filter_fd: int
+    """-1 without a filter of system calls."""
 
 
 def command(
-    bwrap: BwrapProgram,
+    bwrap: Bubblewrap,
     argv: Sequence[str],
     doors: Sequence[OpenedPath],
     inside: WallPlaces,
@@ -51,11 +53,11 @@ def command(
     stays: bool,
 ) -> list[str]:
     """The command that runs `argv` inside walls; with `stays`, also after the thread that starts it has ended."""
-    network, visible, processes = rules
-    no_namespaces, filter_fd = bwrap.no_namespaces, bwrap.filter_fd
+    network, visible, processes, filter_fd = rules
+    no_namespaces = NO_NAMESPACES in bwrap.features
     root, own = os.path.realpath(inside.root), inside.own
     words = [bwrap.program, *base(), *(_resolver() if network else ("--unshare-net",))]
-    words += NO_NAMESPACES if no_namespaces else ()
+    words += NO_NAMESPACES_WORDS if no_namespaces else ()
     words += ("--seccomp", str(filter_fd)) if filter_fd >= 0 else ()
     if not stays:
         # It means the thread that starts it, not the process: a program that stays would end with that thread.
@@ -65,7 +67,7 @@ def command(
     if not any(below(own, place) for place in (*visible, *(door.path for door in doors))):
         places[own] = ("--symlink", os.path.realpath(own), own)  # if it is the real one, its door takes the place
     for door in doors:
-        places[door.path] = _through(door, bwrap.by_name)
+        places[door.path] = _through(door, by_name=BY_FD not in bwrap.features)
     # Parents first: the nearest word about a path is the last.
     for path in sorted(places, key=lambda path: path.split("/")):
         words += places[path]
@@ -111,7 +113,7 @@ def base() -> tuple[str, ...]:
     return (*words, *bubblewrap.read_only_proc(), *bubblewrap.UNSHARE, *bubblewrap.drop_capabilities())
 
 
-def _through(door: OpenedPath, by_name: bool) -> tuple[str, ...]:
+def _through(door: OpenedPath, *, by_name: bool) -> tuple[str, ...]:
     how = "--bind" if door.writable else "--ro-bind"
     return (how, door.path, door.path) if by_name else (f"{how}-fd", str(door.fd), door.path)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from samuel.confine import seccomp
 from samuel.confine.walls.places import OpenedPath, below, machine, shut
 from samuel.process import environment, spawn
+from samuel.process.output import failure
 
 _LAUNCHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("landlock_exec.py")))
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
@@ -83,8 +84,7 @@ def gaps(version: int, filtered: bool) -> tuple[str, ...]:
 def _works(filter_fd: int) -> bool:
     wall = command(["/bin/sh", "-c", ":"], (), "/", network=False, visible=(), filter_fd=filter_fd)
     fds = (filter_fd,) if filter_fd >= 0 else ()
-    held = spawn.run(wall, cwd="/", env=environment.clean(), timeout=_TRIAL, pass_fds=fds)
-    return held.ended == "exited" and held.returncode == 0
+    return not failure(spawn.run(wall, cwd="/", env=environment.clean(), timeout=_TRIAL, pass_fds=fds))
 
 
 def _inside(place: str, paths: Sequence[str]) -> list[str]:

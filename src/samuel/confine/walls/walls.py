@@ -18,28 +18,15 @@ from typing import NamedTuple
 from samuel.confine import bubblewrap, seccomp
 from samuel.confine.walls import bwrap as walls_bwrap
 from samuel.confine.walls import landlock as walls_landlock
+from samuel.confine.walls.bwrap import BY_FD, FILTER, NO_NAMESPACES, READ_ONLY_BY_FD, Bubblewrap
 from samuel.confine.walls.limits import DEFAULT, ProcessLimits, limited
 from samuel.confine.walls.places import GrantedPaths, WallPlaces, opened
 from samuel.process import environment, spawn
-
-__all__ = [
-    "BWRAP",
-    "LANDLOCK",
-    "NONE",
-    "GrantedPaths",
-    "Strength",
-    "WallPlaces",
-    "WalledCommand",
-    "counts_processes",
-    "strength",
-    "walled",
-]
+from samuel.process.output import failure
 
 BWRAP, LANDLOCK, NONE = "bwrap", "landlock", "none"
 _TRIAL = 60.0  # a busy machine must not look like one without walls
 
-# What a bubblewrap can do, or an older one cannot.
-BY_FD, FILTER, NO_NAMESPACES = "by fd", "filter", "no namespaces"
 _GAPS = {
     BY_FD: "a symbolic link swapped in at the instant a plugin starts may lead a granted path elsewhere: this "
     "bubblewrap has no --bind-fd",
@@ -84,25 +71,15 @@ def walled(
     Raises NotGranted (a NotRunnable) when a granted place is not what it should be, such as a symbolic link.
     """
     kind = kind or strength().kind
-    with (
-        _commanded(argv, allowed, inside, tuple(visible), stays, kind, limits.processes) as (words, fds),
-        _within_limits(words, fds, limits, stays) as command,
-    ):
-        yield command
-
-
-@contextmanager
-def _within_limits(
-    words: Sequence[str], fds: tuple[int, ...], limits: ProcessLimits, stays: bool
-) -> Iterator[WalledCommand]:
-    started = limited(words, limits)
-    try:
-        yield WalledCommand(started.argv, fds, started.release)
-    except BaseException:
-        started.release()
-        raise
-    if not stays:
-        started.release()
+    with _commanded(argv, allowed, inside, tuple(visible), stays, kind, limits.processes) as (words, fds):
+        started = limited(words, limits)
+        try:
+            yield WalledCommand(started.argv, fds, started.release)
+        except BaseException:
+            started.release()
+            raise
+        if not stays:
+            started.release()
 
 
 @contextmanager
@@ -128,14 +105,8 @@ def _commanded(
                 )
             else:
                 installed = _bwrap(_path())
-                bwrap = walls_bwrap.BwrapProgram(
-                    installed.program,
-                    by_name=BY_FD not in installed.features,
-                    no_namespaces=NO_NAMESPACES in installed.features,
-                    filter_fd=filter_fd,
-                )
-                rules = walls_bwrap.WallRules(allowed.network, visible, processes)
-                words = walls_bwrap.command(bwrap, argv, doors, inside, rules, stays=stays)
+                rules = walls_bwrap.WallRules(allowed.network, visible, processes, filter_fd)
+                words = walls_bwrap.command(installed, argv, doors, inside, rules, stays=stays)
             filter_fds = (filter_fd,) if filter_fd >= 0 else ()
             yield words, (*(door.fd for door in doors), *filter_fds)
 
@@ -170,29 +141,23 @@ def _filtered(kind: str) -> bool:
     return _landlock()[1] if kind == LANDLOCK else FILTER in _bwrap(_path()).features
 
 
-class _Bubblewrap(NamedTuple):
-    program: str  # "" when it does not work
-    features: frozenset[str] = frozenset()
-    why: str = ""
-
-
 def _path() -> str:
     return os.environ.get("PATH") or environment.DEFAULT_PATH
 
 
 @cache
-def _bwrap(path: str) -> _Bubblewrap:
+def _bwrap(path: str) -> Bubblewrap:
     program = bubblewrap.find_program(path)
     if not program:
-        return _Bubblewrap("", why=f"bubblewrap is not installed ({bubblewrap.INSTALL})")
+        return Bubblewrap("", why=f"bubblewrap is not installed ({bubblewrap.INSTALL})")
     root = os.open("/", os.O_RDONLY | os.O_CLOEXEC)
     try:
         with seccomp.filter_file(seccomp.PLUGIN, walls_bwrap.families(network=False)) as filter_fd:
-            features: dict[str, tuple[str, ...]] = {BY_FD: (walls_bwrap.BY_FD, str(root), "/tmp/samuel")}
+            features: dict[str, tuple[str, ...]] = {BY_FD: (READ_ONLY_BY_FD, str(root), "/tmp/samuel")}
             if filter_fd >= 0:
                 features[FILTER] = ("--seccomp", str(filter_fd))
             if os.geteuid() != 0:
-                features[NO_NAMESPACES] = walls_bwrap.NO_NAMESPACES
+                features[NO_NAMESPACES] = walls_bwrap.NO_NAMESPACES_WORDS
 
             def works_with(*names: str) -> str:
                 if filter_fd >= 0:
@@ -201,17 +166,14 @@ def _bwrap(path: str) -> _Bubblewrap:
                 return _try(program, words, root, *((filter_fd,) if filter_fd >= 0 else ()))
 
             if not works_with(*features):
-                return _Bubblewrap(program, frozenset(features))
+                return Bubblewrap(program, frozenset(features))
             if why := works_with():
-                return _Bubblewrap("", why=f"bubblewrap does not work on this machine: {why}")
-            return _Bubblewrap(program, frozenset(name for name in features if not works_with(name)))
+                return Bubblewrap("", why=f"bubblewrap does not work on this machine: {why}")
+            return Bubblewrap(program, frozenset(name for name in features if not works_with(name)))
     finally:
         os.close(root)
 
 
 def _try(program: str, words: Sequence[str], *pass_fds: int) -> str:
     argv = [program, *walls_bwrap.base(), "--unshare-net", *words, "--", "/bin/sh", "-c", ":"]
-    tried = spawn.run(argv, cwd="/", env=environment.clean(), timeout=_TRIAL, pass_fds=pass_fds)
-    if tried.ended == "exited" and tried.returncode == 0:
-        return ""
-    return tried.stderr.decode("utf-8", "replace").strip() or tried.why or tried.ended
+    return failure(spawn.run(argv, cwd="/", env=environment.clean(), timeout=_TRIAL, pass_fds=pass_fds))

@@ -1,17 +1,38 @@
-"""Asking the servers of a project about themselves, and telling them to stop."""
+"""Asking the servers of a project about themselves, and telling them to stop; what they answer."""
 
 from __future__ import annotations
 
 import os
 import socket
 
+import msgspec
+
 from samuel.base.decoding import decode_json
 from samuel.base.errors import SamuelError
 from samuel.emit.serve import wire
-from samuel.emit.serve.status import ServerStatus
 from samuel.version import __version__
 
 _SECONDS = 5.0
+
+
+class ServerStatus(msgspec.Struct):
+    """What a server tells about itself."""
+
+    pid: int
+    root: str
+    socket: str
+    version: str
+    uptime_s: float
+    idle_s: float
+    ends_after_idle_s: float | None
+    """None for the server of a run, which ends with it: an agent may think for long."""
+    calls: int
+    left_to_others: int
+    """Calls that a process of its own had to answer, and why the last one had to."""
+    last_reason: str
+    under_way: int
+    threads: int
+    memory_bytes: int
 
 
 def ask(path: str, command: bytes) -> ServerStatus:

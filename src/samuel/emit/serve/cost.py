@@ -13,23 +13,23 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from samuel.base.decoding import decode_json
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.paths import Project
 from samuel.clients.hook_formats.yaml_context import event_from_context
 from samuel.dispatch.record import percentile
+from samuel.emit.host import payload_extra
 from samuel.emit.serve import wire
 from samuel.emit.serve.client_program import HOW_TO_GET_NATIVE, ClientProgram, client_program
 from samuel.emit.serve.control import ask
 from samuel.emit.serve.socket_name import socket_path
-from samuel.emit.serve.start import is_served, start_for, why_not
+from samuel.emit.serve.start import is_served, sockets, start_for, why_not
 from samuel.events import EventType, event_type
 from samuel.events.names import SESSION
 from samuel.events.schema import sample
@@ -43,7 +43,6 @@ MARK = "bench"
 """The field of a payload that says which measurement it belongs to."""
 
 WARM_UP_ROUNDS = 2
-START_SECONDS = 15.0  # for a server to listen
 TRUE, PYTHON, COLD, WARM, NATIVE = "true", "python", "cold", "warm", "native"
 
 
@@ -170,11 +169,9 @@ def _served(app: App, emits: EmitPlan) -> tuple[str, str]:
     path = socket_path(str(emits.root), emits.installation, os.environb)
     if not path:
         return "", "only without a server: no directory for sockets belongs to you alone; see `samuel doctor`"
-    until = time.monotonic() + START_SECONDS
-    while not is_served(path):
-        if time.monotonic() > until:
-            return "", "only without a server: it did not start; `samuel serve` says why"
-        time.sleep(0.02)
+    sockets(emits.root, emits.installation, with_starting=True)
+    if not is_served(path):
+        return "", "only without a server: it did not start; `samuel serve` says why"
     return path, ""
 
 
@@ -257,15 +254,10 @@ def _handler_costs(root: Path, mark: str) -> Iterator[HandlerCost]:
 
 def _kind(record: EventRecord, mark: str) -> str:
     """Which kind of call an event is from; "" if it is not from this measurement."""
-    try:
-        extra = decode_json(bytes(record.payload), dict[str, Any]).get("extra")
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return ""
-    value = extra.get(MARK) if isinstance(extra, dict) else None
+    value = payload_extra(record).get(MARK)
     of_mark, _, kind = value.partition(" ") if isinstance(value, str) else ("", "", "")
     return kind if of_mark == mark else ""
 
 
-def _median(durations: Iterable[float]) -> float | None:
-    ordered = list(durations)
-    return round(percentile(ordered, 50), 3) if ordered else None
+def _median(durations: Sequence[float]) -> float | None:
+    return round(percentile(durations, 50), 3) if durations else None

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from samuel.base.errors import SamuelError
-from samuel.emit.serve import starting
 from samuel.emit.serve.socket_name import is_private
+from samuel.emit.serve.start import forget_starting
 from samuel.process.ledger import LEDGER, MARK
 from samuel.process.tree import end_leftovers
 
@@ -41,7 +41,7 @@ def listening(path: str) -> Iterator[socket.socket]:
             finally:
                 os.umask(mask)
             listener.listen(BACKLOG)
-            starting.forget(path)
+            forget_starting(path)
             yield listener
             if not (LEDGER.started or LEDGER.in_flight):
                 os.ftruncate(lock, 0)  # nothing is left to be ended

@@ -20,25 +20,24 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+import samuel
 from samuel.app.enclosing import guard_steps
 from samuel.base.errors import SamuelError
 from samuel.base.paths import User
 from samuel.base.project_root import project_root
-from samuel.emit import without_engine
-from samuel.emit.call import STDOUT, EmitAnswer, EmitArguments
+from samuel.emit.call import EmitAnswer, EmitArguments
 from samuel.emit.client_event import answer_client
 from samuel.emit.event import answer_event
 from samuel.emit.host import EmitHost
 from samuel.emit.serve import wire
+from samuel.emit.serve.control import ServerStatus
 from samuel.emit.serve.incoming import Incoming
-from samuel.emit.serve.own_files import OwnFiles
 from samuel.emit.serve.peer import Surroundings
 from samuel.emit.serve.proof import offer
-from samuel.emit.serve.status import ServerStatus
 from samuel.emit.serve.warm_project import WarmProject
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.files.parsed_json import MAX_BYTES
-from samuel.process.passed import PINNED
+from samuel.files.json import MAX_BYTES
+from samuel.files.survey import Signature, TooManyFiles, survey_place
 from samuel.process.tree import CallsEnded, check_calls, end_calls
 from samuel.version import __version__
 
@@ -84,7 +83,7 @@ class Server:
         self._idle = idle
         self._surroundings = Surroundings(User.from_environment().live)
         self._proof = offer()
-        self._own_files = OwnFiles()
+        self._own_files = _package_files()
         self._of_run = of_run
         self._project = WarmProject(root, of_run=of_run)
         self._encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
@@ -109,7 +108,10 @@ class Server:
 
     def _has_ended(self) -> bool:
         return (
-            self._is_idle() or not self._root.is_dir() or not self._is_at_its_path() or self._own_files.changed()
+            self._is_idle()
+            or not self._root.is_dir()
+            or not self._is_at_its_path()
+            or _package_files() != self._own_files
         )
 
     def _is_idle(self) -> bool:
@@ -269,9 +271,6 @@ class Server:
     def _answer(
         self, arguments: EmitArguments, data: bytes, project: OpenProject, connection: socket.socket
     ) -> EmitAnswer:
-        if (text := self._unmatched(arguments, data, project)) is not None:
-            return EmitAnswer(0, ((STDOUT, f"{text}\n"),) if text else ())
-
         def firing(app: App, event: Event, unanswered: EmitAnswer) -> None:
             check_calls()
             connection.sendall(wire.committed(_longest(app, event), unanswered, self._encoding))
@@ -279,16 +278,6 @@ class Server:
         host = EmitHost(root=lambda: self._root, opened=lambda _: nullcontext(project.app), firing=firing)
         words = ["emit", arguments.event]
         return (answer_client if arguments.client else answer_event)(words, arguments, lambda: data, host)
-
-    def _unmatched(self, arguments: EmitArguments, data: bytes, project: OpenProject) -> str | None:
-        """The answer if no hook wants the event: nothing is recorded, as without a server; None if one may."""
-        if project.filters is None or os.environ.get(PINNED) or len(data) > MAX_BYTES:
-            return None
-        try:
-            client = without_engine.client_module(arguments.client) if arguments.client else None
-        except (ImportError, AttributeError):
-            return None
-        return without_engine.answer_unmatched(data, arguments, client, project.filters, str(self._root))
 
     def _send_cold(self, connection: socket.socket, reason: str) -> None:
         with self._lock:
@@ -321,6 +310,14 @@ class Server:
                 threads=self._threads,
                 memory_bytes=_memory(),
             )
+
+
+def _package_files() -> dict[str, Signature]:
+    """The files of Samuel itself: a server whose program was replaced, as by an update, ends soon."""
+    try:
+        return survey_place(os.path.dirname(samuel.__file__))
+    except (OSError, TooManyFiles):
+        return {}
 
 
 def _most_calls() -> int:

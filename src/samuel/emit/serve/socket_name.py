@@ -13,7 +13,6 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
-from samuel.emit.fnv import MASK, fnv1a
 from samuel.process.emit_client import LONGEST_SOCKET_PATH
 from samuel.process.passed import INTERPRETER_PREFIXES, PASSED, PASSED_PREFIXES
 from samuel.version import __version__
@@ -23,6 +22,7 @@ ENDING = ".sock"
 
 _NAMES = frozenset(name.encode() for name in PASSED)
 _PREFIXES = tuple(prefix.encode() for prefix in (*PASSED_PREFIXES, *INTERPRETER_PREFIXES))
+_BASIS, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
 _COERCED = (b"C.UTF-8", b"C.utf8", b"UTF-8")
 
 
@@ -35,12 +35,20 @@ def socket_path(root: str, installation: str, environment: Mapping[bytes, bytes]
 def socket_name(root: str, installation: str, environment: Mapping[bytes, bytes]) -> str:
     """The name of the socket without its ending."""
     variables = (name + b"=" + value for name, value in deciding_variables(environment).items())
-    return f"{project_name(root, installation)}-{sum(map(fnv1a, variables)) & MASK:016x}"
+    return f"{project_name(root, installation)}-{sum(map(_fnv1a, variables)) & _MASK:016x}"
 
 
 def project_name(root: str, installation: str) -> str:
     """The first half of the name: that of all servers of a project, whatever the variables."""
-    return f"{fnv1a(os.fsencode(chr(0).join((root, installation, __version__)))):016x}"
+    return f"{_fnv1a(os.fsencode(chr(0).join((root, installation, __version__)))):016x}"
+
+
+def _fnv1a(data: bytes) -> int:
+    """FNV-1a with 64 bits, without importing `hashlib`. Not a cryptographic hash."""
+    value = _BASIS
+    for byte in data:
+        value = (value ^ byte) * _PRIME & _MASK
+    return value
 
 
 def deciding_variables(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:

@@ -6,13 +6,13 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samuel.base.errors import SamuelError
-from samuel.emit.serve import starting
 from samuel.emit.serve.socket_name import (
     ENDING,
     candidates,
@@ -32,6 +32,10 @@ MOST_SERVERS = 4
 """How many servers one project has: one for each set of variables that hooks see."""
 LONG_IDLE = 30.0
 """Seconds without a call after which a server makes room for another one."""
+STARTING = ".starting"
+"""The ending of a file beside the socket that names a server's process, from its start until it listens."""
+PATIENCE = 10.0
+"""Seconds to wait for a server that is starting."""
 
 
 def start_for(app: App) -> None:
@@ -63,7 +67,7 @@ def start_for(app: App) -> None:
     except OSError:
         return  # the next call tries again
     process.returncode = 0  # never waited for: it outlives us
-    starting.note(path, process.pid)
+    note_starting(path, process.pid)
 
 
 def stop_idle(paths: Sequence[str], seconds: float = LONG_IDLE) -> bool:
@@ -137,16 +141,54 @@ def is_served(path: str) -> bool:
     return True
 
 
-def sockets(root: Path, installation: str, *, await_starting: bool = False) -> list[str]:
+def sockets(root: Path, installation: str, *, with_starting: bool = False) -> list[str]:
     """The sockets of a project's servers, one for each set of variables that hooks see.
 
-    `await_starting` waits for servers that calls before this one have started.
+    `with_starting` waits for servers that calls before this one have started.
     """
     directory = runtime_directory(os.environb, str(root))
     if not directory:
         return []
     prefix = project_name(str(root), installation)
-    if await_starting:
-        starting.await_all(directory, prefix, is_served)
+    if with_starting:
+        await_starting(directory, prefix)
     names = (name for name in os.listdir(directory) if name.startswith(prefix) and name.endswith(ENDING))
     return [path for name in sorted(names) if is_served(path := f"{directory}/{name}")]
+
+
+def note_starting(path: str, pid: int) -> None:
+    """Note that this process will listen at `path`: nothing else says so until it has imported what it needs.
+
+    `samuel serve stop` right after a call would miss it.
+    """
+    with suppress(OSError):
+        fd = os.open(path + STARTING, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "w") as file:
+            file.write(str(pid))
+
+
+def forget_starting(path: str) -> None:
+    """The server listens, or will never do so."""
+    with suppress(OSError):
+        os.unlink(path + STARTING)
+
+
+def await_starting(directory: str, prefix: str) -> None:
+    """Wait until each server that is starting in `directory` listens, has ended, or takes too long."""
+    until = time.monotonic() + PATIENCE
+    for name in os.listdir(directory):
+        if name.startswith(prefix) and name.endswith(STARTING):
+            path = f"{directory}/{name.removesuffix(STARTING)}"
+            while not is_served(path) and _is_starting(path) and time.monotonic() < until:
+                time.sleep(0.02)
+            forget_starting(path)
+
+
+def _is_starting(path: str) -> bool:
+    """Whether the process that was noted for `path` exists; False once it listens."""
+    try:
+        with open(path + STARTING) as file:
+            os.kill(int(file.read(20)), 0)
+    except (OSError, ValueError):
+        return False
+    return True

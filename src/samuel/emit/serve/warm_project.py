@@ -16,14 +16,16 @@ from typing import Any
 
 from samuel.app import App, Overrides
 from samuel.base import paths
-from samuel.emit import filter_cache
+from samuel.confine.containers.engine import CLIENT_VARIABLES
 from samuel.emit.call import EmitArguments
-from samuel.emit.host import leave_to_client
-from samuel.emit.proof_guard import proof_guards
-from samuel.emit.serve.deciding_places import DecidingPlaces
-from samuel.emit.serve.variables import OwnVariables
+from samuel.emit.host import leave_to_client, proof_guards, roots_of
+from samuel.emit.serve.socket_name import deciding_variables
+from samuel.files.survey import ITSELF, TooManyFiles, is_as_before, signature_if_exists
+from samuel.process.ledger import MARK
+from samuel.process.passed import is_pinned
+from samuel.process.shim import STEERING
 from samuel.process.tree import own_all_children
-from samuel.trust.repository_identity import repository_identity
+from samuel.trust.repository import repository_identity, trust_key
 
 # One for each `--env`, for whether a client asks, and for the projects around; the least recently used is closed.
 MOST_OPEN = 4
@@ -43,7 +45,7 @@ class OpenProject:
         self._roots = roots
         self._repositories = [repository_identity(root) for root in roots]
         # Before the project is read: what changes meanwhile is then noticed as a change.
-        decided_by = filter_cache.deciding(roots)
+        decided_by = _deciding_files(roots)
         directories = _directories(roots)
         self.app = App(
             roots[0],
@@ -65,7 +67,7 @@ class OpenProject:
 
     def _note(self, decided_by: Mapping[str, Any], directories: Mapping[str, int | None], *, of_run: bool) -> None:
         """Note what the project was read from, and what is the same for all calls."""
-        watched_files = filter_cache.watched_files(self.app)
+        watched_files = _watched_files(self.app)
         self._warnings = len(self.app.warnings)
         self._directories = directories
         projects = (self.app, *self.app.enclosing)
@@ -73,11 +75,7 @@ class OpenProject:
         self._files: Mapping[str, Any] | None = None  # it depends on more than files
         if watched_files is not None and not any(app.config.distributions for app in projects) and not proving:
             self._files = {**watched_files, **decided_by}
-            self._deciding = DecidingPlaces(self._files, directories)
         self.variables = OwnVariables(projects, of_run=of_run)
-        # As without a server: only where the answer depends on nothing but files.
-        plain = self._files is not None and filter_cache.is_settled(self.app)
-        self.filters = filter_cache.filters(self.app) if plain else None
 
     def is_current(self) -> bool:
         """Whether opening the project now would give the same."""
@@ -85,12 +83,9 @@ class OpenProject:
             self._files is not None
             and len(self.app.warnings) == self._warnings  # what only one call was about is not told to the next
             and [repository_identity(root) for root in self._roots] == self._repositories
-            and (self._deciding.are_as_before() or self._are_same_when_read_anew(self._files))
+            and _directories(self._roots) == self._directories
+            and _are_as_before(self._files)
         )
-
-    def _are_same_when_read_anew(self, files: Mapping[str, Any]) -> bool:
-        """The long way: by each place that decides."""
-        return _directories(self._roots) == self._directories and filter_cache.as_it_was(files)
 
 
 class WarmProject:
@@ -106,7 +101,7 @@ class WarmProject:
     @contextmanager
     def current(self, arguments: EmitArguments, logical: str = "") -> Iterator[OpenProject]:
         """The project for one call; `logical` is the caller's PWD."""
-        roots = (str(self._root),) if self._of_run else filter_cache.roots_of(self._root, logical)
+        roots = (str(self._root),) if self._of_run else roots_of(self._root, logical)
         key = (arguments.environment, bool(arguments.client), roots)
         with self._lock:  # one look, and one opening, at a time: the calls that wait find it open
             project = self._open.get(key)
@@ -150,3 +145,85 @@ def _directories(roots: Sequence[str]) -> dict[str, int | None]:
         except OSError:
             kinds[place] = None
     return kinds
+
+
+def _are_as_before(files: Mapping[str, Any]) -> bool:
+    """Whether the files, and those in the directories, are still the same. What cannot be read is not."""
+    try:
+        return all(is_as_before(place, before) for place, before in files.items())
+    except (OSError, TooManyFiles):
+        return False
+
+
+def _deciding_files(roots: Sequence[str]) -> dict[str, Any]:
+    """The files that decide which hooks run, apart from hook files, as they were before the project was read."""
+    user = paths.User.from_environment()
+    files = [user.config, user.lock, user.state / paths.CANARIES]
+    for root in roots:
+        project = paths.Project(Path(root))
+        files += [project.config, project.lock, user.state / "trust" / f"{trust_key(root)}.json"]
+    return {str(file): {ITSELF: own} if (own := signature_if_exists(file)) else {} for file in files}
+
+
+def _watched_files(app: App) -> dict[str, Any] | None:
+    """All files that the handlers of a project and the guards around it depend on; None if not only on files."""
+    watched: dict[str, Any] = {}
+    for project in (app, *app.enclosing):
+        if (files := project.discovery.index.watched_files) is None:
+            return None
+        watched |= files
+    return watched
+
+
+class OwnVariables:
+    """The variables that this process has from the caller who started it, as far as a project uses them.
+
+    Hooks see them, so a caller must have the same ones.
+    """
+
+    def __init__(self, apps: Sequence[App], *, of_run: bool = False) -> None:
+        """`apps` are the project and those around it whose guards are asked, too.
+
+        `of_run`: what a run pins is not compared, since hooks have it from the run also without a server.
+        """
+        self._own = dict(os.environb)
+        self._run_names = {os.fsdecode(name) for name in _deciding(self._own)} if of_run else None
+        handlers = [handler for app in apps for handler in app.handlers]
+        granted = {name for handler in handlers if handler.package for name in handler.package.grants.env}
+        passed = {name for app in apps for name in app.config.pass_env}
+        names = map(os.fsencode, (*passed, *granted, *CLIENT_VARIABLES, *STEERING))
+        self._names = tuple(name for name in names if self._is_compared(name))
+        self._own_deciding = self._compared(self._own)
+        self._same = b""  # those of the last caller who agreed: the next one usually has the very same
+
+    def objection(self, variables: bytes) -> str:
+        """Why a caller with these variables (`NAME=value`, with NUL between them) is not answered; "" if it is."""
+        if variables == self._same:
+            return ""
+        theirs = _read_as_python_does(variables)
+        for name in self._names:
+            if theirs.get(name) != self._own.get(name):
+                return f"the client has another `{os.fsdecode(name)}` than the server"
+        # The name of the socket stands for these; it is short, so they are compared as well.
+        if self._compared(theirs) != self._own_deciding:
+            return "the client has other variables that hooks see than the server"
+        self._same = variables
+        return ""
+
+    def _compared(self, variables: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+        return {name: value for name, value in _deciding(variables).items() if self._is_compared(name)}
+
+    def _is_compared(self, name: bytes) -> bool:
+        return self._run_names is None or not is_pinned(os.fsdecode(name), self._run_names)
+
+
+def _read_as_python_does(variables: bytes) -> dict[bytes, bytes]:
+    """The caller's variables as a process of its own has them: of two with the same name, the first one counts."""
+    return dict(variable.split(b"=", 1) for variable in reversed(variables.split(b"\0")) if b"=" in variable)
+
+
+def _deciding(variables: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """What can change an answer. The mark of a call does not: it only tells whose process this is."""
+    deciding = deciding_variables(variables)
+    deciding.pop(MARK.encode(), None)
+    return deciding

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from samuel.base.decoding import decode_json
-from samuel.files.toml.values import toml_values
+from samuel.files.toml.lines import toml_values
 
 MAX_NAMED = 20
 _PATTERNS: dict[str, tuple[str, ...]] = {

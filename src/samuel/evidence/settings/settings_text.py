@@ -11,7 +11,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from samuel.files.toml.values import toml_values
+from samuel.files.toml.lines import toml_values
 
 MAX_CHARACTERS = 1 << 20
 _JSON_PARTS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|,(?=\s*+[\]}])', re.DOTALL)

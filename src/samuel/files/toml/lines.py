@@ -1,4 +1,4 @@
-"""The line of each key of a TOML text, for messages: tomllib gives values without their lines.
+"""TOML texts: their values, their keys as text, and the line of each key, which tomllib does not give.
 
 The text is cut into tokens, only as finely as needed to tell where a statement ends: strings and comments are
 skipped whole, brackets are counted, and a line end outside of all brackets ends the statement.
@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
-from typing import NamedTuple
-
-from samuel.files.toml.keys import KeyPath, is_bare
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 DEEPEST = 50
 """Levels of nesting, and parts of a dotted key: more than any config needs, and less than tomllib can parse."""
@@ -32,23 +30,32 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+TOO_DEEP = f"nests deeper than {DEEPEST} levels"
+KeyPath = tuple[str | int, ...]
+"""The path of a value: keys from the outside in, with a number for an item of an array."""
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
-class TomlLines:
-    """The line of every key of a valid TOML text.
+class KeyLines:
+    """The line of every key of a file."""
 
-    A key inside an array or an inline table has the line on which the statement begins, even if the statement has
-    several lines.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._at = _locate(text)
+    def __init__(self, at: Mapping[KeyPath, int]) -> None:
+        self._at = at
 
     def of(self, path: KeyPath) -> int:
         """The line of `path`, or of the nearest table around it; 0 if there is none."""
         while path and path not in self._at:
             path = path[:-1]
         return self._at.get(path, 0)
+
+
+def toml_lines(text: str) -> KeyLines:
+    """The line of every key of a valid TOML text.
+
+    A key inside an array or an inline table has the line on which the statement begins, even if the statement has
+    several lines.
+    """
+    return KeyLines(_locate(text))
 
 
 def too_deep(text: str) -> int | None:
@@ -143,3 +150,43 @@ def _entered(names: tuple[str, ...], latest: dict[KeyPath, int]) -> KeyPath:
     for name in names:
         path = (*path, latest[path], name) if path in latest else (*path, name)
     return path
+
+
+class TomlTooDeep(ValueError):
+    """A text that tomllib would not parse within Python's stack."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(f"it {TOO_DEEP} (at line {line})")
+        self.line = line
+
+
+def toml_values(text: str) -> dict[str, Any]:
+    """The values of a TOML text. Raises ValueError for whatever is wrong with it."""
+    if (line := too_deep(text)) is not None:
+        raise TomlTooDeep(line)
+    return tomllib.loads(text)
+
+
+def is_bare(key: str) -> bool:
+    return _BARE_KEY.fullmatch(key) is not None
+
+
+def quoted(key: str) -> str:
+    return '"' + "".join(map(_escaped, key.replace("\\", "\\\\").replace('"', '\\"'))) + '"'
+
+
+def toml_key(key: str) -> str:
+    return key if is_bare(key) else quoted(key)
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """`hooks."quality.check".handlers[0]`"""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{toml_key(part)}" for part in path)
+    return "".join(parts).removeprefix(".")
+
+
+def _escaped(character: str) -> str:
+    """TOML has no `\\x1b`, which `printable.safe` writes."""
+    if character.isprintable():
+        return character
+    return f"\\u{ord(character):04X}" if ord(character) <= 0xFFFF else f"\\U{ord(character):08X}"

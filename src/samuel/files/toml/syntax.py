@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from samuel.base.printable import shorten
-from samuel.files.toml.keys import KeyPath, dotted
-from samuel.files.toml.lines import Statement, path_of, statements
+from samuel.files.toml.lines import KeyPath, Statement, dotted, path_of, statements
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _UNQUOTED_EVENT = re.compile(r"\s*\[[^\"']*:")

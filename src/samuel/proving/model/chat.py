@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from samuel.proving.model.script import Step, ToolCall, ToolResult
-from samuel.proving.model.wire import (
-    INPUT_TOKENS,
-    OUTPUT_TOKENS,
-    Frame,
-    WireFormat,
-    asks_for_stream,
-    records,
-    text_of,
-)
+from samuel.clients.adapter.counts import tables
+from samuel.proving.model.wire import INPUT_TOKENS, OUTPUT_TOKENS, Body, Step, ToolCall, WireFormat
 
 _USAGE = {
     "prompt_tokens": INPUT_TOKENS,
@@ -25,17 +17,15 @@ _USAGE = {
 }
 
 
-def _tools(body: Mapping[str, Any]) -> tuple[str, ...]:
-    functions = (tool.get("function") for tool in records(body.get("tools")))
+def _tools(body: Body) -> tuple[str, ...]:
+    functions = (tool.get("function") for tool in tables(body.get("tools")))
     return tuple(str(function.get("name", "")) for function in functions if isinstance(function, dict))
 
 
-def _results(body: Mapping[str, Any]) -> tuple[ToolResult, ...]:
-    return tuple(
-        ToolResult(str(message.get("tool_call_id", "")), text_of(message.get("content")))
-        for message in records(body.get("messages"))
-        if message.get("role") == "tool"
-    )
+def _results(body: Body) -> Iterator[tuple[object, object]]:
+    for message in tables(body.get("messages")):
+        if message.get("role") == "tool":
+            yield message.get("tool_call_id"), message.get("content")
 
 
 def _message(step: Step, call: str) -> dict[str, Any]:
@@ -57,29 +47,21 @@ def _envelope(kind: str, call: str, model: str, choices: list[dict[str, Any]]) -
     return {"id": f"chatcmpl-{call}", "object": kind, "created": 1, "model": model, "choices": choices}
 
 
-def _frames(step: Step, call: str, model: str) -> Sequence[Frame]:
+def _frames(step: Step, call: str, model: str) -> list[Body | str]:
     kind = "chat.completion.chunk"
     begun = {"index": 0, "delta": _message(step, call), "finish_reason": None}
     ending = {"index": 0, "delta": {}, "finish_reason": _reason(step)}
     return [
-        Frame(_envelope(kind, call, model, [begun])),
-        Frame(_envelope(kind, call, model, [ending])),
-        Frame({**_envelope(kind, call, model, []), "usage": _USAGE}),
-        Frame("[DONE]"),
+        _envelope(kind, call, model, [begun]),
+        _envelope(kind, call, model, [ending]),
+        {**_envelope(kind, call, model, []), "usage": _USAGE},
+        "[DONE]",
     ]
 
 
-def _whole(step: Step, call: str, model: str) -> Mapping[str, Any]:
+def _whole(step: Step, call: str, model: str) -> Body:
     choice = {"index": 0, "message": _message(step, call), "finish_reason": _reason(step)}
     return {**_envelope("chat.completion", call, model, [choice]), "usage": _USAGE}
 
 
-CHAT = WireFormat(
-    name="chat",
-    path=re.compile(r"(/v1)?/chat/completions"),
-    tools=_tools,
-    results=_results,
-    streams=asks_for_stream,
-    frames=_frames,
-    whole=_whole,
-)
+CHAT = WireFormat("chat", re.compile(r"(/v1)?/chat/completions"), _results, _whole, _frames, _tools)

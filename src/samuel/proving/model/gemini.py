@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
+from samuel.clients.adapter.counts import tables
 from samuel.files.json import write
-from samuel.proving.model.script import Step, ToolCall, ToolResult
-from samuel.proving.model.wire import INPUT_TOKENS, OUTPUT_TOKENS, Frame, WireFormat, records
+from samuel.proving.model.wire import INPUT_TOKENS, OUTPUT_TOKENS, Body, Step, ToolCall, WireFormat
 
 
-def _tools(body: Mapping[str, Any]) -> tuple[str, ...]:
+def _tools(body: Body) -> tuple[str, ...]:
     return tuple(
         str(function.get("name", ""))
-        for tool in records(body.get("tools"))
-        for function in records(tool.get("functionDeclarations"))
+        for tool in tables(body.get("tools"))
+        for function in tables(tool.get("functionDeclarations"))
     )
 
 
-def _results(body: Mapping[str, Any]) -> tuple[ToolResult, ...]:
-    responses = (
-        part["functionResponse"]
-        for content in records(body.get("contents"))
-        for part in records(content.get("parts"))
-        if isinstance(part.get("functionResponse"), dict)
-    )
-    return tuple(ToolResult(str(item.get("id", "")), _response_text(item.get("response"))) for item in responses)
+def _results(body: Body) -> Iterator[tuple[object, object]]:
+    for content in tables(body.get("contents")):
+        for part in tables(content.get("parts")):
+            if isinstance(item := part.get("functionResponse"), dict):
+                yield item.get("id"), _response_text(item.get("response"))
 
 
 def _response_text(response: object) -> str:
@@ -38,7 +35,7 @@ def _response_text(response: object) -> str:
     return write(response).decode()
 
 
-def _whole(step: Step, call: str, model: str) -> Mapping[str, Any]:
+def _whole(step: Step, call: str, model: str) -> Body:
     if isinstance(step, ToolCall):
         part: dict[str, Any] = {"functionCall": {"id": call, "name": step.tool, "args": dict(step.arguments)}}
     else:
@@ -55,20 +52,12 @@ def _whole(step: Step, call: str, model: str) -> Mapping[str, Any]:
     }
 
 
-def _frames(step: Step, call: str, model: str) -> Sequence[Frame]:
-    return [Frame(_whole(step, call, model))]
-
-
-def _streams(path: str, body: Mapping[str, Any]) -> bool:
-    return path.endswith(":streamGenerateContent")
-
-
 GEMINI = WireFormat(
     name="gemini",
     path=re.compile(r"/v1(beta|alpha)?/models/[^/]+:(stream)?[gG]enerateContent"),
-    tools=_tools,
     results=_results,
-    streams=_streams,
-    frames=_frames,
     whole=_whole,
+    frames=lambda step, call, model: [_whole(step, call, model)],
+    tools=_tools,
+    streams=lambda path, body: path.endswith(":streamGenerateContent"),
 )

@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.bridges.overlay import overlay_home
+from samuel.bridges.process_bridge import overlay_home
 from samuel.clients.entries.settings_file import read_settings
-from samuel.clients.qwen import run_bridge as qwen
+from samuel.clients.qwen import entries as qwen
 from samuel.clients.table import LAYOUTS
 from samuel.files import atomic
 from samuel.files.json import write
-from samuel.proving.model.script import ToolCall
-from samuel.proving.model.wire import MODEL
+from samuel.proving.model.wire import MODEL, ToolCall
 
 KEY = "samuel-canary-key"  # the scripted model asks for none, but clients refuse to start without
 DESCRIPTION = "Run a command of the script."
-PROMPT = "{prompt}"
+PROMPT, URL = "{prompt}", "{url}"
 _NO_REPORTS = {"privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}}
 
 
@@ -45,18 +44,24 @@ class ScriptedClient:
     name: str
     shell: Callable[[str], ToolCall]
     """The call of its tool that runs a shell command."""
-    start: Callable[[str, Path, Mapping[str, str]], ClientLaunch]
-    """Of the URL of the model, a directory for the files that it needs, and the user's environment."""
+    arguments: tuple[str, ...]
+    """With `{prompt}` for the prompt and `{url}` for the URL of the model."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """The variables that it needs, with `{url}` for the URL of the model."""
+    prepare: Callable[[str, Path, Mapping[str, str]], Mapping[str, str]] = lambda url, directory, host: {}
+    """Of the URL, a directory for the files that it needs and the user's environment -> further variables."""
     passes: tuple[str, ...] = ()
     """The user's variables that it gets: where its files are, and what the user told it to trust."""
 
     def launch(self, url: str, directory: Path, host: Mapping[str, str] = os.environ) -> ClientLaunch:
         """How it is started for the model at this URL; the files that it needs are written to `directory`."""
-        return self.start(url, directory, host)
+        argv = tuple(word.replace(URL, url) for word in (self.name, *self.arguments))
+        env = {name: value.replace(URL, url) for name, value in self.env.items()}
+        return ClientLaunch(argv, {**env, **self.prepare(url, directory, host)})
 
 
 def _shell(tool: str, **others: Any) -> Callable[[str], ToolCall]:
-    return lambda command: ToolCall(tool, {"command": command, **others})
+    return lambda command: ToolCall(tool, {"command": command, "description": DESCRIPTION, **others})
 
 
 def _settings_file(directory: Path, name: str, settings: Mapping[str, Any]) -> str:
@@ -74,36 +79,7 @@ def _merged(settings: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str,
     return merged
 
 
-def _claude(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
-    return ClientLaunch(
-        ("claude", "-p", PROMPT, "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"),
-        {
-            "ANTHROPIC_BASE_URL": url,
-            "ANTHROPIC_API_KEY": KEY,
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
-        },
-    )
-
-
-def _codex(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
-    provider = f'{{name="Samuel", base_url="{url}/v1", wire_api="responses", env_key="SAMUEL_CANARY_KEY"}}'
-    settings = (
-        f"model_providers.samuel={provider}",
-        'model_provider="samuel"',
-        'model="gpt-5.5"',
-        "analytics.enabled=false",
-        "feedback.enabled=false",
-        "features.plugins=false",
-        "features.apps=false",
-        'approval_policy="never"',
-    )
-    options = tuple(word for setting in settings for word in ("-c", setting))
-    argv = ("codex", "exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access")
-    return ClientLaunch((*argv, *options, PROMPT), {"SAMUEL_CANARY_KEY": KEY})
-
-
-def _gemini(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
+def _gemini(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]:
     # The user's own home by links, but for the settings: a file of system settings is read only if root owns it.
     home, own = directory / "gemini", LAYOUTS["gemini"].home_of(host)
     overlay_home(own, home / ".gemini", ("settings.json",))
@@ -113,49 +89,16 @@ def _gemini(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
         **_NO_REPORTS,
     }
     _settings_file(home / ".gemini", "settings.json", _merged(read_settings(own / "settings.json"), settings))
-    return ClientLaunch(
-        ("gemini", "-p", PROMPT, "--approval-mode", "yolo", "-o", "json", "-m", "gemini-2.5-flash"),
-        {
-            "GEMINI_API_KEY": KEY,
-            "GOOGLE_GEMINI_BASE_URL": url,
-            "GEMINI_CLI_NO_RELAUNCH": "true",
-            "GEMINI_CLI_HOME": str(home),
-        },
-    )
+    return {"GEMINI_CLI_HOME": str(home)}
 
 
-def _qwen(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
-    settings = _merged(
-        qwen.system_settings(host),
-        {"general": {"disableAutoUpdate": True, "enableAutoUpdate": False}, **_NO_REPORTS},
-    )
-    return ClientLaunch(
-        ("qwen", "--auth-type", "openai", "--approval-mode", "yolo", "-o", "json", PROMPT),
-        {
-            "OPENAI_API_KEY": KEY,
-            "OPENAI_BASE_URL": f"{url}/v1",
-            "OPENAI_MODEL": MODEL,
-            "QWEN_CODE_NO_RELAUNCH": "1",
-            qwen.VARIABLE: _settings_file(directory, "qwen.json", settings),
-        },
-    )
+def _qwen(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]:
+    settings = {"general": {"disableAutoUpdate": True, "enableAutoUpdate": False}, **_NO_REPORTS}
+    merged = _merged(qwen.system_settings(host), settings)
+    return {qwen.VARIABLE: _settings_file(directory, "qwen.json", merged)}
 
 
-def _copilot(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
-    options = ("--allow-all-tools", "--no-ask-user", "--no-auto-update", "--no-color")
-    return ClientLaunch(
-        ("copilot", *options, "-p", PROMPT),
-        {
-            "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
-            "COPILOT_PROVIDER_TYPE": "openai",
-            "COPILOT_PROVIDER_API_KEY": KEY,
-            "COPILOT_OFFLINE": "true",
-            "COPILOT_MODEL": MODEL,
-        },
-    )
-
-
-def _opencode(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
+def _opencode(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]:
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "Samuel",
@@ -170,77 +113,114 @@ def _opencode(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunc
         "share": "disabled",
         "permission": {"bash": "allow", "external_directory": "allow"},
     }
-    switches = ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE")
-    return ClientLaunch(
-        ("opencode", "run", "--format", "json", PROMPT),
+    return {"OPENCODE_CONFIG_CONTENT": write(config).decode(), "npm_config_cache": str(directory / "npm")}
+
+
+def _cline(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]:
+    provider = {"provider": "openai-compatible", "apiKey": KEY, "model": MODEL, "baseUrl": f"{url}/v1"}
+    entry = {"settings": provider, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    providers = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": entry}}
+    return {"CLINE_PROVIDER_SETTINGS_PATH": _settings_file(directory, "providers.json", providers)}
+
+
+_OPENCODE_SWITCHES = ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE")
+_CODEX_PROVIDER = '{name="Samuel", base_url="{url}/v1", wire_api="responses", env_key="SAMUEL_CANARY_KEY"}'
+_CODEX_SETTINGS = (
+    f"model_providers.samuel={_CODEX_PROVIDER}",
+    *('model_provider="samuel"', 'model="gpt-5.5"', 'approval_policy="never"'),
+    *("analytics.enabled=false", "feedback.enabled=false", "features.plugins=false", "features.apps=false"),
+)
+
+_CLIENTS = (
+    ScriptedClient(
+        "claude",
+        _shell("Bash"),
+        ("-p", PROMPT, "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"),
         {
-            "OPENCODE_CONFIG_CONTENT": write(config).decode(),
-            **{f"OPENCODE_DISABLE_{name}": "1" for name in switches},
-            # It gets a package where there is a plugin, and waits for it; the scripted model has none to give.
-            "npm_config_registry": url,
-            "npm_config_cache": str(directory / "npm"),
+            "ANTHROPIC_BASE_URL": URL,
+            "ANTHROPIC_API_KEY": KEY,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
         },
-    )
-
-
-def _kimi(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
-    return ClientLaunch(
-        ("kimi", "-p", PROMPT, "--output-format", "stream-json"),
+        passes=("CLAUDE_CONFIG_DIR",),
+    ),
+    ScriptedClient(
+        "codex",
+        lambda command: ToolCall("exec_command", {"cmd": command}),
+        (
+            *("exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access"),
+            *(word for setting in _CODEX_SETTINGS for word in ("-c", setting)),
+            PROMPT,
+        ),
+        {"SAMUEL_CANARY_KEY": KEY},
+        passes=("CODEX_HOME",),
+    ),
+    ScriptedClient(
+        "gemini",
+        _shell("run_shell_command"),
+        ("-p", PROMPT, "--approval-mode", "yolo", "-o", "json", "-m", "gemini-2.5-flash"),
+        {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": URL, "GEMINI_CLI_NO_RELAUNCH": "true"},
+        _gemini,
+        ("GEMINI_CLI_TRUST_WORKSPACE", "GEMINI_CLI_TRUSTED_FOLDERS_PATH", "GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
+    ),
+    ScriptedClient(
+        "qwen",
+        _shell("run_shell_command", is_background=False),
+        ("--auth-type", "openai", "--approval-mode", "yolo", "-o", "json", PROMPT),
+        {
+            "OPENAI_API_KEY": KEY,
+            "OPENAI_BASE_URL": f"{URL}/v1",
+            "OPENAI_MODEL": MODEL,
+            "QWEN_CODE_NO_RELAUNCH": "1",
+        },
+        _qwen,
+        ("QWEN_HOME", "QWEN_CODE_TRUSTED_FOLDERS_PATH"),
+    ),
+    ScriptedClient(
+        "copilot",
+        _shell("bash"),
+        ("--allow-all-tools", "--no-ask-user", "--no-auto-update", "--no-color", "-p", PROMPT),
+        {
+            "COPILOT_PROVIDER_BASE_URL": f"{URL}/v1",
+            "COPILOT_PROVIDER_TYPE": "openai",
+            "COPILOT_PROVIDER_API_KEY": KEY,
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_MODEL": MODEL,
+        },
+        passes=("COPILOT_HOME",),
+    ),
+    ScriptedClient(
+        "opencode",
+        _shell("bash"),
+        ("run", "--format", "json", PROMPT),
+        {
+            **dict.fromkeys((f"OPENCODE_DISABLE_{name}" for name in _OPENCODE_SWITCHES), "1"),
+            # It gets a package where there is a plugin, and waits for it; the scripted model has none to give.
+            "npm_config_registry": URL,
+        },
+        _opencode,
+        ("OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"),
+    ),
+    ScriptedClient(
+        "kimi",
+        _shell("Bash"),
+        ("-p", PROMPT, "--output-format", "stream-json"),
         {
             "KIMI_MODEL_NAME": MODEL,
             "KIMI_MODEL_API_KEY": KEY,
             "KIMI_MODEL_PROVIDER_TYPE": "openai",
-            "KIMI_MODEL_BASE_URL": f"{url}/v1",
+            "KIMI_MODEL_BASE_URL": f"{URL}/v1",
             "KIMI_CODE_NO_AUTO_UPDATE": "1",
         },
-    )
-
-
-def _cline(url: str, directory: Path, host: Mapping[str, str]) -> ClientLaunch:
-    provider = {"provider": "openai-compatible", "apiKey": KEY, "model": MODEL, "baseUrl": f"{url}/v1"}
-    entry = {"settings": provider, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
-    providers = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": entry}}
-    return ClientLaunch(
-        ("cline", "--json", "-P", "openai-compatible", "-m", MODEL, PROMPT),
-        {
-            "CLINE_PROVIDER_SETTINGS_PATH": _settings_file(directory, "providers.json", providers),
-            "CLINE_SESSION_BACKEND_MODE": "local",
-        },
-    )
-
-
-SCRIPTED_CLIENTS: Mapping[str, ScriptedClient] = {
-    client.name: client
-    for client in (
-        ScriptedClient("claude", _shell("Bash", description=DESCRIPTION), _claude, ("CLAUDE_CONFIG_DIR",)),
-        ScriptedClient(
-            "codex", lambda command: ToolCall("exec_command", {"cmd": command}), _codex, ("CODEX_HOME",)
-        ),
-        ScriptedClient(
-            "gemini",
-            _shell("run_shell_command", description=DESCRIPTION),
-            _gemini,
-            ("GEMINI_CLI_TRUST_WORKSPACE", "GEMINI_CLI_TRUSTED_FOLDERS_PATH", "GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
-        ),
-        ScriptedClient(
-            "qwen",
-            _shell("run_shell_command", description=DESCRIPTION, is_background=False),
-            _qwen,
-            ("QWEN_HOME", "QWEN_CODE_TRUSTED_FOLDERS_PATH"),
-        ),
-        ScriptedClient("copilot", _shell("bash", description=DESCRIPTION), _copilot, ("COPILOT_HOME",)),
-        ScriptedClient(
-            "opencode",
-            _shell("bash", description=DESCRIPTION),
-            _opencode,
-            ("OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"),
-        ),
-        ScriptedClient("kimi", _shell("Bash", description=DESCRIPTION), _kimi, ("KIMI_CODE_HOME",)),
-        ScriptedClient(
-            "cline",
-            lambda command: ToolCall("run_commands", {"commands": [command]}),
-            _cline,
-            ("CLINE_DIR", "CLINE_DATA_DIR"),
-        ),
-    )
-}
+        passes=("KIMI_CODE_HOME",),
+    ),
+    ScriptedClient(
+        "cline",
+        lambda command: ToolCall("run_commands", {"commands": [command]}),
+        ("--json", "-P", "openai-compatible", "-m", MODEL, PROMPT),
+        {"CLINE_SESSION_BACKEND_MODE": "local"},
+        _cline,
+        ("CLINE_DIR", "CLINE_DATA_DIR"),
+    ),
+)
+SCRIPTED_CLIENTS: Mapping[str, ScriptedClient] = {client.name: client for client in _CLIENTS}

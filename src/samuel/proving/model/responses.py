@@ -4,46 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from samuel.proving.model.script import Step, ToolCall, ToolResult
-from samuel.proving.model.wire import (
-    INPUT_TOKENS,
-    OUTPUT_TOKENS,
-    Frame,
-    WireFormat,
-    asks_for_stream,
-    records,
-    text_of,
-)
+from samuel.clients.adapter.counts import tables
+from samuel.proving.model.wire import INPUT_TOKENS, OUTPUT_TOKENS, Body, Step, ToolCall, WireFormat
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 
 
-def _tools(body: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(tool.get("name") or tool.get("type", "")) for tool in records(body.get("tools")))
-
-
-def _results(body: Mapping[str, Any]) -> tuple[ToolResult, ...]:
-    return tuple(
-        ToolResult(str(item.get("call_id", "")), text_of(item.get("output")))
-        for item in records(body.get("input"))
-        if item.get("type") in _OUTPUTS
-    )
+def _results(body: Body) -> Iterator[tuple[object, object]]:
+    for item in tables(body.get("input")):
+        if item.get("type") in _OUTPUTS:
+            yield item.get("call_id"), item.get("output")
 
 
 def _item(step: Step, call: str) -> dict[str, Any]:
     if isinstance(step, ToolCall):
         arguments = json.dumps(dict(step.arguments))
-        return {
-            "type": "function_call",
-            "id": f"fc_{call}",
-            "call_id": call,
-            "name": step.tool,
-            "arguments": arguments,
-            "status": "completed",
-        }
+        fields = {"id": f"fc_{call}", "call_id": call, "name": step.tool, "arguments": arguments}
+        return {"type": "function_call", **fields, "status": "completed"}
     content = [{"type": "output_text", "text": step.text, "annotations": []}]
     return {"type": "message", "id": f"msg_{call}", "role": "assistant", "status": "completed", "content": content}
 
@@ -66,7 +46,7 @@ def _whole(step: Step, call: str, model: str) -> dict[str, Any]:
     }
 
 
-def _frames(step: Step, call: str, model: str) -> Sequence[Frame]:
+def _frames(step: Step, call: str, model: str) -> list[Body]:
     whole, item = _whole(step, call, model), _item(step, call)
     begun = {**whole, "status": "in_progress", "output": [], "usage": None}
     events: list[dict[str, Any]] = [
@@ -75,15 +55,7 @@ def _frames(step: Step, call: str, model: str) -> Sequence[Frame]:
         {"type": "response.output_item.done", "output_index": 0, "item": item},
         {"type": "response.completed", "response": whole},
     ]
-    return [Frame({**event, "sequence_number": number}, event["type"]) for number, event in enumerate(events)]
+    return [{**event, "sequence_number": number} for number, event in enumerate(events)]
 
 
-RESPONSES = WireFormat(
-    name="responses",
-    path=re.compile(r"(/v1)?/responses"),
-    tools=_tools,
-    results=_results,
-    streams=asks_for_stream,
-    frames=_frames,
-    whole=_whole,
-)
+RESPONSES = WireFormat("responses", re.compile(r"(/v1)?/responses"), _results, _whole, _frames)

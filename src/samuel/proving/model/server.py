@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -16,8 +15,7 @@ from samuel.proving.model.anthropic import ANTHROPIC
 from samuel.proving.model.chat import CHAT
 from samuel.proving.model.gemini import GEMINI
 from samuel.proving.model.responses import RESPONSES
-from samuel.proving.model.script import DONE, Step, ToolCall, ToolResult, call_id, step_after
-from samuel.proving.model.wire import MODEL, WireFormat
+from samuel.proving.model.wire import DONE, MODEL, Step, ToolCall, ToolResult, WireFormat, encoded
 
 FORMATS: tuple[WireFormat, ...] = (ANTHROPIC, RESPONSES, CHAT, GEMINI)
 LARGEST_REQUEST = 64 * 1024 * 1024
@@ -69,21 +67,19 @@ class ModelServer:
 
     def answer(self, wire: WireFormat, body: dict[str, Any]) -> tuple[Step, str]:
         """The step for a request, which is recorded, and the id of its call."""
-        results, tools = wire.results(body), wire.tools(body)
-        step = step_after(self.steps, len(results))
+        results, tools = wire.tool_results(body), wire.tools(body)
+        step = self.steps[len(results)] if len(results) < len(self.steps) else DONE
         if isinstance(step, ToolCall) and step.tool not in tools:
             step = DONE
         with self._lock:
             self._requests.append(ModelRequest(wire.name, tools, results, step))
-        return step, call_id(len(results))
+        return step, f"call_{len(results) + 1}"
 
     def __enter__(self) -> ModelServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
@@ -138,7 +134,7 @@ class _RequestHandler(BaseHTTPRequestHandler):
             step, call = self.server.model.answer(wire, body)
             model = str(body.get("model") or MODEL)
             if wire.streams(path, body):
-                self._stream([frame.encoded() for frame in wire.frames(step, call, model)])
+                self._stream([encoded(frame) for frame in wire.frames(step, call, model)])
             else:
                 self._send(200, wire.whole(step, call, model))
 

@@ -1,31 +1,52 @@
-"""What the wire formats of models have in common: a request is read, and a step becomes a response."""
+"""The scripted model: what it answers, and what the wire formats in which clients ask have in common."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from samuel.clients.adapter.counts import tables
 from samuel.files.json import write
-from samuel.proving.model.script import Step, ToolResult
 
 MODEL = "samuel-canary"
 """The name of the model, where a client has no opinion of its own."""
 INPUT_TOKENS, OUTPUT_TOKENS = 30, 15
 """Every answer reports this usage, so that the sums of a test are known."""
 
+Body = Mapping[str, Any]
+"""The JSON object of a request."""
 
-class Frame(NamedTuple):
-    """One server-sent event."""
 
-    data: Mapping[str, Any] | str
-    event: str = ""
+class ToolCall(NamedTuple):
+    """The model calls a tool of the client."""
 
-    def encoded(self) -> bytes:
-        data = self.data.encode() if isinstance(self.data, str) else write(self.data)
-        name = f"event: {self.event}\n".encode() if self.event else b""
-        return name + b"data: " + data + b"\n\n"
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+class FinalText(NamedTuple):
+    """The model has nothing more to do."""
+
+    text: str
+
+
+Step = ToolCall | FinalText
+"""What the model answers one time that it is asked."""
+DONE = FinalText("Done.")
+
+
+class ToolResult(NamedTuple):
+    """What the client told the model about one of its calls."""
+
+    call_id: str
+    """As the client repeats it; "" in a format that has none."""
+    text: str
+
+
+def named_tools(body: Body) -> tuple[str, ...]:
+    return tuple(str(tool.get("name") or tool.get("type", "")) for tool in tables(body.get("tools")))
 
 
 @dataclass(frozen=True)
@@ -35,30 +56,32 @@ class WireFormat:
     name: str
     path: re.Pattern[str]
     """The path of the requests that it answers, without the query."""
-    tools: Callable[[Mapping[str, Any]], tuple[str, ...]]
+    results: Callable[[Body], Iterable[tuple[object, object]]]
+    """The id and the content of each result of a call that the model is told of in this conversation."""
+    whole: Callable[[Step, str, str], Body]
+    """A step as one JSON object: of the step, the id of its call, and the name of the model."""
+    frames: Callable[[Step, str, str], Sequence[Body | str]]
+    """The same as server-sent events, for clients that stream. The `type` of one is the name of its event."""
+    tools: Callable[[Body], tuple[str, ...]] = named_tools
     """The names of the tools that the client offers to the model."""
-    results: Callable[[Mapping[str, Any]], tuple[ToolResult, ...]]
-    """What the model is told about the calls it made in this conversation."""
-    streams: Callable[[str, Mapping[str, Any]], bool]
+    streams: Callable[[str, Body], bool] = lambda path, body: body.get("stream") is True
     """Does the client want server-sent events? By path and body."""
-    frames: Callable[[Step, str, str], Sequence[Frame]]
-    """The events of a step: of the step, the id of its call, and the name of the model."""
-    whole: Callable[[Step, str, str], Mapping[str, Any]]
-    """The same as one JSON object, for clients that do not stream."""
+
+    def tool_results(self, body: Body) -> tuple[ToolResult, ...]:
+        """What the model is told about the calls it made in this conversation."""
+        return tuple(ToolResult(str(call_id or ""), text_of(content)) for call_id, content in self.results(body))
 
 
-def records(value: object) -> list[dict[str, Any]]:
-    """The objects of a list; none of anything else."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+def encoded(frame: Body | str) -> bytes:
+    """One server-sent event."""
+    if isinstance(frame, str):
+        return f"data: {frame}\n\n".encode()
+    name = f"event: {frame['type']}\n".encode() if "type" in frame else b""
+    return name + b"data: " + write(frame) + b"\n\n"
 
 
 def text_of(content: object) -> str:
     """The text of a message's content: a string, or a list of parts of which some have a `text`."""
     if isinstance(content, str):
         return content
-    return "\n".join(part["text"] for part in records(content) if isinstance(part.get("text"), str))
-
-
-def asks_for_stream(path: str, body: Mapping[str, Any]) -> bool:
-    """`"stream": true` in the body, as most formats have it."""
-    return body.get("stream") is True
+    return "\n".join(part["text"] for part in tables(content) if isinstance(part.get("text"), str))

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from samuel.config import kinds
 from samuel.config.reader import ConfigTable, ProblemReport
 from samuel.files import yaml
-from samuel.files.modules import is_file
-from samuel.routing.abilities.model import (
-    Ability,
-    Implementation,
-    Level,
-    PromptImplementation,
-    PythonImplementation,
-    ScriptImplementation,
-)
+from samuel.files.command_files import is_file
+from samuel.routing.abilities.model import KINDS, Ability, Implementation, Level
 
 TYPES = ("workflow", "agent")
 LONGEST_SUMMARY = 2_000
@@ -26,6 +18,7 @@ LONGEST_SUMMARY = 2_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _FUNCTION = re.compile(r"[^:\s][^:]*:[A-Za-z_][A-Za-z0-9_]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TYPES = {kind: implementation for implementation, kind in KINDS.items()}
 
 
 class ExecutionSettings(NamedTuple):
@@ -89,47 +82,25 @@ def _implementation(top: ConfigTable) -> Implementation | None:
         top.take("implementation", kinds.any_value, None)
         return None
     table = top.table("implementation")
-    kind = table.require("kind", kinds.one_of(*_READERS), "")
+    kind = table.require("kind", kinds.one_of(*_TYPES), "")
     if not kind:
-        for other in _READERS:
+        for other in _TYPES:
             table.take(other, kinds.any_value, None)  # so that these keys are not reported as unknown too
         return None
     if kind not in table:
         table.refuse(kind, f"`{kind}` is missing", f"describe how it runs below `{kind}:`")
         return None
-    return _READERS[kind](table.table(kind))
-
-
-def _script(table: ConfigTable) -> ScriptImplementation:
-    return ScriptImplementation(
-        path=table.require("path", kinds.inner_path, ""),
-        arguments=table.take("args_template", kinds.words, ()),
-        timeout=table.take("timeout", kinds.timeout, None),
-        env=table.take("env", environment, {}),
-    )
-
-
-def _python(table: ConfigTable) -> PythonImplementation:
-    return PythonImplementation(
-        function=table.require("function", function, ""),
-        timeout=table.take("timeout", kinds.timeout, None),
-        env=table.take("env", environment, {}),
-    )
-
-
-def _prompt(table: ConfigTable) -> PromptImplementation:
-    return PromptImplementation(
-        prompt=table.require("prompt", text, ""),
-        timeout=table.take("timeout", kinds.timeout, None),
-        env=table.take("env", environment, {}),
-    )
-
-
-_READERS: dict[str, Callable[[ConfigTable], Implementation]] = {
-    "script": _script,
-    "python": _python,
-    "agent": _prompt,
-}
+    fields = table.table(kind)
+    own: dict[str, Any]
+    if kind == "script":
+        path = fields.require("path", kinds.inner_path, "")
+        own = {"path": path, "arguments": fields.take("args_template", kinds.words, ())}
+    elif kind == "python":
+        own = {"function": fields.require("function", function, "")}
+    else:
+        own = {"prompt": fields.require("prompt", text, "")}
+    timeout = fields.take("timeout", kinds.timeout, None)
+    return _TYPES[kind](**own, timeout=timeout, env=fields.take("env", environment, {}))
 
 
 def name(value: object) -> str:
@@ -175,9 +146,7 @@ def function(value: object) -> str:
 
 def environment(value: object) -> dict[str, str]:
     """Variables with their values, or a list of names that are passed through from the environment."""
-    variables = (
-        value if isinstance(value, dict) else {variable: f"${variable}" for variable in kinds.variables(value)}
-    )
+    variables = value if isinstance(value, dict) else {name: f"${name}" for name in kinds.variables(value)}
     for variable, content in variables.items():
         if not _VARIABLE.fullmatch(variable):
             raise ValueError(f"must name environment variables, and `{variable}` is not a valid name")

@@ -17,16 +17,17 @@ from samuel.base.errors import Problem, SamuelError
 from samuel.base.nearest import SpellingHints
 from samuel.base.printable import shell_word
 from samuel.files import yaml
+from samuel.files.command_files import is_file
 from samuel.files.inside import is_inside, read_inside
-from samuel.files.modules import is_file
 from samuel.routing.abilities import placeholders
 from samuel.routing.abilities.model import Ability, PythonImplementation, ScriptImplementation
 from samuel.routing.abilities.registry import Registry
 from samuel.routing.abilities.schema import check_schema
-from samuel.routing.abilities.tables import FILE
+from samuel.routing.abilities.tables import FILE, AbilityRow
 
 LARGEST_SOURCE = 4 * 1024 * 1024
 MOST_CIRCLES = 20
+_FROM_ROOT = "paths are relative to the project's root"
 
 DefinitionPath = tuple[str | int, ...]
 
@@ -36,13 +37,10 @@ def lint(root: Path, registry: Registry) -> list[Problem]:
     checks = _Checks(root, registry)
     problems = [*registry.problems, *checks.tables(), *checks.cycles()]
     for ability in registry.abilities:
-        problems += checks.calls(ability)
-        problems += checks.schemas(ability)
-        problems += checks.implementation(ability)
-        problems += checks.keywords(ability)
-    return sorted(
-        dict.fromkeys(problems), key=lambda problem: (problem.file, problem.line)
-    )  # stable within a line
+        for check in (checks.calls, checks.schemas, checks.implementation, checks.keywords):
+            problems += check(ability)
+    # Stable within a line.
+    return sorted(dict.fromkeys(problems), key=lambda problem: (problem.file, problem.line))
 
 
 class _Checks:
@@ -59,34 +57,23 @@ class _Checks:
         listed: dict[str, int] = {}
         for row in self._registry.rows:
             path = row.path.removeprefix("./")
-            ability = files.get(path)
             if row.name in listed:
-                yield Problem(
-                    f"`{row.name}` is already in line {listed[row.name]}", FILE, row.line, "remove one of them"
-                )
+                what = f"`{row.name}` is already in line {listed[row.name]}"
+                yield Problem(what, FILE, row.line, "remove one of them")
             listed.setdefault(row.name, row.line)
-            if ability is None:
-                if path not in broken and not os.path.isfile(self._root / path):  # never raises
-                    hint = self._hints.did_you_mean(path, files, "write the file, or remove the row")
-                    yield Problem(f"the file `{path}` of `{row.name}` is missing", FILE, row.line, hint)
-            elif row.name not in ability.names:
-                yield Problem(
-                    f"`{path}` defines `{ability.id}`, not `{row.name}`", FILE, row.line, "correct the row"
-                )
-            elif row.level is not ability.level:
-                yield Problem(
-                    f"`{row.name}` is a {ability.level}-level ability", FILE, row.line, "use the other table"
-                )
-            elif row.kind != (kind := ability.type or ability.kind) and kind:
-                yield Problem(
-                    f"`{row.name}` is of kind `{kind}`, not `{row.kind}`", FILE, row.line, "correct the row"
-                )
-        if self._registry.rows:
-            for ability in self._registry.abilities:
-                if not any(name in listed for name in ability.names):
-                    yield Problem(
-                        f"`{ability.id}` has no row in {FILE}", ability.file, 1, "add one, or remove the file"
-                    )
+            if ability := files.get(path):
+                what, hint = _contradiction(row, path, ability)
+            elif path not in broken and not os.path.isfile(self._root / path):  # never raises
+                what = f"the file `{path}` of `{row.name}` is missing"
+                hint = self._hints.did_you_mean(path, files, "write the file, or remove the row")
+            else:
+                continue
+            if what:
+                yield Problem(what, FILE, row.line, hint)
+        for ability in self._registry.abilities if self._registry.rows else ():
+            if not any(name in listed for name in ability.names):
+                what = f"`{ability.id}` has no row in {FILE}"
+                yield Problem(what, ability.file, 1, "add one, or remove the file")
 
     def calls(self, ability: Ability) -> Iterator[Problem]:
         by_name = self._registry.by_name
@@ -102,16 +89,14 @@ class _Checks:
             ability = self._registry.by_name[circle[0]]
             at = calls[ability.id].index(circle[1 % len(circle)])
             path = " -> ".join(f"`{id}`" for id in (*circle, circle[0]))
-            yield self._problem(
-                ability.file, ("calls", at), f"it calls itself: {path}", "remove one of these calls"
-            )
+            hint = "remove one of these calls"
+            yield self._problem(ability.file, ("calls", at), f"it calls itself: {path}", hint)
 
     def schemas(self, ability: Ability) -> Iterator[Problem]:
         for key, schema in (("input_schema", ability.input_schema), ("output_schema", ability.output_schema)):
             if schema is not None and (wrong := check_schema(schema)):
-                yield self._problem(
-                    ability.file, (key, *wrong.path), f"`{key}` is not a valid JSON Schema: {wrong.what}"
-                )
+                what = f"`{key}` is not a valid JSON Schema: {wrong.what}"
+                yield self._problem(ability.file, (key, *wrong.path), what)
 
     def implementation(self, ability: Ability) -> Iterator[Problem]:
         file = ability.implementation_file
@@ -134,9 +119,8 @@ class _Checks:
         for at, word in enumerate(ability.negative_keywords):
             if word.casefold() in keywords:
                 place = ("routing_hints", "negative_keywords", at)
-                yield self._problem(
-                    ability.file, place, f"`{word}` is also a keyword", "remove one of the two: it can never match"
-                )
+                hint = "remove one of the two: it can never match"
+                yield self._problem(ability.file, place, f"`{word}` is also a keyword", hint)
 
     def _called(self, ability: Ability) -> list[str]:
         by_name = self._registry.by_name
@@ -145,15 +129,12 @@ class _Checks:
     def _program(self, file: str, place: DefinitionPath, path: str) -> Iterator[Problem]:
         whole = self._root / path
         if not whole.is_file():
-            yield self._problem(
-                file, place, f"the script `{path}` is missing", "paths are relative to the project's root"
-            )
+            yield self._problem(file, place, f"the script `{path}` is missing", _FROM_ROOT)
         elif not is_inside(whole, self._root):
             yield self._problem(file, place, f"the script `{path}` is a symbolic link out of the project")
         elif not os.access(whole, os.X_OK):
-            yield self._problem(
-                file, place, f"the script `{path}` is not executable", f"chmod +x {shell_word(path)}"
-            )
+            hint = f"chmod +x {shell_word(path)}"
+            yield self._problem(file, place, f"the script `{path}` is not executable", hint)
 
     def _function(self, file: str, function: str) -> Iterator[Problem]:
         """Whether a file has the function. A module is only found when it runs."""
@@ -164,9 +145,7 @@ class _Checks:
         try:
             tree = ast.parse(read_inside(self._root, path, limit=LARGEST_SOURCE))
         except FileNotFoundError:
-            yield self._problem(
-                file, place, f"the file `{path}` is missing", "paths are relative to the project's root"
-            )
+            yield self._problem(file, place, f"the file `{path}` is missing", _FROM_ROOT)
         except (SamuelError, OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
             yield self._problem(file, place, f"`{path}` cannot be read: {' '.join(str(error).split())}")
         else:
@@ -194,6 +173,18 @@ class _Checks:
             return yaml.YamlLines({})
 
 
+def _contradiction(row: AbilityRow, path: str, ability: Ability) -> tuple[str, str]:
+    """How a row of ABILITY.md differs from its file, and how to fix it; "" if it does not."""
+    kind = ability.type or ability.kind
+    if row.name not in ability.names:
+        return f"`{path}` defines `{ability.id}`, not `{row.name}`", "correct the row"
+    if row.level is not ability.level:
+        return f"`{row.name}` is a {ability.level}-level ability", "use the other table"
+    if kind and row.kind != kind:
+        return f"`{row.name}` is of kind `{kind}`, not `{row.kind}`", "correct the row"
+    return "", ""
+
+
 def _defined(tree: ast.Module) -> set[str]:
     """The names that a file defines, at any level; `*` if it imports all names of a module."""
     names = set()
@@ -214,9 +205,7 @@ def _circles(calls: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:
         try:
             TopologicalSorter(left).prepare()
         except CycleError as error:
-            circle = error.args[1][
-                :0:-1
-            ]  # its first and last are the same, and it goes from the called to the caller
+            circle = error.args[1][:0:-1]  # its last is its first again, and it goes from the called to the caller
             first = circle.index(min(circle))
             circle = circle[first:] + circle[:first]
             yield circle

@@ -7,7 +7,7 @@ operations. Both have one name space: an ability is called by its id or by its o
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -49,9 +49,7 @@ class PromptImplementation(msgspec.Struct, frozen=True, tag="agent"):
 Implementation = ScriptImplementation | PythonImplementation | PromptImplementation
 
 KINDS: dict[type[Implementation], str] = {
-    ScriptImplementation: "script",
-    PythonImplementation: "python",
-    PromptImplementation: "agent",
+    kind: str(kind.__struct_config__.tag) for kind in get_args(Implementation)
 }
 
 

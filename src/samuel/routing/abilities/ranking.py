@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from samuel.base.printable import file_name
+from samuel.base.printable import file_name, shorten
 from samuel.routing.abilities.model import Ability
 
 LONGEST = 4_000  # characters of the request
@@ -106,5 +106,4 @@ def _description(ability: Ability) -> str:
 
 
 def _line(text: str) -> str:
-    plain = " ".join(file_name(text).split())
-    return plain if len(plain) <= LONGEST_LINE else f"{plain[: LONGEST_LINE - 1]}…"
+    return shorten(" ".join(text.split()), LONGEST_LINE)

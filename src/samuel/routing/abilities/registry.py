@@ -7,9 +7,10 @@ seconds, so the registry is in the user's cache as long as no file changes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -20,8 +21,8 @@ from samuel.base.printable import file_name
 from samuel.config import kinds
 from samuel.files import file_cache, yaml
 from samuel.files.inside import read_inside
-from samuel.files.survey import Signature, signature
-from samuel.routing.abilities.definition import ExecutionSettings, read_ability, read_execution
+from samuel.files.survey import Signature, signature_if_exists
+from samuel.routing.abilities.definition import read_ability, read_execution
 from samuel.routing.abilities.model import Ability, Level
 from samuel.routing.abilities.tables import FILE, LARGEST, AbilityRow, AbilityTables, read_tables
 from samuel.version import __version__
@@ -33,6 +34,8 @@ FOLDERS = (*LEVELS, CONFIG)
 ENDINGS = (".yaml", ".yml")
 MOST_FILES = 20_000
 
+Parsed = TypeVar("Parsed")
+
 
 class Registry(msgspec.Struct, frozen=True, dict=True):
     abilities: tuple[Ability, ...] = ()
@@ -42,6 +45,8 @@ class Registry(msgspec.Struct, frozen=True, dict=True):
     """The rows of ABILITY.md."""
     stamp: str = ""
     """Changes when one of the files changes."""
+    outside: dict[str, Signature] = {}
+    """The files outside of the registry that ABILITY.md names, each with its signature when it was read."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Ability]:
@@ -61,6 +66,9 @@ class Registry(msgspec.Struct, frozen=True, dict=True):
         raise UsageError(f"there is no ability `{file_name(name)[:100]}`", hint)
 
 
+_decode = msgpack_decoder(Registry)
+
+
 def has_registry(root: Path) -> bool:
     """Whether a project has a registry or an ABILITY.md, valid or not."""
     return (root / FOLDER).is_dir() or (root / FILE).is_file()
@@ -70,13 +78,13 @@ def load(root: Path, cache: Path | None = None) -> Registry:
     """The registry of a project; from the directory `cache` if no file has changed."""
     file = cache and cache_file(cache, root, "msgpack")
     signatures = _survey(root)
-    if file and (registry := _load_cached(file, root, signatures)):
-        return registry
-    reader = _RegistryReader(root, signatures)
-    registry = reader.registry()
+    stamp = _stamp(signatures)
+    cached = file_cache.load(file, _decode, stamp)
+    if cached and cached.outside == {path: signature_if_exists(root / path) for path in cached.outside}:
+        return cached
+    registry = _RegistryReader(root, signatures).registry()
     if file and signatures == _survey(root):  # not cached if a file changed meanwhile
-        cached = _CachedRegistry(signatures, reader.outside, registry)
-        file_cache.save(file, cached, msgspec.msgpack.encode, __version__)
+        file_cache.save(file, registry, msgspec.msgpack.encode, stamp)
     return registry
 
 
@@ -85,44 +93,22 @@ def cache_file(cache: Path, root: Path, ending: str) -> Path:
     return cache / "abilities" / f"{file_cache.digest_of(str(root))}.{ending}"
 
 
-class _CachedRegistry(msgspec.Struct, array_like=True):
-    signatures: dict[str, Signature]
-    outside: dict[str, Signature]
-    """Files outside of the registry that ABILITY.md names."""
-    registry: Registry
-
-
-_decode = msgpack_decoder(_CachedRegistry)
-
-
-def _load_cached(file: Path, root: Path, signatures: Mapping[str, Signature]) -> Registry | None:
-    cached = file_cache.load(file, _decode, __version__)
-    if cached is None or cached.signatures != signatures:
-        return None
-    if any(_signature(root / path) != before for path, before in cached.outside.items()):
-        return None
-    return cached.registry
+def _stamp(*signatures: Mapping[str, Signature]) -> str:
+    return file_cache.digest_of(__version__, *(repr(sorted(files.items())) for files in signatures))
 
 
 def _survey(root: Path) -> dict[str, Signature]:
     """The signature of each file of the registry, by its path below the root."""
-    signatures = {FILE: _signature(root / FILE)}
+    signatures = {FILE: signature_if_exists(root / FILE)}
     for folder in FOLDERS:
         try:
             with os.scandir(root / folder) as entries:
                 for entry in entries:
                     if entry.name.endswith(ENDINGS) and not entry.name.startswith("."):
-                        signatures[f"{folder}/{entry.name}"] = _signature(entry)
+                        signatures[f"{folder}/{entry.name}"] = signature_if_exists(entry.path)
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             continue
     return signatures
-
-
-def _signature(path: Path | os.DirEntry[str]) -> Signature:
-    try:
-        return signature(path.stat(follow_symlinks=False))
-    except (OSError, ValueError):  # ValueError: a NUL in a name
-        return ()
 
 
 class _RegistryReader:
@@ -132,17 +118,17 @@ class _RegistryReader:
         self._root = root
         self._signatures = signatures
         self._problems: list[Problem] = []
-        self.outside: dict[str, Signature] = {}
+        self._outside: dict[str, Signature] = {}
 
     def registry(self) -> Registry:
         tables = self._tables()
-        abilities = self._distinct(self._abilities(self._files(tables.rows)))
-        abilities = self._with_executions(abilities)
+        levels = self._files(tables.rows)
+        parsed = self._parsed(levels, lambda data, path: read_ability(data, path, levels[path]))
+        abilities = self._with_executions(self._distinct(parsed))
         abilities = self._with_rows(abilities, tables.rows)
         by_id = sorted(abilities.values(), key=lambda ability: ability.id)
-        signatures = (repr(sorted(files.items())) for files in (self._signatures, self.outside))
-        stamp = file_cache.digest_of(__version__, *signatures)
-        return Registry(tuple(by_id), tuple(self._problems), tables.rows, stamp)
+        stamp = _stamp(self._signatures, self._outside)
+        return Registry(tuple(by_id), tuple(self._problems), tables.rows, stamp, self._outside)
 
     def _tables(self) -> AbilityTables:
         if not self._signatures[FILE]:
@@ -179,20 +165,20 @@ class _RegistryReader:
                 continue
             named.add(path)
             if path not in self._signatures and path not in files:
-                self.outside[path] = _signature(self._root / path)
-                if self.outside[path]:
+                self._outside[path] = signature_if_exists(self._root / path)
+                if self._outside[path]:
                     files[path] = row.level
         if len(files) > MOST_FILES:
             what = f"{len(files)} abilities exceed the limit of {MOST_FILES}; the rest is left out"
             self._problem(what, FOLDER, hint="remove some")
         return dict(sorted(files.items(), key=lambda item: item[0] not in named)[:MOST_FILES])  # stable
 
-    def _abilities(self, files: Mapping[str, Level]) -> Iterator[Ability]:
-        for path, level in files.items():
+    def _parsed(self, paths: Iterable[str], parse: Callable[[bytes, str], Parsed]) -> Iterator[Parsed]:
+        for path in paths:
             if (data := self._read(path)) is None:
                 continue
             try:
-                yield read_ability(data, path, level)
+                yield parse(data, path)
             except ConfigError as error:
                 self._problems += error.problems
 
@@ -211,7 +197,8 @@ class _RegistryReader:
     def _with_executions(self, abilities: dict[str, Ability]) -> dict[str, Ability]:
         names = {name: ability.id for ability in abilities.values() for name in ability.names}
         hints = SpellingHints()
-        for settings in self._executions():
+        files = (path for path in sorted(self._signatures) if _is_in(path, CONFIG))
+        for settings in self._parsed(files, read_execution):
             if settings.name not in names:
                 hint = hints.did_you_mean(settings.name, names)
                 self._problem(f"there is no ability `{settings.name}`", settings.file, settings.line, hint)
@@ -225,15 +212,6 @@ class _RegistryReader:
                 ability, implementation=settings.implementation, implementation_file=settings.file
             )
         return abilities
-
-    def _executions(self) -> Iterator[ExecutionSettings]:
-        for path in sorted(self._signatures):
-            if not _is_in(path, CONFIG) or (data := self._read(path)) is None:
-                continue
-            try:
-                yield read_execution(data, path)
-            except ConfigError as error:
-                self._problems += error.problems
 
     def _with_rows(self, abilities: dict[str, Ability], rows: Iterable[AbilityRow]) -> dict[str, Ability]:
         """Abilities with the text of their rows. Rows of the wrong table are ignored; `lint` reports them."""

@@ -8,18 +8,20 @@ answer.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel.base.nearest import SpellingHints
-from samuel.base.printable import file_name
+from samuel.base.printable import shorten
 from samuel.base.wording import plural
 from samuel.events.session import SuggestedAbility
+from samuel.files.globs import LONGEST
 from samuel.routing.abilities.model import Ability, Level
 from samuel.routing.abilities.ranking import Ranker, Ranking
 from samuel.routing.abilities.registry import Registry
-from samuel.routing.abilities.scope import in_scope
 from samuel.routing.abilities.usage import AbilityUsage
 from samuel.routing.relevance.confidence import FLOOR
 from samuel.routing.relevance.index import POOL, Hit, IndexedText, TextIndex
@@ -44,6 +46,10 @@ NEVER_USED = AbilityUsage()
 
 NEAR = 0.75
 """Candidates below this part of the best score are not offered: a high-level ability must fit to come first."""
+
+
+_GLOB = re.compile(r"[*?\[]")
+_BETWEEN = re.compile(r"[/.]")
 
 
 class RouteCandidate(NamedTuple):
@@ -88,9 +94,7 @@ class RankingChoice(NamedTuple):
 
 def open_index(registry: Registry, file: Path | None = None) -> TextIndex:
     """The index to route with: in memory, or cached in `file` until the registry changes."""
-    if file is None:
-        return TextIndex.build(_documents(registry), WEIGHTS)
-    return TextIndex.cached(file, registry.stamp, lambda: _documents(registry), WEIGHTS)
+    return TextIndex(lambda: _documents(registry), WEIGHTS, file=file, stamp=registry.stamp)
 
 
 def route(
@@ -105,26 +109,21 @@ def route(
     ranking: RankingChoice | None = None,
 ) -> AbilityRouting:
     """The abilities to offer for a text. If the answer of a ranker is unusable, the words decide."""
-    environment, scope = where
     suggested, reported = _by_ability(suggestions, registry)
     refused: dict[str, str] = {}
+    text_sentences = [[_singular(word) for word in sentence] for sentence in sentences(text)]
 
     def admits(id: str) -> bool:
-        if why := _out_of_place(registry.by_name[id], environment, scope):
+        ability = registry.by_name[id]
+        if why := _out_of_place(ability, where) or _ruled_out(ability, text_sentences):
             refused[id] = why
         return not why
 
     hits = {hit.id: hit for hit in index.search(text, POOL, floor=0, admits=admits)}
-    for id in suggested:
-        if id not in hits and admits(id):
-            hits[id] = Hit(id, 0.0, {})
-    refused |= _ruled_out(text, [registry.by_name[id] for id in hits])
+    hits |= {id: Hit(id, 0.0, {}) for id in suggested if id not in hits and admits(id)}
     candidates = {
-        id: _candidate(
-            registry.by_name[id], hit, suggested.get(id), (usage or {}).get(id, NEVER_USED), environment
-        )
+        id: _candidate(registry.by_name[id], hit, suggested.get(id), (usage or {}).get(id, NEVER_USED), where)
         for id, hit in hits.items()
-        if id not in refused
     }
     offered = [candidate for id, candidate in candidates.items() if hits[id].score >= FLOOR or id in suggested]
     best = max((candidate.score for candidate in offered), default=0.0)
@@ -132,38 +131,28 @@ def route(
     offered.sort(key=lambda candidate: (candidate.level is not Level.HIGH, -candidate.score, candidate.id))
     answer = Ranking("words")
     if ranking is not None and registry.abilities:
-        others = (
-            candidate for candidate in registry.abilities if candidate.id not in hits and admits(candidate.id)
-        )
-        candidates |= {
-            candidate.id: _candidate(candidate, _no_hit(candidate), None, NEVER_USED, environment)
-            for candidate in others
-        }
-        refused |= _ruled_out(text, [registry.by_name[id] for id in candidates])
-        pool = sorted(
-            (candidate for candidate in candidates.values() if candidate.id not in refused), key=_by_score
-        )
-        best_by_words = [registry.by_name[candidate.id] for candidate in pool[: ranking.most]]
-        answer = ranking.ranker(text, best_by_words, limit)
+        for ability in registry.abilities:  # a paraphrase shares no word with what it asks for
+            if ability.id not in candidates and admits(ability.id):
+                candidates[ability.id] = _candidate(ability, Hit(ability.id, 0.0, {}), None, NEVER_USED, where)
+        pool = sorted(candidates.values(), key=_by_score)[: ranking.most]
+        answer = ranking.ranker(text, [registry.by_name[candidate.id] for candidate in pool], limit)
         if answer.problem:
             reported = (*reported, f"the agent `{answer.by}` gave no ranking, the words decide: {answer.problem}")
             answer = Ranking("words")
         else:
-            offered = _chosen(
-                answer, candidates, [candidate for candidate in offered if candidate.id in suggested]
-            )
+            by_hooks = [candidate for candidate in offered if candidate.id in suggested]
+            offered = _chosen(answer, candidates, by_hooks)
     fitting = index.search(text, limit, admits=refused.__contains__) if refused else []
     left_out = {id: refused[id] for id in (*(hit.id for hit in fitting), *suggested) if id in refused}
     nothing = "" if offered else _nothing(registry, hits.values(), left_out)
     if not offered and answer.by != "words":
         nothing = f"the agent `{answer.by}` found none that fits"
-    near = sorted((candidate for candidate in candidates.values() if candidate.score > 0), key=_by_score)
-    nearest = tuple(
-        candidate
-        for candidate in near
-        if candidate.id not in {offered_candidate.id for offered_candidate in offered[:limit]}
+    offered_ids = {candidate.id for candidate in offered[:limit]}
+    nearest = sorted(
+        (candidate for id, candidate in candidates.items() if candidate.score > 0 and id not in offered_ids),
+        key=_by_score,
     )
-    return AbilityRouting(tuple(offered[:limit]), reported, left_out, nothing, nearest[:limit], answer.by)
+    return AbilityRouting(tuple(offered[:limit]), reported, left_out, nothing, tuple(nearest[:limit]), answer.by)
 
 
 def _chosen(
@@ -179,11 +168,6 @@ def _chosen(
 
 def _by_score(candidate: RouteCandidate) -> tuple[float, str]:
     return -candidate.score, candidate.id
-
-
-def _no_hit(ability: Ability) -> Hit:
-    """For an ability that shares no word with a text: a paraphrase may ask for it all the same."""
-    return Hit(ability.id, 0.0, {})
 
 
 def _documents(registry: Registry) -> Iterable[IndexedText]:
@@ -209,17 +193,16 @@ def _by_ability(
         ability = registry.by_name.get(suggestion.id)
         if ability is None:
             hint = hints.did_you_mean(suggestion.id, registry.by_name)
-            reported.append(
-                f"a hook suggests `{_line(suggestion.id)}`, which is not in the registry"
-                + (f"; {hint}" if hint else "")
-            )
+            what = f"a hook suggests `{_line(suggestion.id)}`, which is not in the registry"
+            reported.append(f"{what}; {hint}" if hint else what)
         elif ability.id not in surest or _confidence(suggestion) > _confidence(surest[ability.id]):
             surest[ability.id] = suggestion
     return surest, tuple(reported)
 
 
-def _out_of_place(ability: Ability, environment: str, scope: str) -> str:
+def _out_of_place(ability: Ability, where: RouteScope) -> str:
     """Why an ability is not for this environment and scope; "" if it is."""
+    environment, scope = where
     names = map(str.casefold, ability.environments)
     if environment and ability.environments and environment.casefold() not in names:
         return f"it is for {_listed(ability.environments)}, not for `{_line(environment)}`"
@@ -228,19 +211,33 @@ def _out_of_place(ability: Ability, environment: str, scope: str) -> str:
     return ""
 
 
-def _ruled_out(text: str, abilities: Iterable[Ability]) -> dict[str, str]:
-    """The abilities that a text rules out by a negative keyword, by id, with the reason.
+def in_scope(scopes: Iterable[str], wanted_scope: str) -> bool:
+    """`billing` is in `billing/invoices` and the other way round; `modules/billing.*` is a pattern.
+
+    Without scopes, everything is in scope.
+    """
+    listed = list(scopes)
+    return not listed or any(_covers(scope.casefold(), wanted_scope.casefold()) for scope in listed)
+
+
+def _covers(scope: str, wanted_scope: str) -> bool:
+    if _GLOB.search(scope):
+        return len(scope) <= LONGEST and fnmatchcase(wanted_scope, scope)
+    parts, wanted_parts = _BETWEEN.split(scope.strip("/")), _BETWEEN.split(wanted_scope.strip("/"))
+    shorter = min(len(parts), len(wanted_parts))
+    return parts[:shorter] == wanted_parts[:shorter]
+
+
+def _ruled_out(ability: Ability, text_sentences: Sequence[Sequence[str]]) -> str:
+    """Why a text rules out an ability by a negative keyword; "" if it does not.
 
     Words are compared without a plural `s`, not by stem: otherwise `products` would match `production`.
     """
-    text_sentences = [[_singular(word) for word in sentence] for sentence in sentences(text)]
-    reasons = {}
-    for ability in abilities:
-        for phrase in ability.negative_keywords:
-            phrase_words = [_singular(word) for word in words(phrase)]
-            if phrase_words and any(_has(sentence, phrase_words) for sentence in text_sentences):
-                reasons[ability.id] = f"`{phrase}` is one of its negative keywords"
-    return reasons
+    for phrase in ability.negative_keywords:
+        phrase_words = [_singular(word) for word in words(phrase)]
+        if phrase_words and any(_has(sentence, phrase_words) for sentence in text_sentences):
+            return f"`{phrase}` is one of its negative keywords"
+    return ""
 
 
 def _singular(word: str) -> str:
@@ -252,15 +249,15 @@ def _has(sentence: Sequence[str], phrase: Sequence[str]) -> bool:
 
 
 def _candidate(
-    ability: Ability, hit: Hit, suggestion: SuggestedAbility | None, usage: AbilityUsage, environment: str
+    ability: Ability, hit: Hit, suggestion: SuggestedAbility | None, usage: AbilityUsage, where: RouteScope
 ) -> RouteCandidate:
     score, reasons = hit.score, []
     if hit.matched:
-        where = "; ".join(
+        parts = "; ".join(
             f"{_listed(matched_words)} in {_FIELD_NAMES.get(field, field)}"
             for field, matched_words in hit.matched.items()
         )
-        reasons.append(f"{score:.2f} for {where}")
+        reasons.append(f"{score:.2f} for {parts}")
     if suggestion is not None:
         sure = _confidence(suggestion)
         gain = (1 - score) * SUGGESTED * sure
@@ -274,7 +271,7 @@ def _candidate(
             why = f"preferred by a hook with weight {usage.weight:.2f}: {_line(usage.signal) or 'no signal named'}"
         reasons.append(f"+{gain:.2f} {why}")
         score += gain
-    if ability.environments and not environment:
+    if ability.environments and not where.environment:
         reasons.append(f"runs in {_listed(ability.environments)} only, and no environment is set")
     return RouteCandidate(ability.id, ability.level, score, tuple(reasons))
 
@@ -292,9 +289,8 @@ def _nothing(registry: Registry, hits: Iterable[Hit], left_out: Mapping[str, str
     nearest = max(hits, key=lambda hit: hit.score, default=None)
     if nearest is None:
         return "no ability matches"
-    return (
-        f"nothing fits well enough; the nearest is `{nearest.id}` with {nearest.score:.2f} of at least {FLOOR:.2f}"
-    )
+    score = f"{nearest.score:.2f} of at least {FLOOR:.2f}"
+    return f"nothing fits well enough; the nearest is `{nearest.id}` with {score}"
 
 
 def _listed(items: Iterable[str]) -> str:
@@ -303,5 +299,4 @@ def _listed(items: Iterable[str]) -> str:
 
 def _line(text: str) -> str:
     """The text of a hook as one short, printable line."""
-    line = " ".join(file_name(text).split())
-    return line if len(line) <= 200 else f"{line[:199]}…"
+    return shorten(" ".join(text.split()), 200)

@@ -6,11 +6,10 @@ their patterns are matched in linear time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from samuel.routing.abilities.references import schemas_per_value
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -19,6 +18,10 @@ MOST = 20
 """Violations that are reported."""
 MOST_AT_ONCE = 100_000
 """Subschemas that may apply to one value."""
+
+# Keywords whose subschemas apply to the same value.
+_SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
+_SAME_VALUE_BY_NAME = ("dependentSchemas", "dependencies")
 
 
 class InvalidSchema(NamedTuple):
@@ -55,7 +58,7 @@ def _validator(schema: Mapping[str, Any]) -> Validator:
     from jsonschema_rs import RegexOptions, validator_for  # several megabytes that most commands do not need
 
     try:
-        many = schemas_per_value(schema)
+        many = _schemas_per_value(schema)
     except RecursionError:
         raise ValueError("its references are nested too deeply") from None
     if many > MOST_AT_ONCE:
@@ -64,11 +67,65 @@ def _validator(schema: Mapping[str, Any]) -> Validator:
 
 
 def _message(error: ValueError) -> str:
-    message = " ".join(str(getattr(error, "message", error)).split())
-    return (
-        message if len(message) <= 300 else f"{message[:99]}…{message[-200:]}"
-    )  # the value comes first, then the problem
+    message = " ".join(str(getattr(error, "message", error)).split())  # the value comes first, then the problem
+    return message if len(message) <= 300 else f"{message[:99]}…{message[-200:]}"
 
 
 def _path(path: Iterable[str | int]) -> str:
     return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+
+
+def _schemas_per_value(root: Mapping[str, Any]) -> int:
+    """The largest number of subschemas that can apply to one value. A recursive reference is followed once.
+
+    A few subschemas that refer to each other twice expand to millions, as aliases do in YAML, and no deadline
+    stops a validator.
+    """
+    tables = list(_tables(root))
+    anchors = {f"#{table['$anchor']}": table for table in tables if isinstance(table.get("$anchor"), str)}
+    counts: dict[str, int] = {}
+
+    def count(node: object) -> int:
+        if isinstance(node, list):
+            return sum(map(count, node))
+        if not isinstance(node, Mapping):
+            return 0
+        nodes = [node.get(key) for key in _SAME_VALUE]
+        nodes += [table for key in _SAME_VALUE_BY_NAME for table in _inside(node.get(key))]
+        return 1 + count(nodes) + count_reference(node.get("$ref"))
+
+    def count_reference(reference: object) -> int:
+        if not isinstance(reference, str):
+            return 0
+        if reference not in counts:
+            counts[reference] = 0
+            counts[reference] = count(anchors.get(reference) or _at(root, reference))
+        return counts[reference]
+
+    return max(map(count, tables), default=0)
+
+
+def _tables(node: object) -> Iterator[Mapping[str, Any]]:
+    """Every mapping in a schema, itself included."""
+    if isinstance(node, Mapping):
+        yield node
+    for child in _inside(node):
+        yield from _tables(child)
+
+
+def _inside(node: object) -> Iterable[object]:
+    return node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
+
+
+def _at(root: object, reference: str) -> object:
+    """The value at a reference such as `#/$defs/name`; None if there is none."""
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    node = root
+    for part in reference.split("/")[1:]:
+        name = unquote(part).replace("~1", "/").replace("~0", "~")
+        if isinstance(node, list) and name.isdecimal():
+            node = node[int(name)] if int(name) < len(node) else None
+        else:
+            node = node.get(name) if isinstance(node, Mapping) else None
+    return node

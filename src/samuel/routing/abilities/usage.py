@@ -20,9 +20,9 @@ import msgspec
 from samuel.base.decoding import decode_json
 from samuel.base.errors import SamuelError
 from samuel.files import atomic
-from samuel.files.ignored import make_ignored_dirs
 from samuel.files.inside import read_inside
 from samuel.files.lock import held
+from samuel.files.log import make_ignored_dirs
 
 FILE = ".system/cache/ability_usage.json"
 LARGEST = 16 * 1024 * 1024

@@ -11,13 +11,26 @@ from functools import cache as memoize
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from samuel.routing.knowledge.documents import read_document
-from samuel.routing.knowledge.hints import Hint, check_suggestions
 from samuel.routing.knowledge.model import FILE, DocumentHeader, KnowledgeBase, Route, RouteFile
-from samuel.routing.knowledge.question import KnowledgeQuestion, intent_of, question_of, suggested_of
-from samuel.routing.knowledge.ranking import Fit, IndexFile, fitting_routes
-from samuel.routing.knowledge.route_cache import RouteCache
-from samuel.routing.knowledge.topics import NamedTopics, Topic, all_topics, listed, topics_by_name, topics_by_words
+from samuel.routing.knowledge.question import (
+    Hint,
+    KnowledgeQuestion,
+    check_suggestions,
+    intent_of,
+    question_of,
+    suggested_of,
+)
+from samuel.routing.knowledge.reading import RouteCache, read_document
+from samuel.routing.knowledge.topics import (
+    Fit,
+    NamedTopics,
+    Topic,
+    all_topics,
+    fitting_routes,
+    listed,
+    topics_by_name,
+    topics_by_words,
+)
 
 MOST = 5
 WORDS = 0.35  # for a situation that the words describe entirely
@@ -66,7 +79,7 @@ def route(
     scope, topic, stage = parsed_intent.scope or "", parsed_intent.topic or "", parsed_intent.stage or ""
     question = question_of(text, parsed_intent)
     place = topics_by_name(base.indexes, scope, topic)
-    topics, files = _wanted_topics(base, place, question, RouteCache(base.root, cache))
+    topics, files = _wanted_topics(base, place, question, RouteCache(base, cache))
     routed, missing = _along(base, _legs(topics, files, question), stage)
     chosen = _joined(routed, hints, stage)[:MOST]
     return KnowledgeRouting(
@@ -86,8 +99,8 @@ def _wanted_topics(
         return all_topics(place), files
     if not question:
         return [], files
-    index_file = IndexFile(route_cache.index, route_cache.stamp(base.indexes)) if route_cache.index else None
-    return topics_by_words(place, base.indexes, files, question, index_file), files
+    index, stamp = route_cache.index, route_cache.stamp
+    return topics_by_words(place, base.indexes, files, question, index, stamp), files
 
 
 class _Leg(NamedTuple):
@@ -120,12 +133,9 @@ def _along(base: KnowledgeBase, legs: Sequence[_Leg], stage: str) -> tuple[list[
             if not document.readable:
                 missing[str(document.problems[0])] = None
                 continue
-            routed = _staged(
-                RoutedDocument(
-                    related.path, leg.score, leg.reasons, related.doc_usage, related.stage or document.stages
-                ),
-                stage,
-            )
+            stages = related.stage or document.stages
+            routed = RoutedDocument(related.path, leg.score, leg.reasons, related.doc_usage, stages)
+            routed = _staged(routed, stage)
             if related.path not in best or best[related.path].score < routed.score:
                 best[related.path] = routed
         if len(best) >= MOST_CONSIDERED:

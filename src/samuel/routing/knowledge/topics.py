@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from samuel.base.nearest import nearest_name
 from samuel.base.printable import shorten
-from samuel.routing.knowledge.model import RouteFile, TopicEntry
+from samuel.routing.knowledge.model import Route, RouteFile, TopicEntry
 from samuel.routing.knowledge.question import KnowledgeQuestion
-from samuel.routing.knowledge.ranking import Fit, IndexFile, fitting_topics
+from samuel.routing.relevance.confidence import FLOOR
+from samuel.routing.relevance.index import IndexedText, TextIndex, admit_all
 
 EXACTLY, PARTLY, NEARLY = 0.5, 0.4, 0.3
 """The score for both scope and topic as requested, for the only one that was named, for the nearest match."""
 
 BY_WORDS = 0.5  # the score for a topic that the words fit entirely
 
+TOPIC = {"topic": 1.0, "summary": 1.0, "when": 0.8}
+"""The weight of a word by the part of a topic: its name, its summary, the situations of its routes."""
+
+SITUATION = {"when": 1.0, "usage": 0.7}
+"""The weight of a word by the part of a route: when to use it, what its documents are for."""
+
+COMMAND = 0.7
+"""The weight of the user's last command relative to the text: it may be about something else."""
+
 ALIKE = 0.75
 LONGEST = 200  # characters of a name that are compared
 MOST_LISTED = 6
+MOST_FITTING = 40  # topics, or routes
 
 
 class Topic(NamedTuple):
@@ -64,15 +76,62 @@ def topics_by_words(
     indexes: Sequence[TopicEntry],
     files: Mapping[str, RouteFile],
     question: KnowledgeQuestion,
-    index_file: IndexFile | None,
+    index_file: Path | None,
+    stamp: str,
 ) -> list[Topic]:
-    """Of the topics in `place`, those that the question fits. `indexes` are all topics."""
+    """Of the topics in `place`, those that the question fits. `indexes` are all topics.
+
+    The full-text index is cached in `index_file`. `stamp` changes when a topic or its routes change.
+    """
+
+    def documents() -> Iterable[IndexedText]:
+        for at, index in enumerate(indexes):
+            situations = "\n".join(route.when_to_use for route in files[index.route_file].routes)
+            fields = {"topic": f"{index.topic}\n{index.scope}", "summary": index.summary, "when": situations}
+            yield IndexedText(_id(at), fields)
+
     there = set(place.indexes)
-    inside = {at for at, index in enumerate(indexes) if index in there}
-    fits = fitting_topics(
-        [(index, files[index.route_file].routes) for index in indexes], question, inside, index_file
-    )
+    inside = {_id(at) for at, index in enumerate(indexes) if index in there}
+    with TextIndex(documents, TOPIC, answers_questions=True, file=index_file, stamp=stamp) as text_index:
+        fits = _fitting(text_index, question, FLOOR, inside.__contains__)
     return [Topic(indexes[at], BY_WORDS * fit.score, _words_reason(indexes[at], fit)) for at, fit in fits.items()]
+
+
+class Fit(NamedTuple):
+    score: float = 0.0
+    """0 to 1."""
+    words: tuple[str, ...] = ()
+
+
+def fitting_routes(routes: Sequence[Route], question: KnowledgeQuestion) -> dict[int, Fit]:
+    """How well the question fits routes, by position. Their topic is chosen already, so any shared word counts."""
+
+    def documents() -> Iterable[IndexedText]:
+        for at, route in enumerate(routes):
+            usage = "\n".join(related.doc_usage for related in route.related_docs)
+            yield IndexedText(_id(at), {"when": route.when_to_use, "usage": usage})
+
+    with TextIndex(documents, SITUATION, answers_questions=True) as text_index:
+        return _fitting(text_index, question, 0.0, admit_all)
+
+
+def _id(at: int) -> str:
+    """The position with leading zeros, so that equal scores stay in order."""
+    return f"{at:06}"
+
+
+def _fitting(
+    text_index: TextIndex, question: KnowledgeQuestion, floor: float, admits: Callable[[str], bool]
+) -> dict[int, Fit]:
+    """How well the question fits, by position; what fits less than `floor` is left out."""
+    fits: dict[int, Fit] = {}
+    for text, worth in ((question.text, 1.0), (question.command, COMMAND)):
+        for hit in text_index.search(text, MOST_FITTING, floor=floor / worth, admits=admits) if text else ():
+            matched = tuple(dict.fromkeys(word for field_words in hit.matched.values() for word in field_words))
+            fit = Fit(hit.score * worth, matched)
+            if int(hit.id) not in fits or fits[int(hit.id)].score < fit.score:
+                fits[int(hit.id)] = fit
+    return fits
 
 
 def _words_reason(index: TopicEntry, fit: Fit) -> str:

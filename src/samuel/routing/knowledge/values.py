@@ -1,20 +1,26 @@
-"""Read YAML mappings key by key: valid values are returned, and problems are collected.
+"""Read the files of a knowledge base: their paths, and YAML mappings key by key.
 
-One bad entry must not hide the others, so nothing here raises: a value that is wrong counts as missing. That
-is the difference to `config.reader`, which refuses a file with any problem, and any key that was not read.
+Paths in them are relative to the routing root, with or without a leading `/`, and never lead out of it.
+
+One bad entry must not hide the others, so a file is read on after a problem: a value that is wrong counts as
+missing. That is the difference to a file of `config`, which is refused with any problem.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from samuel.base.errors import Problem
+from samuel.base.errors import ConfigError, Problem, SamuelError
 from samuel.base.nearest import did_you_mean
 from samuel.base.printable import safe, shorten
-from samuel.files import yaml
+from samuel.config import kinds
+from samuel.config.reader import ConfigTable, ProblemReport
+from samuel.files.inside import open_inside
 from samuel.routing.knowledge.model import STAGES
-from samuel.routing.knowledge.routing_paths import from_root
 
 MOST_UNKNOWN = 20
 """Unknown keys of one mapping that are listed one by one."""
@@ -23,58 +29,87 @@ NEARLY = 0.85  # `topic` is nearly `topics`, and `tags` is not `stages`
 _TYPES = {bool: "a boolean", int: "a number", float: "a number", str: "text", list: "a list", dict: "a mapping"}
 
 
-class FileProblems:
+def from_root(path: str) -> str:
+    """The path below the routing root; a ValueError that completes the sentence "`path` ..." if it is not valid.
+
+    A `..` is refused even where it would stay inside: what a path means must not depend on links on its way.
+    """
+    if not path.isprintable():
+        raise ValueError(f"is `{shorten(path)}`, with unprintable characters")
+    relative = path.removeprefix("/").removeprefix("./")
+    names = relative.split("/")
+    if ".." in names:
+        raise ValueError(f"leaves the directory of ROUTING.md: `{shorten(path)}`")
+    if "" in names or "." in names:
+        raise ValueError(f"is `{shorten(path)}`, which is not a file below the directory of ROUTING.md")
+    return relative
+
+
+def read_contents(root: Path, path: str, limit: int) -> bytes:
+    """The content of a file below the root; ConfigError if it is missing, behind a link, or too large."""
+    with open(open_file(root, path), "rb") as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise _refusal(root, path, f"it is larger than {limit} bytes", "split it")
+    return data
+
+
+def open_file(root: Path, path: str) -> int:
+    """A descriptor of a file below the root; ConfigError if it is missing, behind a link, or a directory."""
+    try:
+        fd = open_inside(root, path, flags=os.O_RDONLY)
+    except FileNotFoundError:
+        raise _refusal(root, path, "there is no such file") from None
+    except SamuelError as error:
+        raise _refusal(root, path, error.message, error.hint) from None
+    except OSError as error:
+        raise _refusal(root, path, f"it cannot be read: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise _refusal(root, path, "it is a directory")
+    return fd
+
+
+def _refusal(root: Path, path: str, what: str, hint: str = "") -> ConfigError:
+    return ConfigError([Problem(what, str(root / path), 0, hint)])
+
+
+class FileProblems(ProblemReport):
     """The problems of one file."""
-
-    def __init__(self, file: str, lines: Callable[[yaml.Path], int]) -> None:
-        self._file, self._lines = file, lines
-        self._problems: list[Problem] = []
-
-    def add(self, path: yaml.Path, what: str, hint: str = "") -> None:
-        self._problems.append(Problem(what, self._file, self.line(path), hint))
-
-    def line(self, path: yaml.Path) -> int:
-        return self._lines(path)
 
     def problems(self) -> tuple[Problem, ...]:
         return tuple(sorted(self._problems, key=lambda problem: problem.line))  # stable within a line
 
 
-class Values:
+class Values(ConfigTable):
     """One mapping. Every key that is read is a valid one."""
 
-    def __init__(self, notes: FileProblems, values: Mapping[str, Any], path: yaml.Path = ()) -> None:
-        self._notes, self._values, self._path = notes, values, path
-        self._read_keys: dict[str, None] = {}  # a set that keeps its order
-
-    def line(self, key: str | None = None) -> int:
-        return self._notes.line(self._path if key is None else (*self._path, key))
-
-    def note(self, key: str | None, what: str, hint: str = "") -> None:
-        self._notes.add(self._path if key is None else (*self._path, key), what, hint)
+    def note(self, what: str, hint: str) -> None:
+        """Add a problem of the mapping itself."""
+        self._report.add(self.path, what, hint)
 
     def text(self, key: str, *, needed: bool = False) -> str:
         """The value as one line; "" if it is missing."""
-        value = self._get(key)
+        value = self.take(key, kinds.any_value, None)
         if isinstance(value, str) and value.strip():
             return safe(" ".join(value.split()), keep="")
         if value is not None and not isinstance(value, str):
             hint = "" if isinstance(value, (dict, list)) else "put it in quotes"
-            self.note(key, f"`{key}` must be text, not {_type(value)}", hint)
+            self.refuse(key, f"`{key}` must be text, not {_type(value)}", hint)
         elif key in self._values:
-            self.note(key, f"`{key}` is empty")
+            self.refuse(key, f"`{key}` is empty")
         elif needed:
-            self.note(None, f"`{key}` is missing", f"add `{key}: ...`")
+            self.note(f"`{key}` is missing", f"add `{key}: ...`")
         return ""
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts; one text alone is a list of one."""
-        value = self._get(key)
+        value = self.take(key, kinds.any_value, None)
         if value is None:
             return ()
-        items = value if isinstance(value, list) else [value]
+        items: list[Any] = value if isinstance(value, list) else [value]
         if not all(isinstance(item, str) and item.strip() for item in items):
-            self.note(key, f"`{key}` must be a list of texts")
+            self.refuse(key, f"`{key}` must be a list of texts")
             return ()
         return tuple(dict.fromkeys(safe(" ".join(item.split()), keep="") for item in items))
 
@@ -83,67 +118,58 @@ class Values:
         for word in words:
             if word not in STAGES:
                 hint = did_you_mean(word.lower(), STAGES, f"one of {', '.join(STAGES)}")
-                self.note(key, f"`{shorten(word)}` is not a stage", hint)
+                self.refuse(key, f"`{shorten(word)}` is not a stage", hint)
         return tuple(word for word in words if word in STAGES)
 
-    def path(self, key: str) -> str:
-        value = self._get(key)
+    def path_at(self, key: str) -> str:
+        value = self.take(key, kinds.any_value, None)
         text = value if isinstance(value, str) and value.strip() else self.text(key, needed=True)
         if not text:
             return ""
         try:
             return from_root(text)
         except ValueError as error:
-            self.note(key, f"`{key}` {error}", "write it from there: `/docs/name.md`")
+            self.refuse(key, f"`{key}` {error}", "write it from there: `/docs/name.md`")
             return ""
 
     def entries(self, key: str, most: int) -> Iterator[Values]:
         """The mappings of a list."""
-        value = self._get(key)
+        value = self.take(key, kinds.any_value, None)
         if not isinstance(value, list):
             if value is not None:
-                self.note(
-                    key, f"`{key}` must be a list, not {_type(value)}", f"begin each entry of `{key}` with `- `"
-                )
+                hint = f"begin each entry of `{key}` with `- `"
+                self.refuse(key, f"`{key}` must be a list, not {_type(value)}", hint)
             return
         for at, item in enumerate(value[:most]):
             if isinstance(item, dict):
-                yield Values(self._notes, item, (*self._path, key, at))
+                yield Values(self._report, item, (*self.path, key, at))
             else:
-                self._notes.add(
-                    (*self._path, key, at), f"an entry of `{key}` must be a mapping, not {_type(item)}"
-                )
+                what = f"an entry of `{key}` must be a mapping, not {_type(item)}"
+                self._report.add((*self.path, key, at), what)
         if len(value) > most:
-            self._notes.add(
-                (*self._path, key, most),
-                f"`{key}` has {len(value)} entries; those after the first {most} are left out",
-                "split the file",
-            )
+            what = f"`{key}` has {len(value)} entries; those after the first {most} are left out"
+            self._report.add((*self.path, key, most), what, "split the file")
 
     def refuse_unread(self) -> None:
         """Add a problem for every key that was not read. Call it last."""
         unread = self._unread()
         # A key that is present cannot be the one that was meant.
-        absent = [key for key in self._read_keys if key not in self._values]
+        absent = [key for key in self._keys_read if key not in self._values]
         for key in unread[:MOST_UNKNOWN]:
-            valid_keys = ", ".join(f"`{valid}`" for valid in self._read_keys)
+            valid_keys = ", ".join(f"`{valid}`" for valid in self._keys_read)
             hint = did_you_mean(key, absent, f"known here: {valid_keys}")
-            self.note(key, f"unknown key `{shorten(key)}`", hint)
+            self.refuse(key, f"unknown key `{shorten(key)}`", hint)
         if len(unread) > MOST_UNKNOWN:
-            self.note(unread[MOST_UNKNOWN], f"{len(unread) - MOST_UNKNOWN} more unknown keys")
+            self.refuse(unread[MOST_UNKNOWN], f"{len(unread) - MOST_UNKNOWN} more unknown keys")
 
     def refuse_misspelt(self) -> None:
         """The same for a mapping that other tools use too: only keys that are almost a valid one are problems."""
         for key in self._unread()[:MOST_UNKNOWN]:
-            if hint := did_you_mean(key, self._read_keys, cutoff=NEARLY):
-                self.note(key, f"unknown key `{shorten(key)}`", hint)
+            if hint := did_you_mean(key, self._keys_read, cutoff=NEARLY):
+                self.refuse(key, f"unknown key `{shorten(key)}`", hint)
 
     def _unread(self) -> list[str]:
-        return [key for key in self._values if key not in self._read_keys]
-
-    def _get(self, key: str) -> Any:
-        self._read_keys[key] = None
-        return self._values.get(key)
+        return [key for key in self._values if key not in self._keys_read]
 
 
 def _type(value: object) -> str:

@@ -11,7 +11,7 @@ import secrets
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -55,54 +55,31 @@ def admit_all(id: str) -> bool:
 
 
 class TextIndex:
-    """Documents, searchable until it is closed.
+    """Documents, searchable until it is closed: in memory, or cached in a file.
 
     `weights` names their fields and gives the weight of a word in each, up to 1. `answers_questions` says whether
     a question such as `what is a migration` can ask for one of them: it can for documents, not for things to do.
+
+    What `file` holds is used if it was made with this stamp, which must change when the documents do; otherwise a
+    new index is written there. A damaged file is replaced, and a file that cannot be written only costs time.
     """
 
     def __init__(
-        self, database: sqlite3.Connection, weights: Mapping[str, float], *, answers_questions: bool = False
-    ) -> None:
-        self._database = database
-        self._weights = weights
-        self._answers_questions = answers_questions
-        self._rebuild: Callable[[], sqlite3.Connection] | None = None
-
-    @classmethod
-    def build(
-        cls, documents: Iterable[IndexedText], weights: Mapping[str, float], *, answers_questions: bool = False
-    ) -> TextIndex:
-        database = sqlite3.connect(":memory:", isolation_level=None)
-        _fill(database, documents, weights, "")
-        return cls(database, weights, answers_questions=answers_questions)
-
-    @classmethod
-    def cached(
-        cls,
-        file: Path,
-        stamp: str,
+        self,
         documents: Callable[[], Iterable[IndexedText]],
         weights: Mapping[str, float],
         *,
         answers_questions: bool = False,
-    ) -> TextIndex:
-        """The index in `file` if it was made with this stamp; otherwise a new one, which is written there.
-
-        `stamp` must change when the documents do. A damaged file is replaced, and a file that cannot
-        be written only costs time.
-        """
-
-        def rebuild() -> sqlite3.Connection:
-            return _rebuilt(file, documents, weights, stamp)
-
+        file: Path | None = None,
+        stamp: str = "",
+    ) -> None:
+        self._weights = weights
+        self._answers_questions = answers_questions
+        self._rebuild: Callable[[], sqlite3.Connection] | None = lambda: _built(file, documents, weights, stamp)
         try:
-            database = _opened(file, weights, stamp)
+            self._database = _opened(file, weights, stamp) if file else self._rebuild()
         except sqlite3.Error:
-            database = rebuild()
-        index = cls(database, weights, answers_questions=answers_questions)
-        index._rebuild = rebuild
-        return index
+            self._database = self._rebuild()
 
     def close(self) -> None:
         self._database.close()
@@ -181,11 +158,8 @@ class TextIndex:
 @cache
 def english() -> EnglishWords:
     """The lists of `english.py` by SQLite's stems, which are the same for every index."""
-    database = sqlite3.connect(":memory:", isolation_level=None)
-    try:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
         stems = _stems(database, {*EVERYDAY_WORDS, *OFF_TOPIC_WORDS, *chain(*SYNONYMS)})
-    finally:
-        database.close()
     synonyms: dict[str, dict[str, None]] = {}
     for group in SYNONYMS:
         for word in group:
@@ -231,32 +205,26 @@ def _opened(file: Path, weights: Mapping[str, float], stamp: str) -> sqlite3.Con
     return database
 
 
-def _rebuilt(
-    file: Path, documents: Callable[[], Iterable[IndexedText]], weights: Mapping[str, float], stamp: str
+def _built(
+    file: Path | None, documents: Callable[[], Iterable[IndexedText]], weights: Mapping[str, float], stamp: str
 ) -> sqlite3.Connection:
-    temporary = file.with_name(f".samuel-{secrets.token_hex(8)}.tmp")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write(temporary, documents(), weights, stamp)
-        os.chmod(temporary, 0o600)
-        os.replace(temporary, file)
-        return _opened(file, weights, stamp)
-    except (OSError, sqlite3.Error):  # no space, or no right to write: then it is not cached
-        with suppress(OSError):
-            os.unlink(temporary)
-        database = sqlite3.connect(":memory:", isolation_level=None)
-        _fill(database, documents(), weights, stamp)
-        return database
-
-
-def _write(file: Path, documents: Iterable[IndexedText], weights: Mapping[str, float], stamp: str) -> None:
-    database = sqlite3.connect(file, isolation_level=None)
-    try:
-        database.execute("PRAGMA journal_mode = OFF")  # the file is renamed into place when it is complete
-        database.execute("PRAGMA synchronous = OFF")
-        _fill(database, documents, weights, stamp)
-    finally:
-        database.close()
+    if file is not None:
+        temporary = file.with_name(f".samuel-{secrets.token_hex(8)}.tmp")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with closing(sqlite3.connect(temporary, isolation_level=None)) as database:
+                database.execute("PRAGMA journal_mode = OFF")  # it is renamed into place when it is complete
+                database.execute("PRAGMA synchronous = OFF")
+                _fill(database, documents(), weights, stamp)
+            os.chmod(temporary, 0o600)
+            os.replace(temporary, file)
+            return _opened(file, weights, stamp)
+        except (OSError, sqlite3.Error):  # no space, or no right to write: then it is not cached
+            with suppress(OSError):
+                os.unlink(temporary)
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    _fill(database, documents(), weights, stamp)
+    return database
 
 
 def _fill(

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET
 
 from samuel.events import Event
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Package
 from samuel.process.pump import STDERR_KEPT
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.wasm.codes import Denied, NoAnswer

@@ -5,37 +5,25 @@ Every call has its own store and instance, so that no state remains from an earl
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import queue
 import sys
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
-from pathlib import Path
 
 import msgspec
-from wasmtime import (
-    Config,
-    Engine,
-    ExitTrap,
-    Func,
-    Linker,
-    Memory,
-    Store,
-    Trap,
-    TrapCode,
-    WasmtimeError,
-)
+from wasmtime import Config, Engine, ExitTrap, Func, Linker, Memory, Store, Trap, TrapCode, WasmtimeError
 
-from samuel.confine.walls.limits import ProcessLimits
 from samuel.events import Event
 from samuel.events.event import PROTOCOL
 from samuel.files.json import InvalidJson
-from samuel.hooks.handler import Handler, Outcome
-from samuel.hooks.package import Package
+from samuel.hooks.handler import Handler, Outcome, Package
 from samuel.process.output import last_line
-from samuel.runtimes.base import Reply
+from samuel.runtimes.base import Reply, Setting, too_much_output
 from samuel.runtimes.confined import Confinement
 from samuel.runtimes.results import decode
 from samuel.runtimes.wasm import host, wasi
@@ -44,11 +32,12 @@ from samuel.runtimes.wasm.call import WasmCall
 from samuel.runtimes.wasm.codes import NoAnswer
 from samuel.runtimes.wasm.host import WORD
 from samuel.runtimes.wasm.modules import ALLOCATE, INITIALIZE, MEMORY, VERSION, Loaded, Modules, NotLoaded
-from samuel.runtimes.wasm.ticker import Ticker, ticks
-from samuel.trust.content import ContentChanged, TrustedContent
+from samuel.trust.content import NO_CONTENT, ContentChanged, TrustedContent
 
 ADDRESSABLE = 1 << 31  # a higher address would make a packed result negative, which means an error
 TABLE_LIMIT = 1_000_000  # elements
+TICK = 0.01  # seconds between two epochs
+LINGER = 100  # ticks without a call, after which the thread of the ticks ends
 GRACE = 0.5  # seconds for a thread to return after its deadline
 OUT_OF_BOUNDS = 1 << 32  # an address outside of any memory
 
@@ -63,26 +52,25 @@ class _UnusableModule(Exception):
         self.outcome = outcome
 
 
-class WasmEngine:
-    """An engine with the modules and limits of one project."""
+class WasmRuntime:
+    """Calls handlers that are exports of a WebAssembly module."""
 
-    def __init__(
-        self, root: Path, cache: Path, memory_limit: int, output_limit: int, limits: ProcessLimits
-    ) -> None:
-        self._root = root
-        self._memory_limit = min(memory_limit, ADDRESSABLE)
-        self._output_limit = output_limit
-        self._confinement = Confinement(root, cache, limits=limits)
+    def __init__(self, setting: Setting) -> None:
+        """Compiled modules are stored in the cache of the setting."""
+        self._root = setting.root
+        self._memory_limit = min(setting.limits.handler_memory_bytes, ADDRESSABLE)
+        self._output_limit = setting.limits.handler_output_bytes
+        self._confinement = Confinement(setting)
         self._engine = _engine()
         self._current = threading.local()  # .call is the call that a thread runs
         linker = Linker(self._engine)
         host.link(linker, self._current)
         wasi.link(linker, self._current)
         compiler = f"wasmtime{version('wasmtime')}-{sys.platform}-{platform.machine()}"
-        self._modules = Modules(self._engine, linker, CompiledCache(cache / "wasm", root, compiler))
-        self._ticker = Ticker(self._engine.increment_epoch)
+        self._modules = Modules(self._engine, linker, CompiledCache(setting.cache / "wasm", self._root, compiler))
+        self._ticker = _Ticker(self._engine.increment_epoch)
 
-    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent) -> Reply:
+    def call(self, handler: Handler, event: Event, timeout: float, content: TrustedContent = NO_CONTENT) -> Reply:
         package = handler.package or _package_without_grants(handler)
         call = WasmCall(self._root, self._confinement, package, handler.config, event, timeout)
         try:
@@ -157,7 +145,7 @@ class WasmEngine:
         return Reply(Outcome.OK, result, stderr=call.stderr, size=len(answer))
 
     def _answer(self, store: Store, loaded: Loaded, entry: str, call: WasmCall) -> bytes:
-        store.set_epoch_deadline(ticks(call.remaining()))
+        store.set_epoch_deadline(_ticks(call.remaining()))
         store.set_limits(self._memory_limit, TABLE_LIMIT, instances=1, tables=10, memories=1)
         try:
             if loaded.uses_wasi:
@@ -191,8 +179,7 @@ class WasmEngine:
             raise
         length = packed & WORD
         if length > self._output_limit:
-            limit = f"{self._output_limit} bytes of output; `handler_output_bytes` under [limits] sets the limit"
-            raise _UnusableModule(Outcome.BAD_OUTPUT, f"more than {limit}")
+            raise _UnusableModule(Outcome.BAD_OUTPUT, too_much_output(self._output_limit, "").message)
         at = packed >> 32 & WORD
         answer = bytes(memory.read(store, at, at + length))
         if len(answer) != length:
@@ -236,3 +223,55 @@ def _package_without_grants(handler: Handler) -> Package:
 def _with_last_line(why: str, call: WasmCall) -> str:
     stderr_line = last_line(call.stderr, "")
     return f"{why}: {stderr_line}" if stderr_line else why
+
+
+class _Ticker:
+    """Context manager for a call: within it, the epoch advances by one every TICK seconds.
+
+    A module is stopped when the engine's epoch reaches a number. One thread advances the epoch for all calls of an
+    engine. It ends some time after the last call: starting a thread for each call would take longer than most.
+    """
+
+    def __init__(self, advance: Callable[[], None]) -> None:
+        self._advance = advance
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._runs = False
+        self._closed = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._calls += 1
+            if self._runs:
+                return
+            self._runs = True
+        threading.Thread(target=self._run, name="samuel-wasm-ticker", daemon=True).start()
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._calls -= 1
+
+    def close(self) -> None:
+        """End the thread as soon as no call is running."""
+        self._closed = True
+
+    def _run(self) -> None:
+        last, idle = time.perf_counter(), 0
+        while self._is_needed(idle):
+            time.sleep(TICK)
+            # Ticks are counted by the time that passed: on a busy machine this loop is late at times.
+            ticks = int((time.perf_counter() - last) / TICK)
+            last += ticks * TICK
+            for _ in range(ticks):
+                self._advance()
+            idle = 0 if self._calls else idle + 1
+
+    def _is_needed(self, idle: int) -> bool:
+        with self._lock:
+            self._runs = bool(self._calls) or not (self._closed or idle > LINGER)
+            return self._runs
+
+
+def _ticks(seconds: float) -> int:
+    """How many ticks `seconds` are. The current tick may be nearly over, so it does not count."""
+    return math.ceil(max(seconds, 0.0) / TICK) + 1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
+from functools import cache
 from typing import NamedTuple
 
 from samuel.shell import ShellCommand
-from samuel.shipped.policy_guard.paths import ProjectPaths
 
 MAX_DIRECTORIES = 8
 MAX_ENTRIES = 5_000  # of a directory that a pattern is looked up in
@@ -20,6 +20,7 @@ _ATTACHED = re.compile(r"-[A-Za-z]\S")  # an option with its value in the same w
 MOST_LETTERS = 4  # of options in front of such a value
 _HERE = re.compile(r"~\+(?=/|$)")
 _FROM_THE_SHELL = re.compile(r"~(?:-|[+-]?\d+)(?:/|$)")  # directories that the shell has been in
+LONGEST_PATH = 4096  # characters; the system has none that is longer
 
 
 class NamedPaths(NamedTuple):
@@ -125,3 +126,48 @@ def _entries(pattern: str) -> list[str] | None:
     if len(names) > MAX_ENTRIES:
         return None
     return [os.path.join(directory, entry) for entry in names if fnmatch(entry, name)]
+
+
+class ProjectPaths:
+    """Looks up words in one project. What it reads from the disk is kept for the next word."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._root_names = set(os.listdir(root))
+        self._real: Callable[[str], str] = cache(os.path.realpath)
+        self._links = cache(_links)
+
+    def named_by(self, words: Iterable[str], directory: str = "") -> Iterator[str]:
+        """The paths that each word may mean, seen from `directory`; without one, from the root."""
+        for word in words:
+            # An input may be a megabyte of words: only those that can name a file are looked up.
+            if not directory and word not in self._root_names and "/" not in word and word not in (".", ".."):
+                yield word
+                continue
+            path = os.path.normpath(os.path.join(directory or self.root, word))
+            inner_path = self.relative(path)
+            yield inner_path
+            possible = len(path) <= LONGEST_PATH and "\0" not in path
+            if possible and (os.path.isabs(inner_path) or inner_path.partition("/")[0] in self._root_names):
+                target = self.target(path)
+                inner_target = target.removeprefix(f"{self._real(self.root)}/")
+                yield inner_target
+                if os.path.isdir(target):  # a call that names a directory may touch every file in it
+                    yield from (f"{inner_path}/*", f"{inner_target}/*")
+
+    def target(self, path: str) -> str:
+        """Where an absolute path leads."""
+        directory, name = self._real(os.path.dirname(path)), os.path.basename(path)
+        target = os.path.join(directory, name)
+        return self._real(target) if name in self._links(directory) else target
+
+    def relative(self, path: str) -> str:
+        return path.removeprefix(f"{self.root}/")
+
+
+def _links(directory: str) -> set[str]:
+    try:
+        with os.scandir(directory) as entries:
+            return {entry.name for entry in entries if entry.is_symlink()}
+    except OSError:
+        return set()

@@ -14,7 +14,7 @@ from samuel.routing.abilities.model import Ability
 from samuel.routing.abilities.route import RouteCandidate
 from samuel.routing.abilities.usage import read_usage
 from samuel.shipped.event_fields import config_of, environment, extra_field
-from samuel.shipped.skill_activation_prompt.rules import SuggestionRules
+from samuel.shipped.rule_values import SuggestionRules
 
 
 def hook(event: UserPromptSubmit) -> dict[str, Any]:

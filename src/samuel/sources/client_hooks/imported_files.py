@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from samuel.clients.hook_formats.imported_file import ImportedFile
+from samuel.clients.hook_formats.entry import ImportedFile
 from samuel.clients.table import HOOK_FORMATS
 
 PLUGIN_FILE = "hooks/hooks.json"

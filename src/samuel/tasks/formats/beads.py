@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
 
 from samuel.base.decoding import decode_json
 from samuel.base.errors import ConfigError, Problem
-from samuel.tasks import graph
-from samuel.tasks.formats.base import BY_GRAMMAR, BY_NAME, ImportedTasks, LeftOutItem, Mark, Recognition
-from samuel.tasks.formats.json_places import members, place_of
+from samuel.tasks.formats.base import (
+    BY_GRAMMAR,
+    BY_NAME,
+    ImportedTasks,
+    LeftOutItem,
+    Mark,
+    Recognition,
+    line_numbers,
+    valid_tasks,
+)
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.task import PRIORITIES, Task, TaskStatus
@@ -28,7 +36,6 @@ STATUSES: Mapping[str, tuple[TaskStatus, str]] = {
     "deferred": ("blocked", "deferred in the source"),
     "closed": ("completed", ""),
 }
-MAX_NAMED = 5  # lines in one sentence
 
 
 class _Issue(NamedTuple):
@@ -51,10 +58,7 @@ class Beads:
             return Recognition(BY_NAME, "it is below .beads/")
         if '"issue_type"' not in source.text and '"depends_on_id"' not in source.text:
             return None
-        try:
-            issues = list(_issues(source, limit=1))
-        except ConfigError:
-            return None
+        issues = list(_issues(source, limit=1))
         values = issues[0].values if issues else None
         if isinstance(values, dict) and {"id", "title", "status"} <= values.keys():
             return Recognition(BY_GRAMMAR, "it is JSON with an `issue_type` for each issue")
@@ -69,30 +73,17 @@ class Beads:
             else:
                 records.append(JsonRecord(issue.values, source.name, issue.line, "issue", problems))
         tasks, missing = _tasks(records)
-        lines = [record.line for record in records]
-        problems = problems or graph.problems(tasks, source.name, lines)
-        if problems:
-            raise ConfigError(problems)
         left_out = [LeftOutItem(lines[0], _counted(why, lines)) for why, lines in left_out_lines.items()]
         total = len(records) + sum(map(len, left_out_lines.values()))
-        return ImportedTasks(
-            tasks=tuple(tasks),
-            lines=tuple(lines),
-            counts={"issues": total},
-            left_out=tuple(sorted([*left_out, *missing])),
+        return valid_tasks(source, tasks, [record.line for record in records], problems)._replace(
+            counts={"issues": total}, left_out=tuple(sorted([*left_out, *missing]))
         )
 
     def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
         id = imported.tasks[index].id
-        issue = next(
-            (
-                issue
-                for issue in _issues(source)
-                if isinstance(issue.values, dict) and str(issue.values.get("id", "")).strip() == id
-            ),
-            None,
-        )
-        place = place_of(source.exact_text, ("status",), issue.start) if issue else None
+        issues = (issue for issue in _issues(source) if isinstance(issue.values, dict))
+        issue = next((issue for issue in issues if str(issue.values.get("id", "")).strip() == id), None)
+        place = source.json_at(issue.start).at(("status",)) if issue else None
         if place is None or source.path is None:
             return None
         return Mark(source.path, place.start, place.end, '"closed"')
@@ -102,26 +93,17 @@ def _issues(source: TaskSource, limit: int | None = None) -> Iterator[_Issue]:
     """The objects of the source: one a line, or the elements of a list."""
     text, start = source.exact_text, source.line_starts[0]
     if text[start:].lstrip()[:1] == "[":
-        values = source.json
-        places = members(text, start) if isinstance(values, list) else ()
-        for place, value in zip(places, values, strict=False):
-            yield _Issue(value, place.start, source.line_of(place.start))
+        for element, value in zip(source.json_root.members, source.json, strict=True):
+            yield _Issue(value, element.start, source.line_of(element.start))
         return
-    number = 0
-    for line, (begin, end) in enumerate(
-        zip(source.line_starts, [*source.line_starts[1:], len(text)], strict=True), start=1
-    ):
-        row = text[begin:end]
-        if not row.strip():
-            continue
+    ends = [*source.line_starts[1:], len(text)]
+    lines = enumerate(zip(source.line_starts, ends, strict=True), start=1)
+    rows = ((line, begin, text[begin:end]) for line, (begin, end) in lines if text[begin:end].strip())
+    for line, begin, row in islice(rows, limit):
         try:
-            value = decode_json(row.encode())
+            yield _Issue(decode_json(row.encode()), begin, line)
         except (msgspec.DecodeError, RecursionError) as error:
             raise ConfigError([source.json_problem(row.strip(), str(error), line)]) from None
-        yield _Issue(value, begin, line)
-        number += 1
-        if number == limit:
-            return
 
 
 def _no_task(values: Any) -> str:
@@ -141,11 +123,10 @@ def _no_task(values: Any) -> str:
 
 
 def _counted(why: str, lines: Sequence[int]) -> str:
-    named = ", ".join(map(str, lines[:MAX_NAMED])) + (", ..." if len(lines) > MAX_NAMED else "")
     plural = "" if len(lines) == 1 else "s"
     what = why.replace("memory", "memorie") if len(lines) > 1 else why
     what = what.replace("issue of", f"issue{plural} of") if " of " in what else f"{what}{plural}"
-    return f"{len(lines)} {what} left out (line{plural} {named})"
+    return f"{len(lines)} {what} left out ({line_numbers(lines)})"
 
 
 def _tasks(records: Sequence[JsonRecord]) -> tuple[list[Task], list[LeftOutItem]]:
@@ -210,7 +191,7 @@ def _task(
     parts += [f"{name.title()}:\n{text}" for name in ("design", "notes") if (text := record.text(name).strip())]
     return Task(
         id=id,
-        title=" ".join(record.text("title", needed=True).split()),
+        title=record.title(),
         description="\n\n".join(part.strip() for part in parts if part.strip()),
         status=status,
         last_failure=reason,

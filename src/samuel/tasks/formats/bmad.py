@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.base.errors import ConfigError, Problem
+from samuel.base.errors import Problem
 from samuel.base.nearest import did_you_mean
 from samuel.files import yaml
-from samuel.tasks import graph
 from samuel.tasks.formats.base import (
     BY_GRAMMAR,
     BY_NAME,
@@ -18,10 +17,11 @@ from samuel.tasks.formats.base import (
     LeftOutItem,
     Mark,
     Recognition,
-    SourceDocument,
+    documents_beside,
+    in_order,
+    valid_tasks,
 )
 from samuel.tasks.formats.markdown_tasks import counts_of
-from samuel.tasks.formats.order import in_order
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.headings import CRITERIA
 from samuel.tasks.outline import OutlineHeading, PrdOutline
@@ -37,13 +37,10 @@ STATUSES: Mapping[str, TaskStatus] = {
     "done": "completed",
 }
 DOCUMENTS = ("prd.md", "architecture.md", "ux-design-specification.md")
-_SPRINT_PLACES = (
-    SPRINT,
-    f"../{SPRINT}",
-    f"../implementation-artifacts/{SPRINT}",
-    f"implementation-artifacts/{SPRINT}",
+_SPRINT_PLACES, _EPICS_PLACES = (
+    tuple(f"{place}{name}" for place in ("", "../", f"../{artifacts}/", f"{artifacts}/"))
+    for name, artifacts in ((SPRINT, "implementation-artifacts"), (EPICS, "planning-artifacts"))
 )
-_EPICS_PLACES = (EPICS, f"../{EPICS}", f"../planning-artifacts/{EPICS}", f"planning-artifacts/{EPICS}")
 _EPIC = re.compile(r"Epic\s+(\d+)\s*[:.–—-]\s*(.+)", re.IGNORECASE)
 _STORY = re.compile(r"Story\s+(\d+)\.(\d+)\s*[:.–—-]\s*(.+)", re.IGNORECASE)
 _STORY_LINE = re.compile(r"^#{1,4}[ \t]+Story[ \t]+\d+\.\d+[ \t]*[:.–—-]", re.MULTILINE | re.IGNORECASE)
@@ -94,21 +91,12 @@ class Bmad:
                 stories.append(Story(id, entry.title, entry.line))
         tasks = in_order([_task(story, tracked, files) for story in stories])
         lines = [story.line for story in stories]
-        problems = problems or graph.problems(tasks, source.name, lines)
-        if problems:
-            raise ConfigError(problems)
-        notes = (
-            []
-            if files.sprint or (stories and stories[0].status)
-            else [f"there is no {SPRINT}, so nothing can be written back"]
-        )
-        return ImportedTasks(
-            tasks=tasks,
-            lines=tuple(lines),
+        has_status = files.sprint or (stories and stories[0].status)
+        return valid_tasks(source, tasks, lines, problems)._replace(
             counts={**({} if files.is_yaml else counts_of(source.outline)), "stories": len(stories)},
             left_out=tuple(left_out),
-            notes=tuple(notes),
-            documents=files.documents(),
+            notes=() if has_status else (f"there is no {SPRINT}, so nothing can be written back",),
+            documents=documents_beside(files.epics or source, DOCUMENTS),
         )
 
     def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
@@ -169,11 +157,6 @@ class _BmadFiles:
             return None
         return _opened(self.sprint, (f"{entry.key}.md", f"stories/{entry.key}.md"))
 
-    def documents(self) -> tuple[SourceDocument, ...]:
-        epics = self.epics or self.source
-        paths = ((name, epics.beside(name)) for name in DOCUMENTS)
-        return tuple(SourceDocument(name, path) for name, path in paths if path is not None)
-
 
 def _opened(source: TaskSource, names: Sequence[str]) -> TaskSource | None:
     path = source.beside(*names)
@@ -185,13 +168,9 @@ def _unknown_statuses(
 ) -> list[Problem]:
     named = [(entry.status, files.sprint.name, entry.line) for entry in tracked.values()] if files.sprint else []
     named += [(story.status, files.source.name, story.line) for story in stories if story.status]
+    otherwise = f"one of {', '.join(STATUSES)}"
     return [
-        Problem(
-            f"`{status}` is not a valid status",
-            file,
-            line,
-            did_you_mean(status, STATUSES, f"one of {', '.join(STATUSES)}"),
-        )
+        Problem(f"`{status}` is not a valid status", file, line, did_you_mean(status, STATUSES, otherwise))
         for status, file, line in named
         if status not in STATUSES
     ]
@@ -214,20 +193,14 @@ def _task(story: Story, tracked: Mapping[str, _Tracked], files: _BmadFiles) -> T
 
 
 def _stories_of_epics(source: TaskSource) -> Iterator[Story]:
-    outline = source.outline
-    epic, seen_lines = "", outline.lines
+    outline, epic = source.outline, ""
     for node in outline.nodes:
         if not isinstance(node, OutlineHeading) or node.parent:
             continue
         if match := _EPIC.fullmatch(node.text.strip("* ")):
             epic = f"Epic {match[1]}: {match[2]}"
         elif match := _STORY.fullmatch(node.text.strip("* ")):
-            lines = [
-                seen_lines[number - 1].rstrip()
-                for number in range(node.below, node.end + 1)
-                if number not in outline.comment_lines
-            ]
-            text, acceptance = _split_criteria(lines)
+            text, acceptance = _split_criteria(_below(node, outline))
             description = "\n\n".join(part for part in (epic, text) if part)
             yield Story(f"{match[1]}.{match[2]}", match[3].strip(), node.line, description, acceptance)
 

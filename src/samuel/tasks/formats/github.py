@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from samuel.base.errors import ConfigError, Problem
-from samuel.tasks import graph
+from samuel.base.errors import Problem
 from samuel.tasks.annotations import heading_priority
-from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition
-from samuel.tasks.formats.json_places import members
+from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition, valid_tasks
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.task import Task, TaskStatus
@@ -35,10 +33,7 @@ class GitHubIssues:
     def recognise(self, source: TaskSource) -> Recognition | None:
         if not source.looks_like_json or '"number"' not in source.text:
             return None
-        try:
-            values = source.json
-        except ConfigError:
-            return None
+        values = source.json
         first = values[0] if isinstance(values, list) and values else values
         if isinstance(first, dict) and {"number", "title"} <= first.keys():
             return Recognition(BY_GRAMMAR, "it is JSON with a `number` and a `title` for each issue")
@@ -47,28 +42,20 @@ class GitHubIssues:
     def read(self, source: TaskSource, tag: str = "") -> ImportedTasks:
         values = source.json
         issues = values if isinstance(values, list) else [values]
-        text, start = source.exact_text, source.line_starts[0]
-        lines = (
-            [source.line_of(place.start) for place in members(text, start)] if isinstance(values, list) else [1]
-        )
+        is_list = isinstance(values, list)
+        lines = [source.line_of(element.start) for element in source.json_root.members] if is_list else [1]
         problems: list[Problem] = []
         records = [
             JsonRecord(issue, source.name, line, "issue", problems)
             for issue, line in zip(issues, lines, strict=True)
         ]
-        numbers = [record.number("number", 0) for record in records]
-        for record, number in zip(records, numbers, strict=True):
+        numbered = [(record.number("number", 0), record) for record in records]
+        for number, record in numbered:
             if record.values and number < 1:
                 record.refuse("this issue has no `number`", "ask gh for it: `--json number,title,body`")
-        order = sorted(range(len(records)), key=numbers.__getitem__)  # an API has an order of its own
-        tasks, left_out = _tasks([records[index] for index in order], [numbers[index] for index in order])
-        sorted_lines = [lines[index] for index in order]
-        problems = problems or graph.problems(tasks, source.name, sorted_lines)
-        if problems:
-            raise ConfigError(problems)
-        return ImportedTasks(
-            tasks=tuple(tasks),
-            lines=tuple(sorted_lines),
+        numbered.sort(key=lambda issue: issue[0])  # an API has an order of its own
+        tasks, left_out = _tasks(numbered)
+        return valid_tasks(source, tasks, [record.line for _, record in numbered], problems)._replace(
             counts={"issues": len(issues)},
             left_out=tuple(left_out),
             notes=("nothing is written back: close the issues with `gh issue close`",),
@@ -78,15 +65,11 @@ class GitHubIssues:
         return None
 
 
-def _tasks(records: Sequence[JsonRecord], numbers: Sequence[int]) -> tuple[list[Task], list[LeftOutItem]]:
-    existing = set(numbers)
-    closed = {
-        number
-        for record, number in zip(records, numbers, strict=True)
-        if str(record.values.get("state")).lower() == "closed"
-    }
+def _tasks(issues: Sequence[tuple[int, JsonRecord]]) -> tuple[list[Task], list[LeftOutItem]]:
+    existing = {number for number, _ in issues}
+    closed = {number for number, record in issues if str(record.values.get("state")).lower() == "closed"}
     parents: dict[int, int] = {}
-    for record, number in zip(records, numbers, strict=True):
+    for number, record in issues:
         parents |= {child: number for child in _numbers(record.values.get("subIssues")) if child in existing}
         for above in _numbers([record.values.get("parent")]):
             if above in existing:
@@ -97,10 +80,10 @@ def _tasks(records: Sequence[JsonRecord], numbers: Sequence[int]) -> tuple[list[
             children.setdefault(parent, []).append(child)
     waits_of = {
         number: list(dict.fromkeys([*_numbers(record.values.get("blockedBy")), *_named(record.text("body"))]))
-        for record, number in zip(records, numbers, strict=True)
+        for number, record in issues
     }
     tasks, left_out = [], []
-    for record, number in zip(records, numbers, strict=True):
+    for number, record in issues:
         is_open, waits = number not in closed, waits_of[number]
         for other in waits if is_open else ():
             if other not in existing:
@@ -124,7 +107,7 @@ def _task(record: JsonRecord, number: int, needed: Iterable[int], parent: int | 
     body = record.text("body").replace("\r\n", "\n").strip()
     return Task(
         id=f"#{number}",
-        title=" ".join(record.text("title", needed=True).split()),
+        title=record.title(),
         description="\n\n".join(part for part in (body, "\n".join(facts)) if part),
         status=status,
         priority=_priority(labels) or "medium",  # type: ignore[arg-type]  # of PRIORITIES

@@ -7,11 +7,8 @@ from typing import Any, NamedTuple
 
 from samuel.base.errors import ConfigError, Problem
 from samuel.base.nearest import did_you_mean
-from samuel.tasks import graph
-from samuel.tasks.annotations import priority_fields
-from samuel.tasks.formats.base import ImportedTasks, LeftOutItem, Mark, Recognition
+from samuel.tasks.formats.base import ImportedTasks, LeftOutItem, Mark, Recognition, in_order, valid_tasks
 from samuel.tasks.formats.json_records import JsonRecord
-from samuel.tasks.formats.order import in_order
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.formats.table import FittingFormat, built_in_format
 from samuel.tasks.task import Task, TaskStatus
@@ -52,17 +49,18 @@ class HandlerFormat:
         ]
         tasks = [_task(record) for record in records]
         lines = [record.line for record in records]
-        problems = problems or graph.problems(tasks, source.name, lines)
-        if problems:
+        try:
+            imported = valid_tasks(source, tasks, lines, problems)
+        except ConfigError as error:
             label = f"the hook `{self._handler}` returned a wrong task"
-            raise ConfigError([problem._replace(what=f"{label}: {problem.what}") for problem in problems])
-        return ImportedTasks(
-            tasks=tuple(tasks) if any(task.rank for task in tasks) else in_order(tasks),
-            lines=tuple(lines),
+            raise ConfigError(
+                [problem._replace(what=f"{label}: {problem.what}") for problem in error.problems]
+            ) from None
+        left_out = (LeftOutItem(part.get("line", 0), part["what"]) for part in self._answer.get("left_out", ()))
+        return imported._replace(
+            tasks=imported.tasks if any(task.rank for task in tasks) else in_order(tasks),
             counts={"lines": sum(bool(line.strip()) for line in source.text.splitlines())},
-            left_out=tuple(
-                LeftOutItem(part.get("line", 0), part["what"]) for part in self._answer.get("left_out", ())
-            ),
+            left_out=tuple(left_out),
             notes=(f"nothing is written back: the hook `{self._handler}` only reads",),
         )
 
@@ -120,18 +118,14 @@ def _task(record: JsonRecord) -> Task:
     record.number("line", 0)
     fields: dict[str, Any] = {name: text for name in _TEXTS if (text := record.text(name).strip())}
     fields |= {name: record.texts(name) for name in _LISTS}
-    if priority := record.text("priority"):
-        try:
-            fields |= priority_fields(priority)
-        except ValueError as error:
-            record.refuse(str(error), "a whole number, where 1 is first, or a word like `high`")
+    fields |= record.priority()
     status = record.choice("status", STATUSES, "pending")
     if status in ("skipped", "blocked"):
         fields["last_failure"] = f"it is {status} in its source"
     return Task(
         id=record.text("id", needed=True).strip(),
-        title=" ".join(record.text("title", needed=True).split()),
+        title=record.title(),
         status=status,
-        depends_on=tuple(dict.fromkeys(str(id) for id in record.items("depends_on"))),
+        depends_on=record.ids("depends_on"),
         **fields,
     )

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from samuel.base.errors import Problem
 from samuel.base.nearest import did_you_mean
+from samuel.tasks.annotations import priority_fields
 
 T = TypeVar("T")
 
@@ -44,6 +45,17 @@ class JsonRecord:
             self.refuse(f"{self._name} has no `{name}`")
         return ""
 
+    def title(self) -> str:
+        return " ".join(self.text("title", needed=True).split())
+
+    def priority(self) -> dict[str, Any]:
+        """`priority` or `rank`, by a word or a number; {} if it is missing or wrong."""
+        try:
+            return priority_fields(priority) if (priority := self.text("priority")) else {}
+        except ValueError as error:
+            self.refuse(str(error), "a whole number, where 1 is first, or a word like `high`")
+            return {}
+
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of texts; also one text with a line for each."""
         value = self.values.get(name)
@@ -60,6 +72,9 @@ class JsonRecord:
             self._wrong(name, "a list")
             return []
         return value
+
+    def ids(self, name: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(str(id) for id in self.items(name)))
 
     def number(self, name: str, default: int) -> int:
         value = self.values.get(name)

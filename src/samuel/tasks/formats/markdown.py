@@ -5,20 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeGuard
 
-from samuel.base.errors import ConfigError, UsageError
+from samuel.base.errors import UsageError
 from samuel.tasks.entries import EntryFinder, TaskEntries, find_boxes, find_entries
 from samuel.tasks.formats.base import POSSIBLE, ImportedTasks, Mark, Recognition
-from samuel.tasks.formats.markdown_tasks import (
-    box_mark,
-    counted,
-    counts_of,
-    quoted,
-    row_mark,
-    tasks_of,
-)
+from samuel.tasks.formats.markdown_tasks import counted, counts_of, mark_box, mark_row, prose, quoted, tasks_of
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.outline import PrdOutline
-from samuel.tasks.prose import prose
 
 ACCEPTED = """\
 tasks are the items of a list that is all the file has, or that stands below a heading with Tasks in it:
@@ -64,10 +56,7 @@ class Markdown:
     def recognise(self, source: TaskSource) -> Recognition | None:
         if source.looks_like_json:
             return None
-        try:
-            selection = find_entries(source.outline)
-        except ConfigError:
-            return None
+        selection = find_entries(source.outline)
         if not selection.entries and not selection.unreadable:
             return None
         return Recognition(POSSIBLE, f"it is Markdown with {selection.form}")
@@ -80,8 +69,7 @@ class Markdown:
         return imported._replace(prose=prose(TaskSource.of_file(prd).outline, ()))
 
     def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
-        line = imported.lines[index]
-        return box_mark(source, line) or row_mark(source, source.outline, line)
+        return mark_box(source, imported, index) or mark_row(source, imported, index)
 
 
 class Checklist:
@@ -94,17 +82,13 @@ class Checklist:
     def recognise(self, source: TaskSource) -> Recognition | None:
         if source.looks_like_json:
             return None
-        try:
-            selection = find_entries(source.outline)
-        except ConfigError:
-            return None
+        selection = find_entries(source.outline)
         return Recognition(POSSIBLE, "its boxes may be the tasks") if selection.ambiguous else None
 
     def read(self, source: TaskSource, tag: str = "") -> ImportedTasks:
         return _read(source, find_boxes)
 
-    def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
-        return box_mark(source, imported.lines[index])
+    mark_done = staticmethod(mark_box)
 
 
 def _read(source: TaskSource, find: EntryFinder) -> ImportedTasks:

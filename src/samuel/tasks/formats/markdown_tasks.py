@@ -11,19 +11,13 @@ from samuel.base.errors import ConfigError, Problem
 from samuel.tasks import graph
 from samuel.tasks.annotations import body, heading_priority, ids_in, priority_fields
 from samuel.tasks.entries import TaskEntries, TaskEntry, row_columns
-from samuel.tasks.formats.base import ImportedTasks, LeftOutItem, Mark
+from samuel.tasks.formats.base import ImportedTasks, LeftOutItem, Mark, line_numbers, valid_tasks
 from samuel.tasks.formats.source import TaskSource
-from samuel.tasks.outline import OutlineHeading, OutlineItem, OutlineTable, PrdOutline
-from samuel.tasks.prose import prose
+from samuel.tasks.outline import OutlineHeading, OutlineItem, OutlineTable, PrdOutline, metadata_length
 from samuel.tasks.task import PRIORITIES, Task, TaskStatus
 
 LONGEST_QUOTE = 100  # characters of a line in a message
-MAX_NAMED = 5  # lines in one sentence
-_LOOKALIKES = {
-    "paragraph": ("the paragraph above", "indent it like the items around it, or put an empty line above it"),
-    "indented code": ("indented code", "indent it less"),
-    "html": ("a block of HTML", "put an empty line above it"),
-}
+_EMPTY_LINES = re.compile(r"\n{3,}")
 _BOX = re.compile(r"[ \t]*(?:(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+|#{1,6}[ \t]+)?\[([ xX]?)\](?=\s|$)")
 
 Describe = Callable[[TaskEntry, dict[str, Any]], None]
@@ -66,16 +60,9 @@ def tasks_of(
 
     With `repeated_ids` an id that is there twice is given a suffix instead of being refused.
     """
-    problems = [
-        Problem(
-            "this item cannot be read",
-            source.name,
-            item.line,
-            "write `- [ ] Title`, or `- [x] Title` if it is done",
-        )
-        for item in selection.unreadable
-    ]
-    ids, generated, renamed = _ids(selection.entries, repeated_ids)
+    hint = "write `- [ ] Title`, or `- [x] Title` if it is done"
+    problems = [Problem("this item cannot be read", source.name, item.line, hint) for item in selection.unreadable]
+    ids, renamed = _ids(selection.entries, repeated_ids)
     builder = _TaskBuilder(outline, selection.entries, ids, describe)
     for entry in selection.entries:
         try:
@@ -85,18 +72,38 @@ def tasks_of(
             problems.append(Problem(str(error), source.name, entry.line, hint))
     if problems:
         raise ConfigError(problems)
-    tasks, lines = builder.tasks()
-    if problems := graph.problems(tasks, source.name, lines):
-        raise ConfigError(problems)
-    left_out = [LeftOutItem(line, what) for line, what in sorted([*_passed_over(selection, outline), *renamed])]
-    return ImportedTasks(
-        tasks=tuple(tasks),
-        lines=tuple(lines),
+    return valid_tasks(source, *builder.tasks())._replace(
         counts=counts_of(outline),
-        left_out=tuple(left_out),
+        left_out=tuple(sorted([*_passed_over(selection, outline), *renamed])),
         prose=prose(outline, selection.entries),
-        generated_ids=generated,
     )
+
+
+def prose(outline: PrdOutline, entries: Sequence[TaskEntry]) -> str:
+    """What a PRD says besides its tasks: why, goals, limits. It is the background of every task.
+
+    It is the text outside of these tasks, without comments and without headings that have no text left below.
+    """
+    left_out = set(range(1, metadata_length(outline.lines) + 1)) | outline.comment_lines
+    for entry in entries:
+        left_out.update(range(entry.line, entry.end + 1))
+    headings = {node.line: node for node in outline.nodes if isinstance(node, OutlineHeading) and not node.parent}
+    left_out.update(line for node in headings.values() for line in range(node.line + 1, node.below))
+    lines: list[str] = []  # the last one first
+    has_text = [False] * 7  # by level: is there text between here and the next heading of that level?
+    for number in range(len(outline.lines), 0, -1):
+        if number in left_out:
+            continue
+        line = outline.lines[number - 1].rstrip()
+        heading = headings.get(number)
+        if heading is None:
+            has_text = [True] * 7 if line else has_text
+            lines.append(line)
+            continue
+        if has_text[heading.level]:
+            lines.append(f"{'#' * heading.level} {heading.text}")
+        has_text[heading.level :] = [False] * (7 - heading.level)
+    return _EMPTY_LINES.sub("\n\n", "\n".join(reversed(lines))).strip("\n")
 
 
 class _TaskBuilder:
@@ -106,30 +113,24 @@ class _TaskBuilder:
     """
 
     def __init__(
-        self,
-        outline: PrdOutline,
-        entries: Sequence[TaskEntry],
-        ids: Mapping[int, str],
-        describe: Describe | None,
+        self, outline: PrdOutline, entries: Sequence[TaskEntry], ids: Mapping[int, str], describe: Describe | None
     ) -> None:
         self._outline = outline
         self._entries = entries
         self._ids = ids
         self._describe = describe
         self._fields: dict[int, dict[str, Any]] = {}  # by line
+        self._sections: set[int] = set()  # lines
 
     def read(self, entry: TaskEntry) -> None:
         """Read the fields of an entry; its parent was read before. Raises ValueError for a wrong priority."""
         text, named = body(entry.body(self._outline))
         cells = _cell_fields(entry.cells)
         fields: dict[str, Any] = {**_inherited(entry, self._fields), **entry.title.fields, **cells, **named}
-        own = (
-            *entry.title.fields.get("depends_on", ()),
-            *cells.get("depends_on", ()),
-            *named.get("depends_on", ()),
-        )
-        above = self._fields[entry.parent.line].get("depends_on", ()) if entry.parent else ()
-        fields["depends_on"] = tuple(dict.fromkeys((*above, *own)))
+        above = self._fields[entry.parent.line] if entry.parent else {}
+        sources = (above, entry.title.fields, cells, named)
+        needed = dict.fromkeys(id for source in sources for id in source.get("depends_on", ()))
+        fields["depends_on"] = tuple(needed)
         criteria = (_criterion(item, self._outline) for item in entry.criteria)
         acceptance = (*cells.get("acceptance", ()), *named.get("acceptance", ()), *criteria)
         if acceptance:
@@ -141,62 +142,55 @@ class _TaskBuilder:
         self._fields[entry.line] = fields
 
     def tasks(self) -> tuple[list[Task], list[int]]:
-        sections = {entry.line for entry in self._entries if self._is_section(entry)}
-        entries = [entry for entry in self._entries if entry.line not in sections]
-        named = self._named(entries, sections)
-        children_of = self._children(entries, named, sections)
-        tasks, lines = [], []
+        self._sections = {entry.line for entry in self._entries if self._is_section(entry)}
+        entries = [entry for entry in self._entries if entry.line not in self._sections]
+        named = self._named(entries)
+        children_of = self._children(entries, named)
+        tasks = []
         for entry in entries:
             fields, id = dict(self._fields[entry.line]), self._ids[entry.line]
-            parent = entry.parent
-            while parent and parent.line in sections:
-                parent = parent.parent
+            parent = next((above for above in _parents(entry) if above.line not in self._sections), None)
             fields["depends_on"] = tuple(dict.fromkeys([*named[id], *children_of[id]]))
             if children_of[id]:
                 fields["no_change"] = True  # its children may have done all of it
             status: TaskStatus = "completed" if entry.done else "pending"
             parent_id = self._ids[parent.line] if parent else ""
             tasks.append(Task(id=id, title=entry.title.text, status=status, parent_id=parent_id, **fields))
-            lines.append(entry.line)
-        return tasks, lines
+        return tasks, [entry.line for entry in entries]
 
     def _is_section(self, entry: TaskEntry) -> bool:
         """A heading that is nothing but its children. An item with a box is always a task."""
         fields = self._fields[entry.line]
         return bool(entry.level and entry.children and not fields["description"] and not fields.get("acceptance"))
 
-    def _leaves(self, entry: TaskEntry, sections: set[int]) -> list[str]:
-        if entry.line not in sections:
+    def _leaves(self, entry: TaskEntry) -> list[str]:
+        """The ids of the tasks that stand for an entry: its own, or those in a section."""
+        if entry.line not in self._sections:
             return [self._ids[entry.line]]
-        return [id for child in entry.children for id in self._leaves(child, sections)]
+        return [id for child in entry.children for id in self._leaves(child)]
 
-    def _named(self, entries: Sequence[TaskEntry], sections: set[int]) -> dict[str, list[str]]:
+    def _named(self, entries: Sequence[TaskEntry]) -> dict[str, list[str]]:
         """By the id of a task: the tasks that it is written to wait for.
 
         A section stands for the tasks in it, but not where one of them waits for it: that is what holds them all.
         """
-        members = self._members(sections)
+        sections = [entry for entry in self._entries if entry.line in self._sections]
+        members = {self._ids[section.line]: self._leaves(section) for section in sections}
         named = {}
         for entry in entries:
-            id, around = self._ids[entry.line], set[str]()
-            above = entry.parent
-            while above:
-                if above.line in sections:
-                    around.add(self._ids[above.line])
-                above = above.parent
+            id = self._ids[entry.line]
+            around = {self._ids[above.line] for above in _parents(entry) if above.line in self._sections}
             waited = [name for name in self._fields[entry.line]["depends_on"] if name not in around]
             named[id] = [other for name in waited for other in members.get(name, (name,)) if other != id]
         return named
 
-    def _children(
-        self, entries: Sequence[TaskEntry], named: Mapping[str, Sequence[str]], sections: set[int]
-    ) -> dict[str, list[str]]:
+    def _children(self, entries: Sequence[TaskEntry], named: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
         """By the id of a task: the children that it waits for, without those that are written to wait for it.
 
         Of several parents around a task that waits for the outermost one, the inner ones still wait for it.
         """
         children = {
-            self._ids[entry.line]: [id for child in entry.children for id in self._leaves(child, sections)]
+            self._ids[entry.line]: [id for child in entry.children for id in self._leaves(child)]
             for entry in entries
         }
         while any(named.values()):  # else nothing can wait for its parent
@@ -207,20 +201,19 @@ class _TaskBuilder:
             if not waited_by_child:
                 break
             for entry in entries:
-                id, above = self._ids[entry.line], entry.parent
-                while above and self._ids[above.line] not in waited_by_child:
-                    above = above.parent
-                if id in waited_by_child and not (above and group[self._ids[above.line]] == group[id]):
+                id = self._ids[entry.line]
+                parent_ids = (self._ids[above.line] for above in _parents(entry))
+                above = next((parent_id for parent_id in parent_ids if parent_id in waited_by_child), "")
+                if id in waited_by_child and not (above and group[above] == group[id]):
                     children[id] = [child for child in children[id] if group.get(child) != group[id]]
         return children
 
-    def _members(self, sections: set[int]) -> dict[str, list[str]]:
-        """By the id of a section: the tasks that stand for it where another task waits for it."""
-        return {
-            self._ids[entry.line]: self._leaves(entry, sections)
-            for entry in self._entries
-            if entry.line in sections
-        }
+
+def _parents(entry: TaskEntry) -> Iterator[TaskEntry]:
+    """The entries around this one, the nearest first."""
+    while entry.parent:
+        entry = entry.parent
+        yield entry
 
 
 def _inherited(entry: TaskEntry, fields: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
@@ -253,28 +246,24 @@ def _criterion(item: OutlineItem, outline: PrdOutline) -> str:
     return "\n".join([item.text, *([_dedented(below)] if below else [])]).strip()
 
 
-def _ids(
-    entries: Sequence[TaskEntry], repeated_ids: bool
-) -> tuple[dict[int, str], frozenset[str], list[tuple[int, str]]]:
-    """The id of each entry by its line: its own, or the next free number; and which were generated."""
+def _ids(entries: Sequence[TaskEntry], repeated_ids: bool) -> tuple[dict[int, str], list[LeftOutItem]]:
+    """The id of each entry by its line: its own, or the next free number; and notes about repeated ones."""
     taken = {entry.title.id for entry in entries}
     ids: dict[int, str] = {}
-    generated: set[str] = set()
-    renamed: list[tuple[int, str]] = []
+    renamed: list[LeftOutItem] = []
     counts: Counter[str] = Counter()
     first_lines: dict[str, int] = {}
     for entry in entries:
         id = entry.title.id
         if id and repeated_ids and first_lines.setdefault(id, entry.line) != entry.line:
             id = _next_free(f"{entry.title.id}-", counts, taken, first=2)
-            generated.add(id)
-            renamed.append((entry.line, f"the id `{entry.title.id}` is there twice; this task is `{id}`"))
+            what = f"the id `{entry.title.id}` is there twice; this task is `{id}`"
+            renamed.append(LeftOutItem(entry.line, what))
         if not id:
             id = _next_free(_prefix(entry, ids), counts, taken)
-            generated.add(id)
         ids[entry.line] = id
         taken.add(id)
-    return ids, frozenset(generated), renamed
+    return ids, renamed
 
 
 def _prefix(entry: TaskEntry, ids: Mapping[int, str]) -> str:
@@ -293,36 +282,13 @@ def _next_free(prefix: str, counts: Counter[str], taken: set[str], first: int = 
             return id
 
 
-def _passed_over(selection: TaskEntries, outline: PrdOutline) -> Iterator[tuple[int, str]]:
+def _passed_over(selection: TaskEntries, outline: PrdOutline) -> Iterator[LeftOutItem]:
     """What a person may have meant as a task, with its line."""
-    for item in selection.outside:
-        yield item.line, f"`{quoted(outline, item.line)}` is in no section for tasks"
-    for heading in selection.stories:
-        yield heading.line, f"`{quoted(outline, heading.line)}` is in no section for tasks"
+    for line, why in selection.passed_over:
+        yield LeftOutItem(line, f"`{quoted(outline, line)}` {why}")
     if lines := [item.line for item in selection.plain_items]:
         items = "an item without a box is" if len(lines) == 1 else f"{len(lines)} items without a box are"
-        yield lines[0], f"{items} not read as tasks ({_lines(lines)})"
-    for line, kind in selection.lookalikes:
-        block, hint = _LOOKALIKES[kind]
-        yield (
-            line,
-            f"`{quoted(outline, line)}` is part of {block} in Markdown, so it is not read as a task: {hint}",
-        )
-    for line in selection.unspaced:
-        what = f"`{quoted(outline, line)}` is no item of a list in Markdown, so it is not read as a task"
-        yield line, f"{what}: put a space between the bullet and the box"
-    for line in selection.untitled:
-        yield line, f"`{quoted(outline, line)}` has no title, so it is not read as a task"
-    for heading in selection.dividers:
-        problem = (
-            f"`{quoted(outline, heading.line)}` is a heading by the line below it, and ends the section for tasks"
-        )
-        yield heading.line, f"{problem}: put an empty line between the two"
-
-
-def _lines(numbers: Sequence[int]) -> str:
-    named = ", ".join(map(str, numbers[:MAX_NAMED])) + (", ..." if len(numbers) > MAX_NAMED else "")
-    return f"line{'' if len(numbers) == 1 else 's'} {named}"
+        yield LeftOutItem(lines[0], f"{items} not read as tasks ({line_numbers(lines)})")
 
 
 def quoted(outline: PrdOutline, number: int) -> str:
@@ -330,8 +296,9 @@ def quoted(outline: PrdOutline, number: int) -> str:
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
 
 
-def box_mark(source: TaskSource, line: int) -> Mark | None:
-    """The edit that ticks the box in this line; None if it has none."""
+def mark_box(source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
+    """The edit that ticks the box in the line of a task; None if it has none."""
+    line = imported.lines[index]
     if source.path is None or line > len(source.line_starts):
         return None
     match = _BOX.match(source.exact_text, source.line_starts[line - 1])
@@ -341,22 +308,23 @@ def box_mark(source: TaskSource, line: int) -> Mark | None:
     return Mark(source.path, match.start(1), match.end(1), new)
 
 
-def row_mark(source: TaskSource, outline: PrdOutline, line: int) -> Mark | None:
-    """The edit that sets the status in this row of a table; None if the table has no column for it."""
-    for node in outline.nodes:
+def mark_row(source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
+    """The edit that sets the status in a task's row of a table; None if the table has no column for it."""
+    line = imported.lines[index]
+    for node in source.outline.nodes:
         if isinstance(node, OutlineTable) and node.line < line <= node.end and source.path:
-            index = row_columns(node.rows[0].cells).get("status")
+            column = row_columns(node.rows[0].cells).get("status")
             start = source.line_starts[line - 1]
             end = source.line_starts[line] if line < len(source.line_starts) else len(source.exact_text)
             row = source.exact_text[start:end]
             cells = list(re.finditer(r"(?:\\.|[^|\\\r\n])+", row))
-            if index is None or not row.lstrip().startswith("|") or "||" in row:
+            if column is None or not row.lstrip().startswith("|") or "||" in row:
                 return None
             cells = [cell for cell in cells if cell.start() > row.index("|")]
-            if index >= len(cells):
+            if column >= len(cells):
                 return None
-            words = cells[index][0].strip()
-            left = start + cells[index].start() + cells[index][0].index(words) if words else -1
+            words = cells[column][0].strip()
+            left = start + cells[column].start() + cells[column][0].index(words) if words else -1
             return Mark(source.path, left, left + len(words), "done") if words else None
     return None
 

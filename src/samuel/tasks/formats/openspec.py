@@ -10,12 +10,12 @@ from samuel.tasks.formats.base import (
     BY_GRAMMAR,
     BY_NAME,
     ImportedTasks,
-    Mark,
     Recognition,
     SourceDocument,
+    documents_beside,
+    in_order,
 )
-from samuel.tasks.formats.markdown_tasks import box_mark, tasks_of
-from samuel.tasks.formats.order import ranked
+from samuel.tasks.formats.markdown_tasks import mark_box, tasks_of
 from samuel.tasks.formats.source import TaskSource
 
 FILE = "tasks.md"
@@ -53,10 +53,9 @@ class OpenSpec:
         notes = () if imported.tasks else ("it has no box, so there is no task",)
         if imported.tasks and all(task.status == "completed" for task in imported.tasks):
             notes = ("all of its tasks are done: `openspec archive` closes the change",)
-        return ranked(imported)._replace(documents=_documents(source), notes=notes)
+        return imported._replace(tasks=in_order(imported.tasks), documents=_documents(source), notes=notes)
 
-    def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
-        return box_mark(source, imported.lines[index])
+    mark_done = staticmethod(mark_box)
 
 
 def _name_section(entry: TaskEntry, fields: dict[str, Any]) -> None:
@@ -69,8 +68,6 @@ def _documents(source: TaskSource) -> tuple[SourceDocument, ...]:
     """What else the change has: why, how, and the requirements that it changes."""
     if source.path is None:
         return ()
-    directory = source.path.parent
-    documents = [SourceDocument(name, directory / name) for name in DOCUMENTS if (directory / name).is_file()]
-    specs = sorted((directory / "specs").glob("*/spec.md"))[:MAX_SPECS]
-    documents += (SourceDocument(f"specs/{path.parent.name}/spec.md", path) for path in specs)
-    return tuple(documents)
+    specs = sorted((source.path.parent / "specs").glob("*/spec.md"))[:MAX_SPECS]
+    requirements = (SourceDocument(f"specs/{path.parent.name}/spec.md", path) for path in specs)
+    return (*documents_beside(source, DOCUMENTS), *requirements)

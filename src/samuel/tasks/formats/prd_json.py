@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from samuel.base.errors import ConfigError, Problem
-from samuel.tasks import graph
-from samuel.tasks.annotations import priority_fields
-from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition
-from samuel.tasks.formats.json_places import members, place_of
+from samuel.base.errors import Problem
+from samuel.tasks.formats.base import BY_GRAMMAR, ImportedTasks, LeftOutItem, Mark, Recognition, valid_tasks
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.task import Task
@@ -31,59 +26,40 @@ class PrdJson:
     def read(self, source: TaskSource, tag: str = "") -> ImportedTasks:
         problems: list[Problem] = []
         top = JsonRecord(source.json, source.name, 1, "file", problems)
-        lines = [source.line_of(place.start) for place in _stories(source)]
+        places = source.json_root.at((STORIES,))
+        lines = [source.line_of(member.start) for member in places.members] if places else []
         stories = top.items(STORIES)
         tasks = [
             _task(JsonRecord(story, source.name, line, "story", problems), number)
             for number, (story, line) in enumerate(zip(stories, lines, strict=False), start=1)
         ]
-        problems = problems or graph.problems(tasks, source.name, lines)
-        if problems:
-            raise ConfigError(problems)
         prose = "\n\n".join(text for text in (_heading(top.text("project")), top.text("description")) if text)
         checks, left_out = _checks(top.values.get(COMMANDS), source)
         notes = [f"it has no story: `{STORIES}` is empty"] if not tasks else []
         if branch := top.text("branchName"):
             notes.append(f"it names the branch `{branch}`, which Samuel does not check out")
-        return ImportedTasks(
-            tasks=tuple(tasks),
-            lines=tuple(lines),
-            counts={"stories": len(stories)},
-            prose=prose,
-            checks=checks,
-            left_out=left_out,
-            notes=tuple(notes),
+        return valid_tasks(source, tasks, lines, problems)._replace(
+            counts={"stories": len(stories)}, prose=prose, checks=checks, left_out=left_out, notes=tuple(notes)
         )
 
     def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
-        place = place_of(source.exact_text, (STORIES, index, "passes"), source.line_starts[0])
+        place = source.json_root.at((STORIES, index, "passes"))
         return Mark(source.path, place.start, place.end, "true") if place and source.path else None
 
 
-def _stories(source: TaskSource) -> list[Any]:
-    stories = place_of(source.exact_text, (STORIES,), source.line_starts[0])
-    return list(members(source.exact_text, stories.start)) if stories else []
-
-
 def _task(story: JsonRecord, number: int) -> Task:
-    fields: dict[str, Any] = {}
-    if priority := story.text("priority"):
-        try:
-            fields |= priority_fields(priority)
-        except ValueError as error:
-            story.refuse(str(error), "a whole number, where 1 is first, or a word like `high`")
     notes = story.text("notes").strip()
     description = "\n\n".join(
         part for part in (story.text("description").strip(), notes and f"Notes: {notes}") if part
     )
     return Task(
         id=(story.text("id") or f"US-{number:03}").strip(),
-        title=" ".join(story.text("title", needed=True).split()),
+        title=story.title(),
         description=description,
         status="completed" if story.flag("passes") else "pending",
         acceptance=story.texts("acceptanceCriteria"),
-        depends_on=tuple(dict.fromkeys(str(id) for id in story.items("dependsOn"))),
-        **fields,
+        depends_on=story.ids("dependsOn"),
+        **story.priority(),
     )
 
 
@@ -93,14 +69,12 @@ def _heading(project: str) -> str:
 
 def _checks(commands: object, source: TaskSource) -> tuple[tuple[str, ...], tuple[LeftOutItem, ...]]:
     """The commands that check all stories, and what stands among them and is no command."""
-    text = source.exact_text
-    place = place_of(text, (COMMANDS,), source.line_starts[0])
+    place = source.json_root.at((COMMANDS,))
     if place is None or commands is None:
         return (), ()
     if not isinstance(commands, dict | list):
         what = f"`{COMMANDS}` is neither an object nor a list of commands"
         return (), (LeftOutItem(source.line_of(place.start), what),)
-    values = {member.key: member for member in members(text, place.start)}
     by_key = commands.items() if isinstance(commands, dict) else enumerate(commands)
     checks, left_out = [], []
     for key, value in by_key:
@@ -108,5 +82,5 @@ def _checks(commands: object, source: TaskSource) -> tuple[tuple[str, ...], tupl
             checks.append(value.strip())
         else:
             what = f"`{key}` of `{COMMANDS}` is not a command, and is not checked"
-            left_out.append(LeftOutItem(source.line_of(values.get(key, place).start), what))
+            left_out.append(LeftOutItem(source.line_of((place.at((key,)) or place).start), what))
     return tuple(dict.fromkeys(checks)), tuple(left_out)

@@ -15,6 +15,7 @@ import msgspec
 from samuel.base.decoding import decode_json
 from samuel.base.errors import ConfigError, Problem, UsageError
 from samuel.base.printable import file_name
+from samuel.files.json_text import JsonNode, JsonSyntaxError, value_at
 from samuel.files.regular import read_regular
 from samuel.tasks.commonmark import OutlineLimit
 from samuel.tasks.outline import PrdOutline, read_outline
@@ -80,6 +81,18 @@ class TaskSource:
             raise ConfigError([Problem("it is nested too deeply", self.name, 1)]) from None
         except msgspec.DecodeError as error:
             raise ConfigError([self.json_problem(text, str(error))]) from None
+
+    @cached_property
+    def json_root(self) -> JsonNode:
+        """The values of a JSON text with their places in `exact_text`; ConfigError if it is none."""
+        return self.json_at(self.line_starts[0])
+
+    def json_at(self, start: int) -> JsonNode:
+        """The same for the value that begins at a position."""
+        try:
+            return value_at(self.exact_text, start)
+        except JsonSyntaxError as error:
+            raise ConfigError([Problem(error.what, self.name, error.line)]) from None
 
     def json_problem(self, text: str, what: str, first_line: int = 1) -> Problem:
         """Where and why a text is not JSON."""

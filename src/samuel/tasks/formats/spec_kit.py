@@ -11,16 +11,8 @@ from msgspec.structs import replace
 from samuel.tasks import graph
 from samuel.tasks.annotations import heading_priority
 from samuel.tasks.entries import TaskEntries, TaskEntry, find_boxes
-from samuel.tasks.formats.base import (
-    BY_GRAMMAR,
-    BY_NAME,
-    ImportedTasks,
-    Mark,
-    Recognition,
-    SourceDocument,
-)
-from samuel.tasks.formats.markdown_tasks import box_mark, tasks_of
-from samuel.tasks.formats.order import in_order
+from samuel.tasks.formats.base import BY_GRAMMAR, BY_NAME, ImportedTasks, Recognition, documents_beside, in_order
+from samuel.tasks.formats.markdown_tasks import mark_box, tasks_of
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.headings import SectionHeading
 from samuel.tasks.outline import PrdOutline
@@ -65,13 +57,9 @@ class SpecKit:
         phases = _Phases(outline)
         imported = tasks_of(source, outline, selection, describe=phases.describe)
         tasks = in_order(_with_gate(imported.tasks, imported.lines, selection))
-        documents = tuple(
-            SourceDocument(name, path) for name in DOCUMENTS if (path := source.beside(name)) is not None
-        )
-        return imported._replace(tasks=tasks, documents=documents)
+        return imported._replace(tasks=tasks, documents=documents_beside(source, DOCUMENTS))
 
-    def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
-        return box_mark(source, imported.lines[index])
+    mark_done = staticmethod(mark_box)
 
 
 class _Phases:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from samuel.base.errors import UsageError
+from samuel.base.errors import ConfigError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.tasks.formats.base import Recognition, TaskFormat
 from samuel.tasks.formats.beads import Beads
@@ -59,8 +60,12 @@ def fitting_formats(source: TaskSource) -> list[FittingFormat]:
 
 
 def _recognised(source: TaskSource, formats: Sequence[TaskFormat]) -> list[tuple[TaskFormat, Recognition]]:
-    recognitions = [(format, format.recognise(source)) for format in formats]
-    return [(format, recognition) for format, recognition in recognitions if recognition]
+    recognised = []
+    for format in formats:
+        with suppress(ConfigError):  # it cannot be read, so that it is not of this format
+            if recognition := format.recognise(source):
+                recognised.append((format, recognition))
+    return recognised
 
 
 def nearest_examples(source: TaskSource) -> str:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from samuel.base.errors import ConfigError, Problem, UsageError
 from samuel.base.nearest import did_you_mean
-from samuel.tasks import graph
-from samuel.tasks.formats.base import BY_GRAMMAR, BY_NAME, ImportedTasks, LeftOutItem, Mark, Recognition
-from samuel.tasks.formats.json_places import members, place_of
+from samuel.tasks.formats.base import (
+    BY_GRAMMAR,
+    BY_NAME,
+    ImportedTasks,
+    LeftOutItem,
+    Mark,
+    Recognition,
+    valid_tasks,
+)
 from samuel.tasks.formats.json_records import JsonRecord
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.task import PRIORITIES, Task, TaskStatus
@@ -51,10 +58,7 @@ class TaskMaster:
             return None
         if ".taskmaster" in source.parts():
             return Recognition(BY_NAME, "it is below .taskmaster/")
-        try:
-            tags = _tags(source.json)
-        except ConfigError:
-            return None
+        tags = _tags(source.json)
         first = next((task for tasks in tags.values() for task in tasks), None)
         if isinstance(first, dict) and {"id", "title"} <= first.keys() and {"status", "subtasks"} & first.keys():
             return Recognition(BY_GRAMMAR, "it is JSON with tags of `tasks` that have a `status`")
@@ -71,17 +75,12 @@ class TaskMaster:
         items = list(_items(source, tags, tag, problems))
         tasks, left_out = _tasks(items)
         lines = [item.record.line for item in items]
-        problems = problems or graph.problems(tasks, source.name, lines)
-        if problems:
-            raise ConfigError(problems)
         others = [f"`{name}` ({len(rows)})" for name, rows in tags.items() if name != tag]
         notes = [f"these are the tasks of the tag `{tag}`"] if tag else []
         if others:
             notes[0] += f"; `--tag` reads another one: {', '.join(others)}"
         subtasks = sum(bool(item.parent) for item in items)
-        return ImportedTasks(
-            tasks=tuple(tasks),
-            lines=tuple(lines),
+        return valid_tasks(source, tasks, lines, problems)._replace(
             counts={"tasks": len(items) - subtasks, "subtasks": subtasks},
             left_out=tuple(left_out),
             notes=tuple(notes),
@@ -91,7 +90,7 @@ class TaskMaster:
     def mark_done(self, source: TaskSource, imported: ImportedTasks, index: int) -> Mark | None:
         problems: list[Problem] = []
         items = list(_items(source, _tags(source.json), imported.tag, problems))
-        place = place_of(source.exact_text, (*items[index].path, "status"), source.line_starts[0])
+        place = source.json_root.at((*items[index].path, "status"))
         if place is None or source.path is None:
             return None
         now = json.loads(source.exact_text[place.start : place.end])
@@ -117,36 +116,31 @@ def _chosen(source: TaskSource, tags: Mapping[str, Sequence[Any]], tag: str) -> 
     """The tag that was asked for, else the current one, else master, else the first."""
     if tag:
         if tag not in tags:
-            hint = did_you_mean(
-                tag, tags, f"one of {', '.join(name for name in tags if name) or 'none: it has no tags'}"
-            )
-            raise UsageError(f"`{source.name}` has no tag `{tag}`", hint)
+            names = ", ".join(name for name in tags if name) or "none: it has no tags"
+            raise UsageError(f"`{source.name}` has no tag `{tag}`", did_you_mean(tag, tags, f"one of {names}"))
         return tag
-    state = source.beside("../state.json", "state.json")
     current = ""
-    if state is not None:
-        try:
+    if (state := source.beside("../state.json", "state.json")) is not None:
+        with suppress(ConfigError, UsageError):
             values = TaskSource.of_file(state).json
             current = values.get("currentTag", "") if isinstance(values, dict) else ""
-        except (ConfigError, UsageError):
-            current = ""
     return next(name for name in (current, MASTER, *tags) if name in tags)
 
 
 def _items(
     source: TaskSource, tags: Mapping[str, Sequence[Any]], tag: str, problems: list[Problem]
 ) -> Iterator[_Item]:
-    text, path = source.exact_text, (tag, TASKS) if tag else (TASKS,)
-    start = place_of(text, path, source.line_starts[0])
-    for index, place in enumerate(members(text, start.start) if start else ()):
+    path = (tag, TASKS) if tag else (TASKS,)
+    places = source.json_root.at(path)
+    for index, element in enumerate(places.members if places else ()):
         values = tags[tag][index]
-        record = JsonRecord(values, source.name, source.line_of(place.start), "task", problems)
+        record = JsonRecord(values, source.name, source.line_of(element.start), "task", problems)
         id = record.text("id", needed=True).strip()
         yield _Item(id, "", record, (*path, index))
         subtasks = record.items("subtasks")
-        below = place_of(text, ("subtasks",), place.start) if subtasks else None
+        below = element.node.at(("subtasks",)) if subtasks else None
         ids = set[str]()
-        for number, child in enumerate(members(text, below.start) if below else ()):
+        for number, child in enumerate(below.members if below else ()):
             line = source.line_of(child.start)
             part = JsonRecord(subtasks[number], source.name, line, "subtask", problems)
             own = part.text("id", needed=True).strip().removeprefix(f"{id}.")
@@ -172,20 +166,18 @@ def _tasks(items: Sequence[_Item]) -> tuple[list[Task], list[LeftOutItem]]:
         statuses[item.id] = status
         needed, missing = _dependencies(item, ids)
         if item.parent and "-" in item.id.removeprefix(f"{item.parent}."):
-            id = record.text("id")
-            left_out.append(
-                LeftOutItem(record.line, f"the id `{id}` of a subtask is there twice; this one is `{item.id}`")
-            )
-        left_out += [
-            LeftOutItem(record.line, f"`{item.id}` depends on `{id}`, which is not in the list") for id in missing
-        ]
+            what = f"the id `{record.text('id')}` of a subtask is there twice; this one is `{item.id}`"
+            left_out.append(LeftOutItem(record.line, what))
+        for id in missing:
+            what = f"`{item.id}` depends on `{id}`, which is not in the list"
+            left_out.append(LeftOutItem(record.line, what))
         waits[item.id] = tuple(dict.fromkeys((*waits.get(item.parent, ()), *needed)))
         own = [] if status[0] in _OVER else children.get(item.id, [])
         complexity = record.values.get("complexity")
         tasks.append(
             Task(
                 id=item.id,
-                title=" ".join(record.text("title", needed=True).split()),
+                title=record.title(),
                 description=_joined((record.text("description"), record.text("details"))),
                 status=status[0],
                 last_failure=status[1],

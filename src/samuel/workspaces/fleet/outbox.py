@@ -14,7 +14,7 @@ from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.base.paths import Project
 from samuel.files.inside import make_dirs_inside, open_inside, read_inside
-from samuel.journal.segments import oldest_first
+from samuel.journal.writer import oldest_first
 from samuel.prompts import background
 from samuel.workspaces.fleet.wire import FileLine
 from samuel.workspaces.lanes.collect import append_journal

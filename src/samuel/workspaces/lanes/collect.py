@@ -13,7 +13,7 @@ from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.base.paths import Project
 from samuel.files.inside import make_dirs_inside, open_inside, read_inside
-from samuel.journal.segments import oldest_first
+from samuel.journal.writer import oldest_first
 
 USAGE_LOG = "agent.jsonl"
 LIMIT = 64 * 1024 * 1024

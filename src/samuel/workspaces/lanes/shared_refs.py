@@ -13,12 +13,11 @@ from samuel.attempt.workplace import Workplace
 from samuel.base.printable import file_name, listed, shell_word
 from samuel.git import worktrees
 from samuel.git.git import GitFailed, branch_ref
-from samuel.git.hook_state import hook_names, put_back_hooks
+from samuel.git.hook_state import hook_names, put_back_hooks, put_back_settings, setting_changes
 from samuel.git.kept_refs import PREFIX, KeptRefs, agent_ref, run_prefix
 from samuel.git.landing import LandingRefs
 from samuel.git.ref_state import MIRRORS, REFS_OF_OPERATIONS, STASH, named_ref, read_refs
 from samuel.git.saved_files import HOOKS, SavedFiles
-from samuel.git.settings_state import put_back_settings, setting_changes
 from samuel.history.run_state import RunState
 from samuel.workspaces.lanes.person_changes import PersonChanges
 

@@ -29,12 +29,11 @@ from samuel.base.errors import ConfigError, Locked, Problem, SamuelError, UsageE
 from samuel.base.printable import file_name, shell_word
 from samuel.events.explain import explained
 from samuel.files import atomic
-from samuel.files.ignored import make_ignored_dirs
+from samuel.files.atomic import errors_naming
 from samuel.files.inside import make_dirs_inside, open_inside, read_inside
 from samuel.files.lock import held
-from samuel.files.named_errors import errors_naming
-from samuel.routing.abilities.execution.call import AbilityCall, CallStatus, indented
-from samuel.routing.abilities.execution.call_file import tool_call
+from samuel.files.log import make_ignored_dirs
+from samuel.routing.abilities.execution.call import AbilityCall, CallStatus, indented, tool_call
 
 PLACE = ".system/implement"
 RUNNING = ".running"

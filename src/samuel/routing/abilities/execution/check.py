@@ -33,10 +33,9 @@ def in_environment(ability: Ability, environment: str) -> CallRefused | None:
         return None
     here = f"this is `{environment}`" if environment else "no environment is set"
     named = ", ".join(f"`{name}`" for name in ability.environments)
-    how = (
-        f"`--env {ability.environments[0]}`, SAMUEL_ENV, or `environment` in ~/.samuel/config.toml or samuel.toml"
-    )
-    return CallRefused(f"`{ability.id}` is for {named}, and {here}", f"set it with {how}")
+    settings = "SAMUEL_ENV, or `environment` in ~/.samuel/config.toml or samuel.toml"
+    hint = f"set it with `--env {ability.environments[0]}`, {settings}"
+    return CallRefused(f"`{ability.id}` is for {named}, and {here}", hint)
 
 
 def input_of(ability: Ability, value: Any) -> CallRefused | None:
@@ -71,13 +70,9 @@ def output_of(ability: Ability, output: Any) -> str:
 
 def _fill(ability: Ability, values: Mapping[str, Any]) -> None:
     how = ability.implementation
-    texts = (
-        how.arguments
-        if isinstance(how, ScriptImplementation)
-        else (how.prompt,)
-        if isinstance(how, PromptImplementation)
-        else ()
-    )
+    texts = how.arguments if isinstance(how, ScriptImplementation) else ()
+    if isinstance(how, PromptImplementation):
+        texts = (how.prompt,)
     for at, text in enumerate(texts):
         word = placeholders.fill(text, values)
         if "\0" in word:

@@ -25,22 +25,13 @@ from samuel.routing.abilities.execution import check, nesting
 from samuel.routing.abilities.execution.call import AbilityCall, CallStatus, shortened, summary
 from samuel.routing.abilities.execution.call_store import CallStore, new_key
 from samuel.routing.abilities.execution.check import CallRefused
-from samuel.routing.abilities.execution.leftovers import settle_killed
-from samuel.routing.abilities.execution.program import ProgramResult
+from samuel.routing.abilities.execution.perform import ProgramResult
 from samuel.routing.abilities.model import Ability, PromptImplementation
 from samuel.routing.abilities.registry import Registry
 
 STDERR_KEPT = 8 * 1024  # characters in the record
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
-
-_REPORTED: dict[CallStatus, Literal["success", "failure", "skipped"]] = {
-    CallStatus.SUCCESS: "success",
-    CallStatus.FAILURE: "failure",
-    CallStatus.SKIPPED: "skipped",
-    CallStatus.KILLED: "failure",
-}
-
 
 Perform = Callable[[Ability, Mapping[str, Any], Mapping[str, str], str], ProgramResult]
 """Runs an ability: the ability, its input, the call's variables, and the call's key."""
@@ -87,7 +78,7 @@ class AbilityRunner:
 
     def create(self, name: str, call_input: Any, intent: str = "") -> CreatedCall:
         """Check a call and store it; a refused call is not stored."""
-        settle_killed(self.calls)
+        nesting.settle_killed(self.calls)
         try:
             ability = self.registry.find(name)
         except UsageError as error:
@@ -111,7 +102,7 @@ class AbilityRunner:
 
     def run(self, key: str) -> CallResult:
         """Run a call that was created. SamuelError if it cannot start; later errors are in its record."""
-        settle_killed(self.calls)
+        nesting.settle_killed(self.calls)
         with self.calls.running(key):
             call, original_input = self.calls.load(key), self.calls.input(key)
             if call.status is not CallStatus.CREATED:
@@ -140,7 +131,7 @@ class AbilityRunner:
                 raise
 
     def _interrupted(self, ability: Ability, key: str, original_input: Any, began: float) -> None:
-        settle_killed(self.calls)
+        nesting.settle_killed(self.calls)
         call = self.calls.load(key)
         if call.status is not CallStatus.RUNNING:  # it had ended; only the hooks after it were interrupted
             return
@@ -187,7 +178,7 @@ class AbilityRunner:
         else:
             result = self._perform(ability, call, final_input, before.event.event_id)
             status = CallStatus.FAILURE if result.error else CallStatus.SUCCESS
-            settle_killed(self.calls)  # calls that it made, and that were killed with it
+            nesting.settle_killed(self.calls)  # calls that it made, and that were killed with it
         call = replace(
             call,
             status=status,
@@ -244,7 +235,7 @@ class AbilityRunner:
         after = self.fire(
             PostAbilityCall(
                 **self._names(ability, call),
-                status=_REPORTED[call.status],
+                status=_reported(call.status),
                 duration_ms=call.duration_ms,
                 input_summary=_planned(call, final_input),
                 output_summary=shortened(call.error) if call.output is UNSET else summary(call.output),
@@ -272,6 +263,10 @@ class AbilityRunner:
             # For hooks with scopes; an ability without one is matched by its names.
             "extra": {SCOPE: list(ability.all_scopes)} if ability.all_scopes else UNSET,
         }
+
+
+def _reported(status: CallStatus) -> Literal["success", "failure", "skipped"]:
+    return "success" if status is CallStatus.SUCCESS else "skipped" if status is CallStatus.SKIPPED else "failure"
 
 
 def _planned(call: AbilityCall, call_input: Any) -> str:

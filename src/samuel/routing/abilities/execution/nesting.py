@@ -1,12 +1,15 @@
 """Nested calls: a high-level ability may call what it lists, in its own environment, and never itself.
 
 The process of an ability has the key of its call in SAMUEL_PARENT_CALL. It could remove the variable: against
-processes of the same user this is a convention, not a security boundary.
+processes of the same user this is a convention, not a security boundary. What a killed call left is found by it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from samuel.base.errors import SamuelError
+from samuel.process.tree import end_leftovers
 from samuel.routing.abilities.execution.call import AbilityCall, CallStatus
 from samuel.routing.abilities.execution.call_store import CallStore
 from samuel.routing.abilities.model import Ability
@@ -53,3 +56,9 @@ def _ancestors(key: str, calls: CallStore) -> list[AbilityCall]:
         line.append(calls.load(key))
         key = line[-1].parent
     return line
+
+
+def settle_killed(calls: CallStore, keys: Iterable[str] | None = None) -> None:
+    """Record every call, or those of `keys`, whose process died as killed, and end processes that it left."""
+    for key in calls.mark_killed(keys):
+        end_leftovers(VARIABLE, key)

@@ -10,13 +10,12 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from samuel.files.command_files import is_file, module_file
 from samuel.files.inside import is_inside
-from samuel.files.modules import is_file, module_file
 from samuel.routing.abilities.model import Ability, PythonImplementation, ScriptImplementation
 from samuel.routing.abilities.registry import Registry
 from samuel.trust.commands import CommandText
-from samuel.trust.digests import digest_text
-from samuel.trust.neighbours import with_neighbours
+from samuel.trust.digests import digest_text, with_neighbours
 from samuel.trust.permit import Permit
 
 
