@@ -13,6 +13,13 @@ ACCEPT, REFUSE = "accept", "refuse"
 """The answers to the question whether old tests may fail. What follows ACCEPT is who said it, REFUSE why."""
 
 
+OF_SAMUEL = ((LAND,), (ACCEPT, REFUSE))
+"""The options of Samuel's own questions. An agent's question cannot have them: its answer would be taken for theirs."""
+
+DISPUTED = "disputed: "
+"""What `last_failure` of a task begins with while nothing happened since it was disputed."""
+
+
 def is_about_landing(question: Question) -> bool:
     """Whether it asks if work may land that is ready: then no agent has to work again."""
     return question.options == (LAND,)
@@ -24,9 +31,12 @@ def is_dispute(question: Question) -> bool:
 
 
 def accepted_by(task: Task) -> str:
-    """Who accepted the last attempt at the task although old tests fail with it; "" if none did."""
+    """Who accepted the last attempt at the task although old tests fail with it; "" if none did.
+
+    An acceptance holds for that attempt alone: where its checks fail by now, an agent works on the task again.
+    """
     last = task.questions[-1] if task.questions else None
-    if last is None or not is_dispute(last):
+    if last is None or not is_dispute(last) or not task.last_failure.startswith(DISPUTED):
         return ""
     word, _, who = last.answer.partition(" ")
     return (who or "a person") if word == ACCEPT else ""
