@@ -62,6 +62,8 @@ from samuel.tasks.task import Task
 
 PUT_BACK = "put back what changed, or start a new run; a hook keeps files of its own in `plugin.data_dir`"
 
+BY_HANDLERS = "handlers of `quality.check` passed it; nothing shows that the task is done"
+
 
 class Iteration:
     def __init__(
@@ -322,10 +324,10 @@ class Iteration:
             raise IterationEnded(IterationOutcome.UNPROVEN, verdict.unproven)
         if facts.lost_tests:
             self._place.watch(LostTests(self._task.id, facts.lost_tests))
+        if facts.evidence and not facts.checks and self._checks.others_ran:
+            facts.evidence = replace(facts.evidence, grade="checked", rests_on=BY_HANDLERS)
         is_checked = bool(facts.checks or self._checks.others_ran) and not facts.still_red
-        facts.grade = (
-            facts.evidence.grade if facts.evidence and facts.checks else "checked" if is_checked else "unverified"
-        )
+        facts.grade = facts.evidence.grade if facts.evidence else "checked" if is_checked else "unverified"
         self._passed_runs = verdict.own_runs
 
     def _judgement(self, changes: AttemptChanges) -> Judgement:

@@ -23,7 +23,7 @@ from samuel.history.availability import wait_after
 from samuel.history.budgets import BudgetHit
 from samuel.history.notices import IterationFailed, QuestionAsked, TaskDecided
 from samuel.history.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, TreeAction
-from samuel.tasks.question import ACCEPT, REFUSE, Question, new_id
+from samuel.tasks.question import ACCEPT, DISPUTED, REFUSE, Question, new_id
 from samuel.tasks.task import Task
 
 UNCHANGED_CLAIM = (
@@ -95,7 +95,7 @@ class Settlements:
         return self._settle(outcome, failed=False, new_tasks=new_tasks, tree="put_away")
 
     def failed(self, outcome: IterationOutcome, why: str) -> Settlement:
-        if outcome is IterationOutcome.UNPROVEN and self._place.settings.proof != "require":
+        if outcome is IterationOutcome.UNPROVEN and not self._requires_proof:
             return self._sent_back(outcome, why)
         if outcome is IterationOutcome.DISPUTED:
             return self._disputed(why)
@@ -112,7 +112,7 @@ class Settlements:
             attempts=attempts,
             iteration=self._run.iteration,
             last_failure=f"{outcome}: {why}"[:MAX_FAILURE],
-            sent_back=self._facts.contested or UNSET,
+            sent_back=self._sent_back_for(self._facts.contested) if self._facts.contested else UNSET,
         )
         gave_up = blocked or not self._facts.agent_ran
         tree: TreeAction = "put_away" if blocked else "keep"
@@ -127,9 +127,18 @@ class Settlements:
             claimed=False,
             iteration=self._run.iteration,
             last_failure=f"{outcome}: {why}"[:MAX_FAILURE],
-            sent_back=(UNPROVEN,),
+            sent_back=self._sent_back_for((UNPROVEN,)),
         )
         return self._settle(outcome, failed=True, task=task, row=row, why=why, tree="keep")
+
+    @property
+    def _requires_proof(self) -> bool:
+        return ((self._task.proof if self._task else "") or self._place.settings.proof) == "require"
+
+    def _sent_back_for(self, reasons: tuple[str, ...]) -> tuple[str, ...]:
+        """Why claims of the task went back, with these reasons; each is one for which none goes back again."""
+        before = self._task.sent_back if self._task else ()
+        return (*(reason for reason in before if reason not in reasons), *reasons)
 
     def _disputed(self, why: str) -> Settlement:
         """A person has to decide whether old tests may fail: the task waits, and its work is kept."""
@@ -147,7 +156,7 @@ class Settlements:
             status="waiting",
             claimed=False,
             iteration=self._run.iteration,
-            last_failure=f"{IterationOutcome.DISPUTED}: {why}"[:MAX_FAILURE],
+            last_failure=f"{DISPUTED}{why}"[:MAX_FAILURE],
             questions=(*(task.questions if task else ()), question),
         )
         return self._settle(

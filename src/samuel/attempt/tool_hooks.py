@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from samuel.bridges.guards import LostGuard, lost_guards
 from samuel.clients.adapter.agent import Agent
-from samuel.config.model import AgentSettings
+from samuel.clients.table import AGENTS
+from samuel.config.model import AgentSettings, Config
 from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.hooks.handler import Origin
 from samuel.hooks.order import Chain
@@ -63,3 +66,10 @@ class ToolHooks:
 
 
 NO_TOOL_HOOKS = ToolHooks()
+
+
+def accepting_unguarded(config: Config) -> Config:
+    """The configuration in which it is accepted for all agents that they cannot honour a guard."""
+    all_settings = {**{name: AgentSettings(name) for name in AGENTS}, **config.agents}
+    agents = {name: replace(settings, unguarded=ACCEPT_ALL) for name, settings in all_settings.items()}
+    return replace(config, agents=agents)

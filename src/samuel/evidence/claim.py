@@ -63,7 +63,7 @@ def judge_claim(facts: ClaimFacts, proof: Proof, *, sent_back: bool) -> ClaimVer
     if proof == "require":
         return ClaimVerdict(grade, rests_on, f"{rests_on}; {WANTED}")
     needs_proof = facts.kind in NEEDS_PROOF or (facts.change == "comments" and facts.kind not in NEEDS_NONE)
-    if sent_back or not needs_proof:
+    if sent_back or not needs_proof or not facts.has_checks:  # without a check no test could show anything
         return ClaimVerdict(grade, rests_on)
     return ClaimVerdict(grade, rests_on, f"{rests_on}; {WANTED}")
 

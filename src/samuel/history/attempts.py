@@ -173,7 +173,9 @@ class Attempts:
         if appeared := self._take_in(tree, target):
             target = self._target(task, retry, is_protected)
         restored, problems, tree = self._put(tree, target)
-        self.state = replace(self.state, task=task, start=tree, left=tree, put_back=(), outside=())
+        # What was written here is Samuel's, also where the attempt changes no more of it.
+        owned = _names({*_paths(self.state.owned), *restored})
+        self.state = replace(self.state, task=task, start=tree, left=tree, put_back=(), outside=(), owned=owned)
         return AttemptStart(tree, restored, appeared, problems)
 
     def observe(self, changed: Iterable[str] | None = None) -> AttemptChanges:

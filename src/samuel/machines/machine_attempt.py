@@ -13,9 +13,9 @@ import msgspec
 from samuel.app.loop import steps_of
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.project import App
-from samuel.attempt.accept_unguarded import accepting_unguarded
 from samuel.attempt.protect import Protected
 from samuel.attempt.stop import RunStopped, Stop
+from samuel.attempt.tool_hooks import accepting_unguarded
 from samuel.base.clock import SystemClock
 from samuel.base.decoding import decode_json
 from samuel.base.errors import Locked, SamuelError

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from samuel.base.printable import shell_word
 from samuel.base.wording import block, details, headline, line, moment_with_zone, plural, span, time_of_day, until
 from samuel.history.outcome_words import DECIDED, OUTCOMES
-from samuel.report.markdown import check_words
+from samuel.report.markdown import check_tone, check_words
 from samuel.report.model import HEADLINE, TONES, RunReport
 from samuel.version import __version__
 
@@ -92,6 +92,7 @@ def _template() -> Template:
         "plural": plural,
         "time_of_day": time_of_day,
         "until": until,
+        "check_tone": check_tone,
         "check_words": check_words,
     }
     return environment.from_string(_source("report.html.j2"))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from samuel.base.printable import shell_word
 from samuel.base.wording import block, details, headline, line, moment_with_zone, plural, span, until
-from samuel.evidence.corner import WITH
+from samuel.evidence.corner import MUST_FAIL, WITH
 from samuel.history.attempt_record import CheckRecord
 from samuel.report.model import AttemptReport, RunReport, TaskReport, WaitingItem
 
@@ -201,14 +201,21 @@ def _attempts(attempts: Sequence[AttemptReport]) -> Iterator[str]:
 
 def _checks(checks: Sequence[CheckRecord], tails: bool) -> Iterator[str]:
     for check in checks:
-        yield f"- {'✅' if check.passed else '❌'} {code_span(check.command)} {check_words(check)}"
+        yield f"- {_MARKS[check_tone(check)]} {code_span(check.command)} {check_words(check)}"
     yield ""
     for check in checks:
-        if tails and not check.passed and check.output_tail.strip():
+        if tails and check_tone(check) == "bad" and check.output_tail.strip():
             yield f"The end of the output of {code_span(check.command)}:"
             yield ""
             yield from code_block(check.output_tail)
             yield ""
+
+
+def check_tone(check: CheckRecord) -> str:
+    """`good` or `bad`; `idle` where the work is left out, and a check that passes shows nothing."""
+    if check.corner in MUST_FAIL:
+        return "idle" if check.passed else "good"
+    return "good" if check.passed else "bad"
 
 
 def check_words(check: CheckRecord) -> str:
@@ -217,6 +224,8 @@ def check_words(check: CheckRecord) -> str:
     parts = [code, span(check.seconds)]
     if words := WITH.get(check.corner):
         parts.append(words)
+    if check.corner in MUST_FAIL:
+        parts.append("passes as well" if check.passed else "fails, as it should")
     if check.flaky:
         parts.append("flaky: it failed, and passed when it was run once more")
     if check.known_failure:

@@ -273,12 +273,14 @@ def _word(row: Task | None, completed: AttemptRecord | None, records: Sequence[A
         return status_words(row)
     if completed is not None:
         return completed.grade or "completed"
-    return "waiting" if records and records[-1].outcome is IterationOutcome.ASKED else "not finished"
+    waits = records and records[-1].outcome in (IterationOutcome.ASKED, IterationOutcome.DISPUTED)
+    return "waiting" if waits else "not finished"
 
 
 def _why(row: Task | None, completed: AttemptRecord | None, records: Sequence[AttemptRecord]) -> str:
+    """Why a task is not completed; what its grade rests on if it is."""
     if completed is not None and (row is None or row.status == "completed"):
-        return ""
+        return completed.evidence.rests_on if completed.evidence else ""
     if row is not None and row.status != "pending" and row.last_failure:
         return row.last_failure
     return (records[-1].why if records else "") or (row.last_failure if row else "")

@@ -14,6 +14,10 @@ LAND = "land"
 """The answer by which a person lets work land that a handler of `before:land` held back."""
 ACCEPT, REFUSE = "accept", "refuse"
 """The answers to the question whether old tests may fail. What follows ACCEPT is who said it, REFUSE why."""
+OF_SAMUEL = ((LAND,), (ACCEPT, REFUSE))
+"""The options of Samuel's own questions. Those of an agent cannot have them: an answer would be taken for theirs."""
+DISPUTED = "disputed: "
+"""What `last_failure` of a task begins with while nothing happened since it was disputed."""
 YES = ("yes", "y", "ok")
 _CHOICE = re.compile(r"#?[0-9]+[.)]?|[a-z][.)]?(?<![yn])", re.IGNORECASE | re.ASCII)
 ID = re.compile(r"q[1-9][0-9]{0,14}")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from samuel.tasks.question import ID, Question, new_id
+from samuel.tasks.question import ID, OF_SAMUEL, Question, new_id
 from samuel.tasks.task import COLUMNS, Task, Tasks
 
 NAMED_COLUMNS = ("status", "claimed", "attempts", "iteration", "priority")  # short values, named in a warning
@@ -119,7 +119,9 @@ def _new_questions(task: Task, now: Task, question_ids: set[str], iteration: int
         is_free = ID.fullmatch(row.id) and row.id not in question_ids
         id = row.id if is_free else new_id(question_ids)
         question_ids.add(id)
-        new_questions.append(replace(row, id=id, iteration=iteration, answer="", answered_at=""))
+        options = () if row.options in OF_SAMUEL else row.options
+        new = replace(row, id=id, options=options, iteration=iteration, answer="", answered_at="")
+        new_questions.append(new)
     return new_questions
 
 

@@ -11,7 +11,7 @@ import msgspec
 from samuel.base.errors import UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.tasks.grade import Grade
-from samuel.tasks.question import ACCEPT, Question, is_dispute
+from samuel.tasks.question import ACCEPT, DISPUTED, Question, is_dispute
 
 TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked", "waiting"]
 Priority = Literal["critical", "high", "medium", "low"]
@@ -69,9 +69,12 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def accepted_by(self) -> str:
-        """Who accepted its last attempt although old tests fail with it; "" if no person did."""
+        """Who accepted its last attempt although old tests fail with it; "" if no person did.
+
+        An acceptance holds for that attempt alone: where its checks fail by now, an agent works on the task again.
+        """
         last = self.questions[-1] if self.questions else None
-        if last is None or not is_dispute(last):
+        if last is None or not is_dispute(last) or not self.last_failure.startswith(DISPUTED):
             return ""
         word, _, name = last.answer.partition(" ")
         return (name or "a person") if word == ACCEPT else ""

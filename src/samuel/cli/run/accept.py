@@ -41,7 +41,7 @@ def accept(here: CommandContext, id: str, yes: bool) -> int:
     run = run_file(state_directory(here.root)).load()
     if run is not None and is_live(paths.User.from_environment().live, run.run_id):
         return here.out.answer({"task": id, "completed_by": run.run_id}, f"run {run.run_id} completes task `{id}`")
-    return run_loop(here, RunRequest(), RunOptions(yes=yes, iterations=1))
+    return run_loop(here, RunRequest(), RunOptions(yes=yes, iterations=1, must_complete=id))
 
 
 @command()

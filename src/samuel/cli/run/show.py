@@ -190,7 +190,8 @@ def _check_blocks(checks: Sequence[CheckRecord]) -> Iterable[str]:
     if checks:
         yield ""
     for check in checks:
-        yield f"check `{line(check.command)}`: {'ok' if check.passed else 'FAILED'}, {check_words(check)}"
+        result = "" if check.corner in MUST_FAIL else "ok, " if check.passed else "FAILED, "
+        yield f"check `{line(check.command)}`: {result}{check_words(check)}"
         if not check.passed and check.corner not in MUST_FAIL and check.output_tail.strip():
             yield "\n".join(f"    {text}" for text in block(check.output_tail, 4000).split("\n"))
 

@@ -31,6 +31,8 @@ from samuel.history.budgets import NOTHING_ADDED, AddedBudget
 from samuel.history.no_task import WITHOUT_TASK
 from samuel.run.coordinator import Coordinator
 from samuel.setup.readiness import ACCEPT_UNGUARDED, RunRequest, open_for_run
+from samuel.setup.run_state import state_directory, task_store
+from samuel.tasks.task import find
 
 # Both write the duration of each call to progress.md, so that the numbers outlive the terminal.
 PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] lines to progress.md."
@@ -108,6 +110,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     verbose: bool = False
     yes: bool = False
     """Trust everything that the project brings along."""
+    must_complete: str = ""
+    """The id of a task; the exit code is 1 if the run does not complete it."""
     only_land: bool = False
     """No agent works; what is ready lands."""
 
@@ -148,13 +152,20 @@ def run_loop(here: CommandContext, request: RunRequest, options: RunOptions) -> 
             agents = (request.agent,) if request.agent else app.workplace.chosen_agents
             most = 0 if options.only_land else options.iterations or settings.max_iterations
             run = loop.run(most, agents, options.add_budget)
+    exit_code = run.exit_code or _left_open(here, options.must_complete)
     table = OutputTable(COLUMNS, run_profile.rows())
     data = {**run_fields(run), **({"profile": table.plain()} if options.profile else {})}
     warnings = [*(display.warnings if isinstance(display, JsonDisplay) else ()), *run.complaints]
     error = run.exit_message if run.exit_reason is ExitReason.ERROR else ""
-    ok = run.exit_code == 0
-    here.out.answer(data, *([table] if options.profile else []), ok=ok, warnings=warnings, error=error)
-    return run.exit_code
+    here.out.answer(data, *([table] if options.profile else []), ok=exit_code == 0, warnings=warnings, error=error)
+    return exit_code
+
+
+def _left_open(here: CommandContext, task_id: str) -> int:
+    """1 if this task is not completed."""
+    return int(
+        bool(task_id) and find(task_store(state_directory(here.root)).load(), task_id).status != "completed"
+    )
 
 
 def chosen_places(places: tuple[str, ...], parallel: int | None) -> tuple[PlaceSpec, ...]:
