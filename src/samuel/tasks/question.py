@@ -15,7 +15,7 @@ LAND = "land"
 ACCEPT, REFUSE = "accept", "refuse"
 """The answers to the question whether old tests may fail. What follows ACCEPT is who said it, REFUSE why."""
 OF_SAMUEL = ((LAND,), (ACCEPT, REFUSE))
-"""The options of Samuel's own questions. Those of an agent cannot have them: an answer would be taken for theirs."""
+"""The options of Samuel's own questions. Those of an agent cannot have them: the answer would count for theirs."""
 DISPUTED = "disputed: "
 """What `last_failure` of a task begins with while nothing happened since it was disputed."""
 YES = ("yes", "y", "ok")
