@@ -124,16 +124,18 @@ def test_what_the_checks_wrote_is_the_attempts(project: Project) -> None:
 
 
 def test_a_retry_goes_on_with_its_tests_but_with_the_settings_of_the_checks_as_they_were(project: Project) -> None:
-    commit(project.loop, Makefile="test:\n\tsh check.sh\n")
+    (project.loop.root / "tests").mkdir()
+    project.write("tests/check.sh", "true\n")
+    commit(project.loop, Makefile="test:\n\tsh tests/check.sh\n")
     project.files.attempts.begin()
     first = project.attempt(TASK, "make test")
     project.write("code.txt", "half\n")
-    project.write("check.sh", "weaker\n")
+    project.write("tests/check.sh", "weaker\n")
     project.write("Makefile", "test:\n\ttrue\n")
     project.fail(first)
     project.attempt(TASK, "make test")
-    assert (project.text("code.txt"), project.text("check.sh")) == ("half\n", "weaker\n")
-    assert project.text("Makefile") == "test:\n\tsh check.sh\n"
+    assert (project.text("code.txt"), project.text("tests/check.sh")) == ("half\n", "weaker\n")
+    assert project.text("Makefile") == "test:\n\tsh tests/check.sh\n"
 
 
 def test_a_retry_keeps_the_files_of_the_checks_that_its_task_names(project: Project) -> None:

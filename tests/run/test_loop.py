@@ -95,7 +95,7 @@ class TestToDone:
         assert run.exit_reason == "tasks_blocked"
 
     def test_a_failing_agent_skips_the_checks(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["echo x >> seen-checks"]')
+        loop.configure('evidence = "in place"\nquality_checks = ["echo x >> seen-checks"]')
         loop.tasks("1")
         loop.agent("echo broken >&2\nexit 7\n")
         run = loop.run()

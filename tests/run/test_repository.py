@@ -131,7 +131,7 @@ class TestStops:
         assert loop.run().exit_reason == "error"
 
     def test_when_a_check_removes_it_the_run_ends_and_the_task_is_pending(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["test ! -f work-1.txt || rm -rf .git"]')
+        loop.configure('evidence = "in place"\nquality_checks = ["test ! -f work-1.txt || rm -rf .git"]')
         loop.tasks("1", "2")
         run = loop.run()
         assert (run.exit_reason, run.iterations_run) == ("error", 1)
@@ -139,7 +139,7 @@ class TestStops:
         assert loop.statuses() == {"1": "pending", "2": "pending"}
 
     def test_when_a_check_removes_it_before_the_first_agent_no_agent_starts(self, loop: LoopProject) -> None:
-        loop.configure('quality_checks = ["rm -rf .git"]')
+        loop.configure('evidence = "in place"\nquality_checks = ["rm -rf .git"]')
         loop.tasks("1", "2")
         run = loop.run()
         assert (run.exit_reason, run.iterations_run) == ("error", 0)

@@ -280,7 +280,7 @@ class TestIndex:
 
     def test_what_a_check_does_to_the_index_is_put_back(self, person: LoopProject) -> None:
         before = repository(person.root)
-        person.configure('quality_checks = ["git add -A && git tag -f checked"]')
+        person.configure('evidence = "in place"\nquality_checks = ["git add -A && git tag -f checked"]')
         script(person, CLAIM)
         person.run(2)
         assert person.statuses() == {"1": "completed"}

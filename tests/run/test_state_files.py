@@ -95,7 +95,7 @@ def test_the_state_directory_itself_is_restored(
 @pytest.mark.slow
 def test_a_check_that_replaces_a_state_file_aborts_the_iteration(loop: LoopProject) -> None:
     once = "test ! -f work-1.txt || test -f done-once || { touch done-once; REPLACE; }"
-    loop.configure(f'quality_checks = ["{once.replace("REPLACE", PIPE)}"]')
+    loop.configure(f'evidence = "in place"\nquality_checks = ["{once.replace("REPLACE", PIPE)}"]')
     loop.tasks("1")
     assert loop.run().exit_reason == "queue_empty"
     assert outcomes(loop) == ["aborted", "completed"]
@@ -103,7 +103,7 @@ def test_a_check_that_replaces_a_state_file_aborts_the_iteration(loop: LoopProje
 
 
 def test_a_check_that_replaces_a_state_file_before_the_first_agent_ends_the_run(loop: LoopProject) -> None:
-    loop.configure(f'quality_checks = ["{PIPE}"]')
+    loop.configure(f'evidence = "in place"\nquality_checks = ["{PIPE}"]')
     loop.tasks("1")
     assert loop.run().exit_reason == "baseline_failed"
     (baseline,) = [report for report in loop.reports if isinstance(report, BaselineChecked)]

@@ -339,8 +339,8 @@ def _to_look_at(task: TaskReport) -> Iterable[WaitingItem]:
     if task.lost_tests and task.completed:
         why = lost_tests_words(task.lost_tests, MOST_LOST)
         yield msgspec.structs.replace(_item(task, why, look), word="lost tests", tone="bad")
-    if task.word in NOT_PROVEN and task.attempts:
-        evidence = task.attempts[-1].record.evidence
+    evidence = task.attempts[-1].record.evidence if task.attempts else None
+    if task.word in NOT_PROVEN and task.attempts and (evidence or task.word == "unverified"):
         still_red = any(attempt.record.still_red for attempt in task.attempts)
         why = NOTHING_GREEN if still_red else evidence.rests_on if evidence else "no check ran for it"
         yield _item(task, why, look)
