@@ -15,7 +15,15 @@ from msgspec.structs import replace
 
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
-from samuel.history.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord
+from samuel.evidence.claim import NO_TEST
+from samuel.history.attempt_record import (
+    AttemptRecord,
+    ChangedFile,
+    CheckRecord,
+    EvidenceRecord,
+    ReportedTests,
+    RunRecord,
+)
 from samuel.history.history import RunHistory
 from samuel.report.html import to_html
 from samuel.report.model import RunReport, build_report
@@ -100,6 +108,27 @@ LINT = CheckRecord(
 )
 
 
+def proven(test: str) -> EvidenceRecord:
+    return EvidenceRecord(
+        grade="proven",
+        rests_on=f"1 test fails without the change: `{test}`",
+        place="clean room",
+        fail_to_pass=(test,),
+    )
+
+
+FAILS_WITHOUT = check(False, corner="old source")
+CHECKED = EvidenceRecord(grade="checked", rests_on=NO_TEST, place="clean room")
+EVIDENCE = {
+    "1": proven("tests/test_prices.py::test_prices_of_a_file"),
+    "2": proven("tests/test_cart.py::test_voucher"),
+    "3": proven("tests/test_cart.py::test_half_to_even"),
+    "4": proven("tests/test_cart.py::test_negative_amount"),
+    "8": proven("tests/test_start.py::test_cart_is_shown"),
+    "12": proven("tests/test_export.py::test_export_of_a_month"),
+}
+
+
 class SampleRun:
     """Attempts, one after the other."""
 
@@ -112,13 +141,15 @@ class SampleRun:
         iteration = len(self.attempts) + 1
         self.count[task] = self.count.get(task, 0) + 1
         done = outcome == "completed"
+        grade = next(grade for id, _, _, grade, _ in TASKS if id == task) if done else ""
         defaults: dict[str, object] = {
             "agent": "claude",
             "exit_code": 0,
             "usage": {"input_tokens": int(41_000 * minutes), "output_tokens": int(3_100 * minutes)}
             | {"cost_usd": round(0.11 * minutes, 2)},
-            "checks": (check(), LINT) if done else (),
-            "grade": "checked" if done else "",
+            "checks": (check(), LINT, *([FAILS_WITHOUT] if grade == "proven" else [])) if done else (),
+            "grade": grade,
+            "evidence": EVIDENCE.get(task) or CHECKED if grade in ("proven", "checked") else None,
             "commit": f"{0x9F3A7C2E41 * (iteration + 7) % 16**10:010x}" if done else "",
             "ref": "" if done else f"refs/samuel/{RUN}/{task}/{self.count[task]}",
         }
@@ -155,19 +186,17 @@ def sample_attempts() -> list[AttemptRecord]:
     runs.attempt(
         "2", "completed", 5, changed_files=changed(("shop/cart.py", 38, 12), ("tests/test_cart.py", 22, 1))
     )
-    softened = (
-        "the task does not own these tests, which this attempt changed: `tests/test_cart.py`, `Makefile`"
-    )
+    softened = "the task does not own these tests, which this attempt changed: `tests/test_cart.py`, `Makefile`"
     runs.attempt(
         *("3", "quality_failed", 7, softened),
-        checks=(check(False, corner="old tests"), check()),
+        checks=(check(), check(False, corner="old tests")),
         check_files=("tests/test_cart.py", "Makefile"),
         lost_tests=("tests/test_cart.py::test_total_is_rounded",),
     )
-    runs.attempt("3", "completed", 8, changed_files=changed(("shop/cart.py", 9, 3)))
+    runs.attempt("3", "completed", 8, changed_files=changed(("shop/cart.py", 9, 3), ("tests/test_cart.py", 11, 0)))
     runs.attempt("4", "completed", 4, changed_files=changed(("shop/cart.py", 6, 0), ("tests/test_cart.py", 14, 0)))
     readme = changed(("docs/price-list.md", 57, 0), ("docs/columns.png", None, None))
-    runs.attempt("5", "completed", 3, checks=(), grade="unverified", changed_files=readme)
+    runs.attempt("5", "completed", 3, checks=(), changed_files=readme)
     runs.attempt("6", "asked", 4, "which sender address should invoices have?")
     limit = AgentEnding(EndingKind.LIMITED, "Claude AI usage limit reached|1772582400", 1_772_582_400.0)
     runs.attempt("7", "quality_failed", 12, red, checks=(check(False),))
@@ -182,7 +211,10 @@ def sample_attempts() -> list[AttemptRecord]:
         denials=("guard-payments: `curl https://api.stripe.com` is not allowed outside of production",),
     )
     runs.attempt(
-        "8", "completed", 7, changed_files=changed(("shop/pages/start.py", 31, 4)), agent="codex", usage={}
+        *("8", "completed", 7),
+        changed_files=changed(("shop/pages/start.py", 31, 4), ("tests/test_start.py", 17, 0)),
+        agent="codex",
+        usage={},
     )
     runs.attempt("9", "stalled", 3, "no file changed, and the task was not claimed")
     runs.attempt("9", "completed", 6, changed_files=changed(("shop/prices.py", 19, 2)))

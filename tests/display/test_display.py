@@ -30,7 +30,6 @@ from samuel.history.notices import (
     AgentOutputChunk,
     BaselineChecked,
     CheckEnded,
-    CheckFilesPut,
     CheckStarted,
     DiscoveryChosen,
     HandlerMessage,
@@ -220,7 +219,7 @@ iteration 3/9: 2 Two
     samuel run answer q1 TEXT
 iteration 4/9: 3 Three
   agent: exit code 0
-  completed, unverified: no checks are configured; 1 of 3 tasks completed
+  completed (unverified): no checks are configured; 1 of 3 tasks completed
 ended: waiting after 4 iterations; 1 completed (1 unverified), 1 blocked, 1 waiting, 1,234 tokens, <$0.01
   blocked: 1 One (quality_failed: `make test` ended with exit code 2)
     samuel run show 1
@@ -439,15 +438,15 @@ def test_a_time_has_what_a_reader_needs_to_place_it(seconds: float, words: str) 
     assert clock_time(NOW + seconds, NOW) == words
 
 
-def settled(verified: str) -> IterationSettled:
-    return IterationSettled("implementation", IterationOutcome.COMPLETED, 0, {}, (), verified)
+def settled(grade: str) -> IterationSettled:
+    return IterationSettled("implementation", IterationOutcome.COMPLETED, 0, {}, (), grade)
 
 
 @pytest.mark.parametrize(
     ("report", "colour"),
     [
-        (settled("checks"), GREEN),
-        (settled("none"), YELLOW),
+        (settled("proven"), GREEN),
+        (settled("unverified"), YELLOW),
         (IterationFailed(IterationOutcome.QUALITY_FAILED, ""), RED),
         (IterationFailed(IterationOutcome.LIMITED, ""), YELLOW),
         (CheckEnded("x", False, 0), RED),
@@ -550,7 +549,7 @@ def test_a_long_title_is_shortened_when_its_task_is_tried_again(capsys: pytest.C
 
 def test_each_kind_of_report_has_a_line_of_its_own_or_is_handled_by_the_display() -> None:
     by_display = {RunRefused, IterationStarted, AgentEnded, CheckEnded, IterationFailed, RunEnded, WaitStarted}
-    by_display |= {AgentActivity, CheckFilesPut, LaneReport}
+    by_display |= {AgentActivity, LaneReport}
     silent = {StepStarted, CheckStarted, AgentOutputChunk}
     assert {*LINES, *by_display, *silent} == set(get_args(Report))
     assert not set(LINES) & (by_display | silent)

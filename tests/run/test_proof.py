@@ -1,4 +1,4 @@
-"""What counts as proof: attempts of honest and of lying agents, judged with old and new tests on old and new source."""
+"""What counts as proof: honest and lying agents, judged with old and new tests on old and new source."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_proof_off_runs_no_further_corner(shop: LoopProject) -> None:
 
 def test_check_that_came_with_the_task_and_was_red_before_proves_it(shop: LoopProject) -> None:
     add(shop, "Write the manual", checks=("test -f MANUAL.txt",))
-    outcomes, grade, run = judged(shop, "echo text > MANUAL.txt\n")
+    outcomes, grade, _ = judged(shop, "echo text > MANUAL.txt\n")
     assert (outcomes, grade) == (["completed"], "proven")
 
 

@@ -104,19 +104,20 @@ def test_the_headline_counts_tasks_and_calls_a_task_without_checks_unverified() 
     assert [other.id for other in report.other_tasks] == ["3", "4", "5"]
 
 
-def test_lost_tests_are_in_the_headline_and_wait_for_a_person() -> None:
+def test_lost_tests_are_in_the_headline_and_are_to_be_looked_at() -> None:
     lost = ("test_cart::negative", "test_cart::empty")
     attempts = [attempt(1, "1", "quality_failed", lost_tests=("of no matter",)), attempt(2, "1", lost_tests=lost)]
     tasks = [task("1", status="completed", grade="checked")]
     report = build_report(history(*attempts), tasks, project="shop")
     assert (report.lost_tests, report.tasks[0].lost_tests, report.tasks[0].tone) == (2, lost, "warn")
-    assert [(item.word, item.tone, item.why, item.commands[0].command) for item in report.waiting] == [
+    assert [(item.word, item.tone, item.why, item.commands[0].command) for item in report.to_look_at] == [
         (
             "lost tests",
             "bad",
             "2 tests ran before and do not run now: test_cart::negative, test_cart::empty",
             "samuel run show 1 --diff",
-        )
+        ),
+        ("checked", "warn", "nothing shows that the task is done", "samuel run show 1 --diff"),
     ]
     assert to_markdown(report).startswith(
         "# shop: 0 proven, 1 checked, 0 unverified, 0 blocked, 0 waiting, 2 lost tests\n"
@@ -142,7 +143,7 @@ def test_a_flaky_check_is_named_in_the_report() -> None:
 def test_a_task_that_turned_nothing_green_is_unverified_for_that_reason() -> None:
     row = task("1", status="completed", grade="unverified")
     report = build_report(history(attempt(1, grade="unverified", still_red=("a",))), [row], project="shop")
-    assert [(item.word, item.why) for item in report.waiting] == [
+    assert [(item.word, item.why) for item in report.to_look_at] == [
         ("unverified", "the checks failed before it, and it turned nothing green")
     ]
 
@@ -407,7 +408,8 @@ def test_the_sample_report_of_the_documentation_is_current(monkeypatch: pytest.M
     current = re.sub(r"Samuel [0-9][^ ]*\.", "Samuel VERSION.", (DOCS / "sample-report.html").read_text())
     assert re.sub(r"Samuel [0-9][^ ]*\.", "Samuel VERSION.", report_sample.sample_page()) == current
     sys.modules.pop("report_sample")
-    assert msgspec.to_builtins(report_sample.sample_report())["counts"]["verified"] == 10
+    counts = msgspec.to_builtins(report_sample.sample_report())["counts"]
+    assert (counts["proven"], counts["checked"]) == (6, 4)
 
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1\nAssertionError: 1 == 2'

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from samuel.base.errors import ConfigError
-from samuel.tasks.prd_file import decode, encode
 from samuel.tasks.grade import GRADES
+from samuel.tasks.prd_file import decode, encode
 from samuel.tasks.task import COLUMNS, PRIORITIES, STATUSES, Task
 
 NASTY = (
@@ -298,7 +298,11 @@ def test_rare_columns_stand_before_the_unknown_ones_which_survive() -> None:
     old = decode('tasks[1]{id,title,owner}:\n  "1",One,ann\n')
     new = decode(encode([replace(old.tasks[0], grade="unverified", no_change=True)], old))
     assert new.columns[-3:] == ("grade", "no_change", "owner")
-    assert (new.tasks[0].grade, new.tasks[0].no_change, new.tasks[0].extra) == ("unverified", True, {"owner": "ann"})
+    assert (new.tasks[0].grade, new.tasks[0].no_change, new.tasks[0].extra) == (
+        "unverified",
+        True,
+        {"owner": "ann"},
+    )
 
 
 def test_an_unknown_grade_is_refused_with_the_possible_ones() -> None:

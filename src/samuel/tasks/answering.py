@@ -14,7 +14,7 @@ ACCEPT, REFUSE = "accept", "refuse"
 
 
 OF_SAMUEL = ((LAND,), (ACCEPT, REFUSE))
-"""The options of Samuel's own questions. An agent's question cannot have them: its answer would be taken for theirs."""
+"""The options of Samuel's own questions. An agent's question cannot have them: its answer would mean more."""
 
 DISPUTED = "disputed: "
 """What `last_failure` of a task begins with while nothing happened since it was disputed."""

@@ -134,14 +134,14 @@ def test_a_task_that_turned_nothing_green_is_unverified_everywhere(samuel, teste
     (tested.root / "code.txt").write_text("red\n")
     ran = samuel("run", "start", "--yes", "--baseline", "accept")
     reason = "the checks failed before it, and it turned nothing green"
-    assert f"  completed, unverified: {reason}; 1 of 1 task completed\n" in ran.out
+    assert f"  completed (unverified): {reason}; 1 of 1 task completed\n" in ran.out
     status = samuel("run", "status")
     assert "unverified  1 task that no check shows to be done: 1\n" in status.out
     assert samuel("run", "status", "--json").json["data"]["unverified"] == ["1"]
     screen = samuel("run", "show", "1").out
     assert "status     unverified\n" in screen
     assert "still red  sh test.sh\n" in screen
-    assert samuel("run", "report").out.startswith("0 verified, 1 unverified, ")
+    assert samuel("run", "report").out.startswith("0 proven, 0 checked, 1 unverified, ")
 
 
 def test_a_check_that_cannot_run_is_not_offered_to_be_accepted(samuel, tested):
@@ -156,23 +156,23 @@ def test_a_check_that_cannot_run_is_not_offered_to_be_accepted(samuel, tested):
 
 
 def test_a_flaky_check_is_named_on_the_screen(samuel, tested):
-    (tested.root / "test.sh").write_text("if test -f flake-out; then rm flake-out; exit 1; fi\n")
+    flake = tested.root / "flake-out"
+    (tested.root / "test.sh").write_text(f"if test -f '{flake}'; then rm '{flake}'; exit 1; fi\n")
     tested.agent("touch flake-out\n" + GOOD)
     ran = samuel("run", "start", "--yes")
     assert (
         "  check `sh test.sh`: FAILED (0.0s)\n"
         "  check `sh test.sh`: flaky: it failed, and passed when it was run once more (0.0s)\n"
-        "  completed: 1 of 1 task completed\n"
+        "  completed (checked): 1 of 1 task completed\n"
     ) in steady(ran.out)
 
 
 def test_checks_that_run_twice_say_with_whose_files_each_of_them_ran(samuel, tested):
     tested.agent("echo new > code.txt\necho 'grep -q new code.txt' > test.sh\n" + GOOD)
     assert (
-        "  the attempt changed test.sh: checking without these changes first, then with them\n"
-        "  check `sh test.sh`, without these changes: FAILED (0.0s)\n"
-        "  check `sh test.sh`, with these changes: ok (0.0s)\n"
-        "  check `sh test.sh`, without these changes: FAILED again (0.0s)\n"
+        "  check `sh test.sh`: ok (0.0s)\n"
+        "  the attempt changed test.sh: checking with the tests as they were, too\n"
+        "  check `sh test.sh` with the tests as they were: FAILED (0.0s)\n"
     ) in steady(samuel("run", "start", "--yes").out)
 
 

@@ -371,4 +371,6 @@ def test_a_branch_that_was_finished_does_not_wait_for_the_user_in_the_report(sam
     report = samuel("run", "report", "--json").json["data"]
     assert report["waiting"] == []
     assert report["run"]["branch"] == done
-    assert samuel("run", "report").out.startswith("2 verified, 0 unverified, 0 blocked, 0 waiting; nothing waits")
+    assert samuel("run", "report").out.startswith(
+        "0 proven, 2 checked, 0 unverified, 0 blocked, 0 waiting; nothing waits"
+    )

@@ -403,7 +403,9 @@ def test_run_report_writes_files_prints_markdown_and_html(samuel, past, monkeypa
     )
     document = json.loads((past.state / f"reports/{SECOND}/report.json").read_text())
     assert samuel("run", "report", "--json").json["data"] == document
-    assert samuel("run", "report", "--markdown").out.startswith("# project: 0 proven, 1 checked, 1 unverified, 1 blocked")
+    assert samuel("run", "report", "--markdown").out.startswith(
+        "# project: 0 proven, 1 checked, 1 unverified, 1 blocked"
+    )
     assert samuel("run", "report", "--html", "-").out.startswith("<!doctype html>")
     assert samuel("run", "report", "19772a7d", "--html", "page.html") == (
         *(0, f"`page.html` has the report of run {FIRST}\n", ""),
@@ -535,12 +537,16 @@ def test_the_report_of_an_earlier_run_stays_as_it_was(samuel, workshop: Workshop
     first = samuel("run", "history", "--json").json["data"][0]["run_id"]
     page = workshop.root / f".samuel/run/reports/{first}/report.html"
     saved, reported = page.read_bytes(), samuel("run", "report", first)
-    assert reported.out.startswith("0 proven, 0 checked, 0 unverified, 1 blocked, 0 waiting, 1 pending; 2 wait for you\n")
+    assert reported.out.startswith(
+        "0 proven, 0 checked, 0 unverified, 1 blocked, 0 waiting, 1 pending; 2 wait for you\n"
+    )
 
     workshop.agent('echo x > ok; samuel run done "$SAMUEL_TASK_ID" > /dev/null')
     assert samuel("run", "start", "--iterations", "1", "--yes").code == 0
     samuel("run", "reset", "1")
-    assert samuel("run", "report").out.startswith("0 proven, 1 checked, 0 unverified, 0 blocked, 0 waiting, 1 pending; ")
+    assert samuel("run", "report").out.startswith(
+        "0 proven, 1 checked, 0 unverified, 0 blocked, 0 waiting, 1 pending; "
+    )
     workshop.store.replace_all([Task(id="1", title="Another list")])
 
     assert samuel("run", "report", first) == reported

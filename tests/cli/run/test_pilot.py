@@ -40,14 +40,14 @@ def test_pilot_prints_a_header_and_a_result_for_every_iteration(samuel, fresh, g
         "  found 2 new tasks\n"
         "iteration 2/25: 1 Find 1\n"
         "  agent: exit code 0\n"
-        "  completed, unverified: no checks are configured; 1 of 2 tasks completed\n"
+        "  completed (unverified): no checks are configured; 1 of 2 tasks completed\n"
         "iteration 3/25: looking for tasks\n"
         "  agent: exit code 0\n"
         "  put away what the discovery changed (1 file): git show refs/samuel/RUN/discovery/3\n"
         "  found no new tasks\n"
         "iteration 4/25: 2 Find 2\n"
         "  agent: exit code 0\n"
-        "  completed, unverified: no checks are configured; 2 of 2 tasks completed\n"
+        "  completed (unverified): no checks are configured; 2 of 2 tasks completed\n"
         "iteration 5/25: looking for tasks\n"
         "  agent: exit code 0\n"
         "  put away what the discovery changed (1 file): git show refs/samuel/RUN/discovery/5\n"
@@ -82,7 +82,7 @@ def test_a_discovery_that_fails_prints_why_and_no_result(samuel, fresh):
 def test_one_new_task_is_counted_in_the_singular(samuel, fresh):
     ran = samuel("run", "pilot", "--yes", "--iterations", "3", "--max-discovery-tasks", "1")
     assert "  found 1 new task\n" in ran.out
-    assert "  completed: 1 of 1 task completed\n" in ran.out
+    assert "  completed (checked): 1 of 1 task completed\n" in ran.out
 
 
 @pytest.mark.slow

@@ -21,11 +21,11 @@ baseline: the checks pass
 iteration 1/25: 1 One
   agent: exit code 0
   check `test ! -f wrong`: ok (0.0s)
-  completed: 1 of 2 tasks completed
+  completed (checked): 1 of 2 tasks completed
 iteration 2/25: 2 Two
   agent: exit code 0
   check `test ! -f wrong`: ok (0.0s)
-  completed: 2 of 2 tasks completed
+  completed (checked): 2 of 2 tasks completed
 ended: queue_empty after 2 iterations; 2 completed
   report: .samuel/run/reports/RUN/report.html
 """

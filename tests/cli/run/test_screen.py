@@ -43,10 +43,10 @@ def test_headers_counts_and_the_end_are_shown_without_any_built_in(samuel, works
         "2 tasks to do, 0 done, at most 25 iterations\n"
         "iteration 1/25: 1 One\n"
         "  agent: exit code 0, $0.50\n"
-        "  completed, unverified: no checks are configured; 1 of 2 tasks completed\n"
+        "  completed (unverified): no checks are configured; 1 of 2 tasks completed\n"
         "iteration 2/25: 2 Two\n"
         "  agent: exit code 0, $0.50\n"
-        "  completed, unverified: no checks are configured; 2 of 2 tasks completed\n"
+        "  completed (unverified): no checks are configured; 2 of 2 tasks completed\n"
         "ended: queue_empty after 2 iterations; 2 completed (2 unverified), $1.00\n"
         "  report: .samuel/run/reports/RUN/report.html\n",
         "warning: `quality_checks` will not run: no handler runs on `quality.check`\n",

@@ -45,7 +45,7 @@ def failing(event):
 RUN = ("run", "start", "--yes", "--iterations", "1")
 LANES = ("run", "start", "--yes", "--parallel", "2")
 ABORTED = (1, f"aborted: `failing` failed: {REASON}")
-COMPLETED = (0, "completed: 1 of 1 task completed")
+COMPLETED = (0, "completed (checked): 1 of 1 task completed")
 COMPLETED_WITH_FAULT = (1, COMPLETED[1])
 CALL = '{"ability_id": "shell", "status": "success"}'
 

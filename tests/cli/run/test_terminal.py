@@ -97,9 +97,9 @@ def test_ctrl_c_is_answered_at_once_and_the_live_picture_is_gone_at_the_end(work
 def test_outcomes_are_coloured_on_a_terminal_and_not_with_no_color(on_terminal, workshop):
     workshop.configure(ACCEPTED)
     code, screen = on_terminal("run", "start", "--yes", "--iterations", "1")
-    assert (code, "\x1b[32m  completed: 1 of 2 tasks completed\x1b[0m\n" in screen) == (0, True)
+    assert (code, "\x1b[32m  completed (checked): 1 of 2 tasks completed\x1b[0m\n" in screen) == (0, True)
     code, screen = on_terminal("run", "start", "--yes", NO_COLOR="1")
-    assert (code, "  completed: 2 of 2 tasks completed\n" in screen) == (0, True)
+    assert (code, "  completed (checked): 2 of 2 tasks completed\n" in screen) == (0, True)
     assert not re.search(r"\x1b\[\d*m", screen)
 
 
