@@ -116,7 +116,8 @@ def test_lost_tests_are_in_the_headline_and_are_to_be_looked_at() -> None:
             "bad",
             "2 tests ran before and do not run now: test_cart::negative, test_cart::empty",
             "samuel run show 1 --diff",
-        )
+        ),
+        ("checked", "warn", "nothing shows that the task is done", "samuel run show 1 --diff"),
     ]
     assert to_markdown(report).startswith(
         "# shop: 0 proven, 1 checked, 0 unverified, 0 blocked, 0 waiting, 2 lost tests\n"

@@ -101,8 +101,8 @@ def in_place_hint(commands: Sequence[str]) -> str:
         return ""
     named = ", ".join(f"`{command}`" for command in commands)
     return (
-        f"in your work tree {named} passes: it needs what git does not have, or what is outside of it; "
-        '`evidence = "in place"` in samuel.toml runs the checks there'
+        f"in your work tree {named} passes: it needs what git does not have, or what is outside of the "
+        'repository; `evidence = "in place"` in samuel.toml runs the checks there'
     )
 
 

@@ -342,7 +342,8 @@ def _to_look_at(task: TaskReport) -> Iterable[WaitingItem]:
     evidence = task.attempts[-1].record.evidence if task.attempts else None
     if task.word in NOT_PROVEN and task.attempts and (evidence or task.word == "unverified"):
         still_red = any(attempt.record.still_red for attempt in task.attempts)
-        why = NOTHING_GREEN if still_red else evidence.rests_on if evidence else "no check ran for it"
+        unknown = "no check ran for it" if task.word == "unverified" else "nothing shows that the task is done"
+        why = NOTHING_GREEN if still_red else evidence.rests_on if evidence else unknown
         yield _item(task, why, look)
 
 
