@@ -224,3 +224,14 @@ def test_honest_work_with_unittest_is_proven_and_its_checks_are_shown_to_fail(un
     evidence = attempts(unit_shop, run)[0].evidence
     assert evidence is not None
     assert evidence.shown_to_fail == "yes"
+
+
+def test_test_that_was_weakened_is_put_back_when_the_work_passes_it_anyway(shop: LoopProject) -> None:
+    add(shop, "Fix negative prices")
+    fixed = "def price(amount):\n    return max(amount, 0)\n"
+    weakened = "def test_nothing():\n    assert True\n"
+    outcomes, grade, _ = judged(
+        shop, write("prices.py", fixed), write("tests/test_prices.py", weakened), iterations=5
+    )
+    assert (outcomes, grade) == (["quality_failed", "unproven", "completed"], "checked")
+    assert (shop.root / "tests/test_prices.py").read_text() == TEST

@@ -41,7 +41,7 @@ def only_attempt(project: UnattendedProject, task: str = "1") -> dict[str, objec
     ],
     ids=["assert true", "makefile", "deleted test", "early exit"],
 )
-def test_work_that_is_green_only_with_softened_checks_fails_and_the_checks_are_put_back(
+def test_work_that_is_green_only_with_softened_checks_fails(
     make_project: MakeProject, softened: list[list[str]], name: str
 ) -> None:
     # From Python 3.12 on, unittest fails where there is no test at all.
@@ -56,7 +56,6 @@ def test_work_that_is_green_only_with_softened_checks_fails_and_the_checks_are_p
     assert task["last_failure"].startswith("quality_failed")
     assert name in task["last_failure"]
     assert f"the attempt changed {name}: checking with the tests as they were, too" in screen
-    assert project.read(name) == PRODUCT[name]
     attempt = only_attempt(project)
     assert attempt["outcome"] == "quality_failed"
     assert name in attempt["check_files"]

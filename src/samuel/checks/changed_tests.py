@@ -31,7 +31,7 @@ class ChangedTests:
     def __init__(self, trees: Trees | None, verified: str, own: str, commands: Sequence[str]) -> None:
         self._trees = trees if verified and own else None
         self.verified = verified if self._trees is not None else ""
-        self._own = own
+        self.own = own
         self._commands = commands
 
     @cached_property
@@ -39,7 +39,7 @@ class ChangedTests:
         """The paths that differ, but for Samuel's own; also those that a person had changed before the run."""
         if self._trees is None:
             return ()
-        paths = self._trees.differing(self.verified, self._own)
+        paths = self._trees.differing(self.verified, self.own)
         return tuple(sorted(path for path in paths if not path.startswith(VOLATILE_DIRS)))
 
     @cached_property
@@ -87,21 +87,25 @@ class ChangedTests:
         by_task = {*owned.of(self.paths), *(self._inline if ALL_TESTS in owned.patterns else ())}
         return tuple(path for path in self.paths if path not in by_task)
 
-    def softened(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """A line for each test in these files that was surely removed, skipped or emptied."""
+    def softened(self, paths: Iterable[str]) -> dict[str, str]:
+        """A line for each test in these files that was surely removed, skipped or emptied, with its file."""
         texts = {path: (self.before(path), self.after(path)) for path in paths}
-        return tuple(test.line for test in softened_in(texts) if test.is_certain)
+        return {test.line: test.path for test in softened_in(texts) if test.is_certain}
+
+    def without(self, paths: Sequence[str]) -> ChangedTests:
+        """The change without that of these tests, which are put back."""
+        return ChangedTests(self._trees, self.verified, self.with_old_tests(paths), self._commands)
 
     def with_old_tests(self, paths: Sequence[str]) -> str:
         """The tree of the attempt with these tests as in the verified tree."""
-        return self._mixed(self._own, self.verified, paths, self._old_tests)
+        return self._mixed(self.own, self.verified, paths, self._old_tests)
 
     def with_old_source(self) -> str:
         """The verified tree with the tests of the attempt; "" if that is the verified tree, or the attempt."""
         if self._trees is None or not self.paths or not self.sources:
             return ""
-        tree = self._mixed(self.verified, self._own, self.paths, self._new_tests)
-        return "" if tree in (self.verified, self._own) else tree
+        tree = self._mixed(self.verified, self.own, self.paths, self._new_tests)
+        return "" if tree in (self.verified, self.own) else tree
 
     def _mixed(self, tree: str, other: str, paths: Sequence[str], text: Callable[[str], str | None]) -> str:
         """`tree` with these paths as in `other`, or as `text` mixes both."""
@@ -134,7 +138,7 @@ class ChangedTests:
         """Whether more than comments changed; a file that was added or removed is more, even an empty one."""
         assert self._trees is not None
         old, new = self.before(path), self.after(path)
-        is_there = [self._trees.content(tree, path) is not None for tree in (self.verified, self._own)]
+        is_there = [self._trees.content(tree, path) is not None for tree in (self.verified, self.own)]
         if is_there[0] != is_there[1] and not is_prose(path):
             return True
         return has_code(path, old, old_tests_in(path, old, new) or new)
@@ -142,7 +146,7 @@ class ChangedTests:
     def take_in(self, written: Mapping[str, bytes | None]) -> None:
         """Take files that the checks changed, a formatter among them, as the attempt's."""
         if self._trees is not None:
-            self._own = self._trees.with_contents(self._own, written)
+            self.own = self._trees.with_contents(self.own, written)
 
     def is_verified(self, path: str) -> bool:
         """Whether the verified tree has this file."""
@@ -156,11 +160,11 @@ class ChangedTests:
     @cached_property
     def own_names(self) -> list[str]:
         """The paths of the attempt."""
-        return self._trees.paths(self._own) if self._trees else []
+        return self._trees.paths(self.own) if self._trees else []
 
     def own_with(self, files: Mapping[str, bytes]) -> str:
         """The attempt with these files."""
-        return self._trees.with_contents(self._own, files) if self._trees else ""
+        return self._trees.with_contents(self.own, files) if self._trees else ""
 
     def verified_with(self, files: Mapping[str, bytes]) -> str:
         """The verified tree with these files."""
@@ -170,7 +174,7 @@ class ChangedTests:
         return (self._trees.content(self.verified, path) if self._trees else None) or b""
 
     def content_after(self, path: str) -> bytes:
-        return (self._trees.content(self._own, path) if self._trees else None) or b""
+        return (self._trees.content(self.own, path) if self._trees else None) or b""
 
     def before(self, path: str) -> str:
         return self.content_before(path)[:MAX_TEXT].decode("utf-8", "replace")

@@ -116,12 +116,12 @@ class Judgement:
         """The verdict; `claim` is None if the task is not claimed. Protected files are put back."""
         tests = ChangedTests(self._trees, verified, attempt.tree, self._commands)
         if refused := self._refused(task, tests):
-            why = _protected_text(refused, self._put(refused))
+            why = _protected_text(refused, self.put(refused))
             return AttemptVerdict(CheckVerdict(False, why), tuple(refused))
         if hidden := self._hidden(tests):
             return AttemptVerdict(CheckVerdict(False, _hidden_text(hidden)), tuple(hidden))
         if not_kept := self._not_kept(tests.paths):
-            problems = self._put(list(not_kept))
+            problems = self.put(list(not_kept))
             return AttemptVerdict(CheckVerdict(False, _not_kept_text(not_kept, problems)), tests.paths)
         try:
             return _AttemptJudge(self, task, tests, claim).judge(attempt.tree)
@@ -148,7 +148,7 @@ class Judgement:
         not_kept = self._trees.not_kept if self._trees is not None else {}
         return {path: not_kept[path] for path in touched if path in not_kept}
 
-    def _put(self, paths: Sequence[str]) -> list[str]:
+    def put(self, paths: Sequence[str]) -> list[str]:
         """Put these files back for good; gives why one could not be put."""
         return self._put_back.verified(paths) if self._put_back is not None else []
 
@@ -257,11 +257,22 @@ class _AttemptJudge:
             return None
         contested = (*failed, *softened)
         before = self._claim.sent_back if self._claim else ()
+        if {*contested} <= {*before} and not failed and self._put_back([*dict.fromkeys(softened.values())], own):
+            return None
         return self._ended(
-            own._replace(passed=False, why=_contested_text(not_owned, failed, softened, text)),
+            own._replace(passed=False, why=_contested_text(not_owned, failed, [*softened], text)),
             contested=contested,
             disputed=self._claim is not None and {*contested} <= {*before},
         )
+
+    def _put_back(self, paths: Sequence[str], own: CheckVerdict) -> bool:
+        """Whether the work passes with these weakened tests as they were, too: then they are put back."""
+        without = self._tests.without(paths)
+        runs = self._judgement.corner("old tests", without.own, [check.command for check in own.records])
+        if not self._judgement.verdict(runs).passed or self._judgement.put(paths):
+            return False
+        self._tests = without
+        return True
 
     def _accepted(self, own: CheckVerdict, runs: tuple[CheckRun, ...]) -> AttemptVerdict:
         claim = self._claim

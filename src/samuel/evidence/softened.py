@@ -96,7 +96,7 @@ def _compared(
     path: str, before: FileOutline, after: FileOutline, moved: Mapping[str, CaseOutline]
 ) -> Iterator[SoftenedTest]:
     for name, old in before.items():
-        if old.state != "runs":
+        if old.state not in ("runs", "conditional"):
             continue
         new = after.get(name) or (moved.get(f"body {old.body}") if old.body else None)
         new = new or moved.get(f"name {_last(name)}")
@@ -111,7 +111,7 @@ def _weaker(old: CaseOutline, new: CaseOutline) -> Iterator[tuple[str, bool]]:
     if new.state in ("skipped", "emptied"):
         yield new.state, True
         return
-    if new.state == "conditional":
+    if new.state == "conditional" and old.state == "runs":
         yield "skipped under a condition", False
     if new.tautologies > old.tautologies and new.assertions < old.assertions:
         yield "has an assertion that can only pass instead of one that could fail", True
