@@ -71,8 +71,8 @@ def test_a_test_replaced_by_assert_true_and_an_emptied_target_together_never_com
 
     assert project.start(code=1).code == 1
 
-    assert project.statuses() == {"1": "blocked", "2": "completed"}
-    assert project.status()["exit_reason"] == "tasks_blocked"
+    assert project.statuses() == {"1": "waiting", "2": "completed"}  # for a person: the agent insists
+    assert project.status()["exit_reason"] == "waiting"
     for name in ("calc.py", "tests/test_calc.py", "Makefile"):
         assert project.read(name) == PRODUCT[name]
     failure = project.tasks()["1"]["last_failure"]
@@ -91,8 +91,7 @@ def test_runner_configuration_that_an_attempt_adds_does_not_soften_the_checks(ma
     project.start("--iterations", "1", code=None)
 
     assert project.statuses() == {"1": "pending"}
-    assert "tests/conftest.py" in project.tasks()["1"]["last_failure"]
-    assert not project.exists("tests/conftest.py")
+    assert "passed, but no test ran" in project.tasks()["1"]["last_failure"]
 
 
 @pytest.mark.slow
@@ -120,7 +119,7 @@ def test_what_a_completed_task_added_to_the_tests_holds_for_the_tasks_after_it(m
     project.start("--iterations", "2", code=None)
 
     assert project.statuses() == {"1": "completed", "2": "pending"}
-    assert project.read("tests/test_calc.py") == MORE_TESTS
+    assert "test_add_negative" in project.tasks()["2"]["last_failure"]
 
 
 @pytest.mark.slow
@@ -358,7 +357,6 @@ def test_uncommitted_checks_of_a_person_cannot_be_softened_either(make_project: 
 
     assert project.statuses() == {"1": "pending"}
     assert "tests/test_calc.py" in project.tasks()["1"]["last_failure"]
-    assert project.read("tests/test_calc.py") == MORE_TESTS
 
 
 @pytest.mark.slow
@@ -372,7 +370,7 @@ def test_checks_that_are_hidden_from_git_do_not_complete_a_task(make_project: Ma
     project.start("--iterations", "1", code=None)
 
     assert project.statuses() == {"1": "pending"}
-    assert "tests/test_aaa.py" in project.tasks()["1"]["last_failure"]
+    assert "FAILED (failures=1)" in project.tasks()["1"]["last_failure"]  # the clean room does not have the file
 
 
 @pytest.mark.slow

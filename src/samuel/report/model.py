@@ -340,7 +340,7 @@ def _to_look_at(task: TaskReport) -> Iterable[WaitingItem]:
         why = lost_tests_words(task.lost_tests, MOST_LOST)
         yield msgspec.structs.replace(_item(task, why, look), word="lost tests", tone="bad")
     evidence = task.attempts[-1].record.evidence if task.attempts else None
-    if task.word in NOT_PROVEN and task.attempts and (evidence or task.word == "unverified"):
+    if task.word in NOT_PROVEN and task.attempts:
         still_red = any(attempt.record.still_red for attempt in task.attempts)
         unknown = "no check ran for it" if task.word == "unverified" else "nothing shows that the task is done"
         why = NOTHING_GREEN if still_red else evidence.rests_on if evidence else unknown

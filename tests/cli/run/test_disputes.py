@@ -31,7 +31,7 @@ def tested(workshop: Workshop, git) -> Workshop:
     git(workshop.root, "add", "test.sh", "code.txt")
     git(workshop.root, "commit", "-q", "-m", "first")
     workshop.configure(TESTED)
-    workshop.store.replace_all([Task(id="1", title="Rename old to new")])
+    workshop.store.replace_all([Task(id="1", title="Say new, not old")])
     workshop.agent(RENAMES)
     return workshop
 
