@@ -10,6 +10,8 @@ from tests.length import at_length
 from tests.run import random_agent
 from tests.run.conftest import LoopProject
 
+from samuel.evidence.conventions import is_test_file
+
 SEEDS = range(at_length(3, 150))
 COMMANDS = 25
 
@@ -100,8 +102,13 @@ def test_refs_have_all_files_of_an_agent_that_runs_random_git_commands(random_ru
     iterations = random_run.iterations
     assert iterations
     for iteration in iterations:
-        kept_files = random_run.attempt(run.run_id, "1", iteration) or random_run.verified(run.run_id)
+        kept_files = random_run.attempt(run.run_id, "1", iteration)
         left = random_run.left(iteration)
+        if not kept_files:  # completed; tests that the agent removed without need were put back
+            kept_files = random_run.verified(run.run_id)
+            put_back = {name for name in kept_files if name not in left and kept_files[name] == before.get(name)}
+            assert all(map(is_test_file, put_back))
+            kept_files = {name: file for name, file in kept_files.items() if name not in put_back}
         if "sparse-checkout" in script:  # the files that it took away are there again
             kept_files = {name: file for name, file in kept_files.items() if name in left}
         assert kept_files == left

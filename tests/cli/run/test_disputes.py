@@ -189,7 +189,7 @@ def test_report_lists_what_is_only_checked_with_what_that_rests_on(samuel, teste
     report = samuel("run", "report", "--json").json["data"]
     assert report["to_look_at"] == [
         {
-            "subject": "1 Rename old to new",
+            "subject": "1 Say new, not old",
             "word": "checked",
             "tone": "warn",
             "why": "no test shows the change: nothing was added or changed that fails without it",

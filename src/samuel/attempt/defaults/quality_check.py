@@ -19,6 +19,7 @@ from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
 from samuel.evidence.corner import Corner
 from samuel.evidence.reports.failure_kinds import kind_of_failure
+from samuel.evidence.reports.suite import CaseResult, SuiteReport
 from samuel.history.notices import CheckEnded, CheckStarted
 from samuel.process import spawn
 from samuel.trust.commands import quality, task_checks
@@ -126,7 +127,7 @@ class RunCommands:
             exit_code=finished.returncode if finished.ended == "exited" else None,
             seconds=round(seconds_taken, 3),
             output_tail=tail,
-            tests=report.results if report and report.lists_passed else None,
+            tests=_listed(report),
             kinds={id: test.failure or "error" for id, test in report.tests.items() if test.result == "failed"}
             if report
             else None,
@@ -144,6 +145,13 @@ class RunCommands:
             return
         path = log_path(self._place.state, event.run_id or "", event.iteration, "checks")
         self._place.append(path, f"$ {command}  ({'ok' if passed else 'failed'})\n".encode() + output + b"\n")
+
+
+def _listed(report: SuiteReport | None) -> dict[str, CaseResult] | None:
+    """Each test of a report; None if it does not name all of them, or is only printed and names none."""
+    if report is None or not report.lists_passed or (report.is_printed and not report.tests):
+        return None
+    return report.results
 
 
 def _own_names(event: QualityCheck) -> dict[str, str]:
