@@ -59,7 +59,7 @@ def listing(root: Path) -> dict[str, str]:
     return files
 
 
-def shown(room: CleanRoom, commands: CheckDirectory, tree: str) -> tuple[Path, dict[str, str]]:
+def files_shown(room: CleanRoom, commands: CheckDirectory, tree: str) -> tuple[Path, dict[str, str]]:
     with room.showing(tree):
         assert commands.path is not None
         return commands.path, listing(commands.path)
@@ -71,7 +71,7 @@ def test_room_has_the_files_of_the_tree_and_nothing_that_git_ignores(
     tree = trees.snapshot()
     (root / "left.log").write_text("of the agent")
     (root / "src/prices.py").write_text("PRICE = 0\n")
-    place, files = shown(room, commands, tree)
+    place, files = files_shown(room, commands, tree)
     assert place != root
     assert files["src/prices.py"] == "PRICE = 10\n"
     assert files["link"] == "src/prices.py"
@@ -89,20 +89,20 @@ def test_second_tree_replaces_the_first_by_difference(
     (root / "src/prices.py/deep.txt").write_text("deep\n")
     (root / "link").unlink()
     second = trees.snapshot()
-    place, before = shown(room, commands, first)
-    kept = (place / "run.sh").stat().st_ino
-    _, after = shown(room, commands, second)
+    place, before = files_shown(room, commands, first)
+    inode = (place / "run.sh").stat().st_ino
+    _, after = files_shown(room, commands, second)
     assert after["src/prices.py/deep.txt"] == "deep\n"
     assert "link" not in after
-    assert (place / "run.sh").stat().st_ino == kept
-    assert shown(room, commands, first)[1] == before
+    assert (place / "run.sh").stat().st_ino == inode
+    assert files_shown(room, commands, first)[1] == before
 
 
 def test_what_a_check_left_or_changed_is_gone_for_the_next_one(
     trees: Trees, room: CleanRoom, commands: CheckDirectory
 ) -> None:
     tree = trees.snapshot()
-    place, before = shown(room, commands, tree)
+    place, before = files_shown(room, commands, tree)
     with room.showing(tree):
         (place / "src/prices.py").write_text("PRICE = 99\n")
         (place / "src/__pycache__").mkdir()
@@ -111,18 +111,18 @@ def test_what_a_check_left_or_changed_is_gone_for_the_next_one(
         (place / "link").symlink_to("/etc/passwd")
         (place / ".git/config").write_text("[core]\n\tfsmonitor = touch poisoned\n")
         (place / "new").mkdir(mode=0o500)
-    assert shown(room, commands, tree)[1] == before
+    assert files_shown(room, commands, tree)[1] == before
     assert "fsmonitor" not in (place / ".git/config").read_text()
 
 
 def test_forged_times_do_not_hide_a_change(trees: Trees, room: CleanRoom, commands: CheckDirectory) -> None:
     tree = trees.snapshot()
-    place, before = shown(room, commands, tree)
+    place, before = files_shown(room, commands, tree)
     file = place / "src/prices.py"
     own = file.stat()
     file.write_text("PRICE = 11\n")
     os.utime(file, ns=(own.st_atime_ns, own.st_mtime_ns))
-    assert shown(room, commands, tree)[1] == before
+    assert files_shown(room, commands, tree)[1] == before
 
 
 def test_changed_names_what_a_formatter_wrote(trees: Trees, room: CleanRoom, commands: CheckDirectory) -> None:
@@ -155,11 +155,11 @@ def test_environment_is_that_of_before_the_first_agent(
     tree = trees.snapshot()
     room.prepare(tree, trees.ignored())
     (root / ".venv/bin/pytest").write_text("forged\n")
-    place, files = shown(room, commands, tree)
+    place, files = files_shown(room, commands, tree)
     assert files[".venv/bin/pytest"] == "honest\n"
     (place / ".venv/bin/pytest").write_text("forged by a check\n")
     (place / ".venv/bin/sitecustomize.py").write_text("forged by a check\n")
-    files = shown(room, commands, tree)[1]
+    files = files_shown(room, commands, tree)[1]
     assert files[".venv/bin/pytest"] == "honest\n"
     assert ".venv/bin/sitecustomize.py" not in files
 
@@ -190,7 +190,7 @@ def test_what_the_verified_tree_built_is_kept_and_what_an_attempt_built_is_not(
     room.keep_built()
     with room.showing(tree):
         (room.root / "target/app").write_text("built from an attempt\n")
-    assert shown(room, commands, tree)[1]["target/app"] == "built from the verified tree\n"
+    assert files_shown(room, commands, tree)[1]["target/app"] == "built from the verified tree\n"
 
 
 def test_needed_leaves_out_caches_and_build_output() -> None:

@@ -153,7 +153,7 @@ class TestAfterASandboxedAgent:
     def test_a_repository_made_by_a_sandboxed_check_is_moved_away(self, loop: LoopProject) -> None:
         canary = loop.root.parent / "canary"
         loop.configure(
-            f'commit = true\n{SANDBOX}\nquality_checks = ["git init -q sub '
+            f'commit = true\nevidence = "in place"\n{SANDBOX}\nquality_checks = ["git init -q sub '
             f"&& git -C sub config core.fsmonitor 'touch {canary}'\"]"
         )
         warnings = run(loop, trusting=True)

@@ -50,7 +50,7 @@ def measured(page: str, width: int, tmp_path: Path) -> str:
 @needs_browser
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_sample_report_fits_the_screen(tmp_path: Path, width: int) -> None:
-    rows = 1 + 5 + 14  # the headline, what waits, and a lane for each task with an attempt and for the axis
+    rows = 1 + 3 + 6 + 14  # the headline, what waits, what to look at, and a lane for each task and for the axis
     assert measured(SAMPLE.read_text(), width, tmp_path) == f"width {width} of {width}, {rows} rows, title true"
 
 

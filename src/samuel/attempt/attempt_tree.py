@@ -134,16 +134,16 @@ class AttemptTree:
                 self._place.warn(problem)
             self.changes = self._files.attempts.observe(())
 
-    def observe_checks(self, written: Mapping[str, bytes | None]) -> tuple[str, ...]:
+    def observe_checks(self, by_checks: Mapping[str, bytes | None]) -> tuple[str, ...]:
         """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored.
 
-        `written` are the files that they changed in a clean room. Gives the files that the checks took back, with
+        `by_checks` are files that they changed in a clean room. Gives the files that the checks took back, with
         `git stash` for example, if these are all that the attempt had changed. They are written again.
         """
         trees, attempts = self._files.trees, self._files.attempts
         paths = [change.path for change in self.changes.changes] if self.changes else []
-        if trees is not None and self.changes is not None and written:
-            for problem in trees.put(trees.with_contents(self.changes.tree, written), written):
+        if trees is not None and self.changes is not None and by_checks:
+            for problem in trees.put(trees.with_contents(self.changes.tree, by_checks), by_checks):
                 self._place.warn(problem)
         taken_back = False
         if trees is not None and self.changes is not None and paths and not self.state.put_back:

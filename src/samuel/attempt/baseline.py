@@ -57,8 +57,8 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     try:
         evidence = Evidence(place, files.tasks, steps.state_files)
         window = files.repository.open(before, CHECK, files.work_tree)
-        shown = files.room.showing(files.attempts.state.verified) if files.room else nullcontext()
-        with shown, evidence.window(before, "check"), window:
+        room = files.room.showing(files.attempts.state.verified) if files.room else nullcontext()
+        with room, evidence.window(before, "check"), window:
             fired = steps.ask(before, QualityCheck(commands=commands))
             work, any_handler = checked(fired), any(call.would is None for call in fired.calls)
             work = work._replace(runs=repeated(work.runs, failing_commands, place.built_in_checks))

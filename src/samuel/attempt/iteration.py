@@ -310,7 +310,7 @@ class Iteration:
         facts.lost_tests, facts.still_red = verdict.checks.lost_tests, verdict.checks.still_red
         facts.evidence, facts.contested = verdict.evidence, verdict.contested
         if self._tree is not None and self._commands:
-            taken_back = self._tree.observe_checks(verdict.written)
+            taken_back = self._tree.observe_checks(verdict.changed_by_checks)
             self._save_tree()
             if taken_back and verdict.checks.passed:
                 named = ", ".join(f"`{name}`" for name in taken_back[:MAX_NAMED])

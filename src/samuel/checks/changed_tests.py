@@ -143,10 +143,10 @@ class ChangedTests:
             return True
         return has_code(path, old, old_tests_in(path, old, new) or new)
 
-    def take_in(self, written: Mapping[str, bytes | None]) -> None:
+    def take_in(self, contents: Mapping[str, bytes | None]) -> None:
         """Take files that the checks changed, a formatter among them, as the attempt's."""
         if self._trees is not None:
-            self.own = self._trees.with_contents(self.own, written)
+            self.own = self._trees.with_contents(self.own, contents)
 
     def is_verified(self, path: str) -> bool:
         """Whether the verified tree has this file."""

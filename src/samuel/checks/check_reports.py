@@ -26,20 +26,20 @@ class CheckReports:
         self._destination = state / DIRECTORY
         self._environment = environment
         self._node = node
-        self._written: WrittenReports | None = None
+        self._report_files: WrittenReports | None = None
 
     def prepare(self, command: str, number: int, *, past_collection_errors: bool) -> Mapping[str, str]:
         """The variables by which the runners of a command write report `number`; earlier ones are removed."""
         request = self._request(command, number, past_collection_errors)
-        written = WrittenReports(self._directory, self._destination, request)
-        if not written.prepare():
+        report_files = WrittenReports(self._directory, self._destination, request)
+        if not report_files.prepare():
             return {}
-        self._written = written
+        self._report_files = report_files
         return request.variables
 
     def read(self, output: bytes, *, has_passed: bool) -> SuiteReport | None:
         """What the runners wrote since, and printed; None without either."""
-        files = self._written.read() if self._written is not None else []
+        files = self._report_files.read() if self._report_files is not None else []
         text = output.decode("utf-8", "replace")
         printed = read_output(text, str(self._directory), is_cut=len(output) >= OUTPUT)
         return combined([*files, *printed], has_passed=has_passed)

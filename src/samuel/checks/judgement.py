@@ -65,7 +65,7 @@ class AttemptVerdict(NamedTuple):
     check_files: tuple[str, ...] = ()
     """Tests that the attempt changed, and files which decide what the checks do."""
     own_runs: tuple[CheckRun, ...] = ()
-    written: Mapping[str, bytes | None] = {}
+    changed_by_checks: Mapping[str, bytes | None] = {}
     """Files that the checks changed, a formatter among them; they belong to the work."""
     evidence: EvidenceRecord | None = None
     """What shows that the task was done; None if it is not claimed, or the checks failed."""
@@ -223,18 +223,18 @@ class _AttemptJudge:
     def judge(self, tree: str) -> AttemptVerdict:
         work, changed = self._judgement.own(tree)
         checks_own = self._tests.among(changed)
-        written = {path: text for path, text in changed.items() if path not in checks_own}
+        own_changes = {path: text for path, text in changed.items() if path not in checks_own}
         own_verdict = self._judgement.verdict(work.runs)
         why = "\n\n".join(text for text in (own_verdict.why, work.other_failures) if text)
         self._records += own_verdict.records
         if not own_verdict.passed or work.other_failures:
             return self._ended(own_verdict._replace(passed=False, why=why))
         self._still_red = own_verdict.still_red
-        if written:
-            self._tests.take_in(written)
+        if own_changes:
+            self._tests.take_in(own_changes)
         if ended := self._with_old_tests(own_verdict):
             return ended
-        return self._accepted(own_verdict, work.runs)._replace(written=written)
+        return self._accepted(own_verdict, work.runs)._replace(changed_by_checks=own_changes)
 
     def _with_old_tests(self, own: CheckVerdict) -> AttemptVerdict | None:
         """The verdict if the work fails old tests, or removed or weakened them; None if it did neither."""
@@ -293,11 +293,11 @@ class _AttemptJudge:
             own_checks=self._own_checks(runs) if claim.proof != "off" else (),
             still_red=self._still_red,
         )
-        shown = ShownToFail("")
+        can_fail = ShownToFail("")
         if claim.proof != "off" and self._judgement.can_plant and self._tests.changed:
-            shown = self._judgement.planting(self._tests, self._records).shown_to_fail(runs)
-            if shown.disarmed:
-                return self._ended(own._replace(passed=False, why=f"{DISARMED}: {shown.disarmed}"))
+            can_fail = self._judgement.planting(self._tests, self._records).shown_to_fail(runs)
+            if can_fail.disarmed:
+                return self._ended(own._replace(passed=False, why=f"{DISARMED}: {can_fail.disarmed}"))
         is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
         verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         evidence = EvidenceRecord(
@@ -305,7 +305,7 @@ class _AttemptJudge:
             rests_on=verdict.rests_on,
             place=self._judgement.place,
             fail_to_pass=tuple(proof.name for proof in proofs)[:MAX_RECORDED],
-            shown_to_fail=shown.shown,
+            shown_to_fail=can_fail.answer,
         )
         return self._ended(own, own_runs=runs, evidence=evidence, unproven=verdict.why)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from samuel.base.paths import HOME
 from samuel.base.printable import safe
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.commands import CommandReader
@@ -33,7 +34,7 @@ RunPlanted = Callable[[str, str, str], CheckRun | None]
 
 
 class ShownToFail(NamedTuple):
-    shown: str
+    answer: str
     """YES, or why that was not shown."""
     disarmed: str = ""
     """Why the checks of the attempt cannot fail any more; "" if they can, or that is not known."""
@@ -67,9 +68,8 @@ class Planting:
         calls = self._calls(own.command)
         if not calls:
             return
-        trees = PlantTrees(
-            self._tests.own_names, self._tests.content_before, self._tests.content_after, self._tests.changed
-        )
+        files = [path for path in self._tests.own_names if not path.startswith(f"{HOME}/")]
+        trees = PlantTrees(files, self._tests.content_before, self._tests.content_after, self._tests.changed)
         token = secrets.choice(string.ascii_lowercase) + secrets.token_hex(8)
         for plant in plants(calls, trees, token, tuple(own.tests or ())):
             yield self._judged(own, plant)

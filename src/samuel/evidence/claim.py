@@ -28,7 +28,7 @@ NO_CODE = "the change has no code: only comments and blank lines"
 DOCUMENTS = "only documents changed"
 NO_TEST = "no test shows the change: nothing was added or changed that fails without it"
 NO_DIFFERENCE = "its tests pass without the change as well, so they do not show that the task is done"
-WANTED = "add or change a test that fails without your change and passes with it, then claim the task again"
+MISSING = "add or change a test that fails without your change and passes with it, then claim the task again"
 
 
 class ClaimFacts(NamedTuple):
@@ -61,11 +61,11 @@ def judge_claim(facts: ClaimFacts, proof: Proof, *, sent_back: bool) -> ClaimVer
     if grade in ("proven", "proven, new names only") or proof == "off":
         return ClaimVerdict(grade, rests_on)
     if proof == "require":
-        return ClaimVerdict(grade, rests_on, f"{rests_on}; {WANTED}")
+        return ClaimVerdict(grade, rests_on, f"{rests_on}; {MISSING}")
     needs_proof = facts.kind in NEEDS_PROOF or (facts.change == "comments" and facts.kind not in NEEDS_NONE)
     if sent_back or not needs_proof or not facts.has_checks:  # without a check no test could show anything
         return ClaimVerdict(grade, rests_on)
-    return ClaimVerdict(grade, rests_on, f"{rests_on}; {WANTED}")
+    return ClaimVerdict(grade, rests_on, f"{rests_on}; {MISSING}")
 
 
 def _graded(facts: ClaimFacts, proof: Proof) -> tuple[Grade, str]:

@@ -16,7 +16,7 @@ MAX_CHARACTERS = 1 << 20
 
 _PROSE = frozenset(("md", "markdown", "rst", "adoc", "asciidoc", "textile", "org", "txt", "tex", "pod", "rdoc"))
 _PROSE_NAMES = re.compile(
-    r"(?:README|LICEN[CS]E|CHANGE(?:S|LOG)?|HISTORY|NEWS|AUTHORS|CONTRIBUTORS|COPYING|NOTICE|TODO|NOTES|CREDITS"
+    r"(?:README|LICEN[CS]E|CHANGE(?:S|LOG)?|HISTORY|NEWS|AUTHOR(?:S)|CONTRIBUTORS|COPYING|NOTICE|TODO|NOTES|CREDITS"
     r"|THANKS|SECURITY|CONTRIBUTING|CODE_OF_CONDUCT)(?:[.-]\w+)*"
 )
 # Text that programs read all the same.

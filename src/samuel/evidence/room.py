@@ -56,7 +56,7 @@ class CleanRoom:
         self.root = self._top / os.fsdecode(location.prefix)
         self._environment = PreparedEnvironment(location.top, directory / "environment", self._top)
         self._repository = RoomRepository(trees.git, self._top)
-        self._written: dict[str, _WrittenFile] | None = None  # None: what lies there is not known
+        self._files: dict[str, _WrittenFile] | None = None  # None: what lies there is not known
 
     def prepare(self, tree: str, ignored: Iterable[str]) -> None:
         """Take what the checks need besides the files of a tree, before the first agent. Raises SamuelError.
@@ -76,13 +76,13 @@ class CleanRoom:
         waiting = [""]
         while waiting:
             prefix = waiting.pop()
-            with os.scandir(self._top / prefix) as found_entries:
-                for found in found_entries:
-                    path = prefix + found.name
-                    if not found.is_dir(follow_symlinks=False) or path == _GIT or self._environment.has(path):
+            with os.scandir(self._top / prefix) as entries_of_directory:
+                for present in entries_of_directory:
+                    path = prefix + present.name
+                    if not present.is_dir(follow_symlinks=False) or path == _GIT or self._environment.has(path):
                         continue
-                    if found.name in BUILT and not any(
-                        name.startswith(f"{path}/") for name in self._written or ()
+                    if present.name in BUILT and not any(
+                        name.startswith(f"{path}/") for name in self._files or ()
                     ):
                         yield path
                     else:
@@ -95,7 +95,7 @@ class CleanRoom:
             self._write(self._trees.whole(tree))
             self._repository.show(tree)
         except OSError as error:
-            self._written = None
+            self._files = None
             where = file_name(os.fsdecode(error.filename)) if error.filename else "the clean room"
             raise RoomFailed(
                 f"cannot write `{where}`: {error.strerror}", "make room, or check its rights"
@@ -110,12 +110,12 @@ class CleanRoom:
         """
         prefix = f"{self.root.relative_to(self._top)}/" if self.root != self._top else ""
         changes: dict[str, bytes | None] = {}
-        for path, written in (self._written or {}).items():
-            if not path.startswith(prefix) or written.mode == LINK:
+        for path, file in (self._files or {}).items():
+            if not path.startswith(prefix) or file.mode == LINK:
                 continue
             try:
                 own = os.lstat(self._top / path)
-                if signature(own) == written.signature:
+                if signature(own) == file.signature:
                     continue
                 content = (self._top / path).read_bytes() if stat.S_ISREG(own.st_mode) else None
             except OSError:
@@ -129,55 +129,55 @@ class CleanRoom:
         """Whether a file that was written again has the content that it had."""
         if content is None:
             return False
-        written = (self._written or {})[path]
-        entry = TreeEntry(path, written.mode, written.object, len(content))
+        file = (self._files or {})[path]
+        entry = TreeEntry(path, file.mode, file.object, len(content))
         return next(iter(self._trees.contents([entry])))[1] == content
 
     def _write(self, entries: list[TreeEntry]) -> None:
         files = {entry.path: entry for entry in entries if entry.mode != GITLINK and not _is_volatile(entry.path)}
-        if self._written is None:
+        if self._files is None:
             remove(self._top)
         self._top.mkdir(parents=True, exist_ok=True, mode=0o700)
-        written = self._swept(files)
-        self._written = None  # a write that fails leaves what is not known
-        for entry, content in self._trees.contents([files[path] for path in files if path not in written]):
+        in_room = self._swept(files)
+        self._files = None  # a write that fails leaves what is not known
+        for entry, content in self._trees.contents([files[path] for path in files if path not in in_room]):
             if content is None:
                 raise RoomFailed(f"git has lost the content of `{file_name(entry.path)}`", "run `git fsck`")
-            written[entry.path] = _WrittenFile(entry, _put(self._top / entry.path, entry, content))
+            in_room[entry.path] = _WrittenFile(entry, _put(self._top / entry.path, entry, content))
         self.root.mkdir(parents=True, exist_ok=True)
         self._environment.lay_out(self._top)
-        self._written = written
+        self._files = in_room
 
     def _swept(self, files: Mapping[str, TreeEntry]) -> dict[str, _WrittenFile]:
         """Remove everything that is not as it must be; what is, by path."""
-        as_written = self._written or {}
+        as_written = self._files or {}
         directories = {path[:end] for path in files for end in _ends(path)}
         left: dict[str, _WrittenFile] = {}
         remove(self._top / _GIT)  # a check may have written into it
         waiting = [""]
         while waiting:
             prefix = waiting.pop()
-            with os.scandir(self._top / prefix) as found_entries:
-                for found in found_entries:
-                    path = prefix + found.name
+            with os.scandir(self._top / prefix) as entries_of_directory:
+                for present in entries_of_directory:
+                    path = prefix + present.name
                     if self._environment.has(path):
                         continue
-                    if found.is_dir(follow_symlinks=False):
+                    if present.is_dir(follow_symlinks=False):
                         if path in directories or self._environment.is_below(path):
                             waiting.append(f"{path}/")
                         else:
-                            remove(Path(found.path))
+                            remove(Path(present.path))
                         continue
                     file, entry = as_written.get(path), files.get(path)
                     if (
                         file is not None
                         and entry is not None
                         and file.is_same(entry)
-                        and file.signature == signature(found.stat(follow_symlinks=False))
+                        and file.signature == signature(present.stat(follow_symlinks=False))
                     ):
                         left[path] = file
                     else:
-                        os.unlink(found.path)
+                        os.unlink(present.path)
         return left
 
 

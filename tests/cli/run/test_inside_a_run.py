@@ -84,7 +84,8 @@ def test_an_agent_cannot_trust_anything(samuel, workshop, put, way):
 @pytest.mark.slow
 def test_a_check_cannot_trust_anything(samuel, workshop, put):
     put("check.sh", tries("without variables", "trust --yes") + "exit 0\n")
-    workshop.configure(CONFIG.replace("test ! -f wrong", "sh check.sh") + OTHER)
+    in_place = CONFIG.replace("test ! -f wrong", "sh check.sh").replace("pause", 'evidence = "in place"\npause')
+    workshop.configure(in_place + OTHER)
     samuel("trust", "checks:ralph", "agent:mine", "--yes")
     assert samuel("run", "start", "--iterations", "1").code == 0
     assert REFUSED in (workshop.root / "said-0").read_text()

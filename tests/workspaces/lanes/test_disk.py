@@ -59,7 +59,7 @@ def test_disk_use_of_a_run_grows_with_its_lanes_and_not_with_its_tasks(lanes: La
     run_to_end(lanes, "--iterations", str(FIRST))
     assert list(lanes.statuses().values()).count("completed") == FIRST
     early = disk_use(lanes)
-    assert early.lanes < (LANES + 2) * early.tree
+    assert early.lanes < 2 * (LANES + 2) * early.tree
     run_to_end(lanes)
 
     lanes.assert_sound(ALL)

@@ -82,8 +82,8 @@ class RunCommands:
         self, command: str, number: int, event: QualityCheck, corner: Corner = "own", *, repeated: bool = False
     ) -> tuple[CheckRun, str]:
         """The run of a command, and how it failed; "" if it passed."""
-        shown = self._place.check_directory.path
-        directory = shown or Path(event.project_root)
+        room = self._place.check_directory.path
+        directory = room or Path(event.project_root)
         reports = CheckReports(directory, self._place.state, self._place.environment, self._node)
         seconds = event.deadline_ms / 1000
         output = bytearray()
@@ -97,7 +97,7 @@ class RunCommands:
         env = {**place.environment, **_own_names(event), **asked_for}
         place.watch(CheckStarted(command))
         began = place.clock.monotonic()
-        if shown is not None:  # there are no compiled files of others in a clean room
+        if room is not None:  # there are no compiled files of others in a clean room
             env.pop("PYTHONPYCACHEPREFIX", None)
         around = dataclasses.replace(place.confinement, root=directory)
         with sandboxes.confined(argv, place.settings.sandbox, around, env) as confined:
@@ -118,7 +118,7 @@ class RunCommands:
         self._log(event, command, bytes(output), passed)
         text = output.decode("utf-8", "replace")
         tail = text[-TAIL:]
-        if shown is not None:  # an agent that reads this works in the project, and not in the room
+        if room is not None:  # an agent that reads this works in the project, and not in the room
             tail = tail.replace(str(directory), str(self._place.root))
         self._place.watch(CheckEnded(command, passed, seconds_taken, tail, repeated, corner))
         run = CheckRun(

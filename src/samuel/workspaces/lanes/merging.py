@@ -206,9 +206,9 @@ class Merging:
         )
         baseline, before = self._checks.baseline, self._checks.verified
         lane.place.built_in_checks.forget()
-        shown = lane.room.showing(commit) if lane.room else nullcontext()
+        room = lane.room.showing(commit) if lane.room else nullcontext()
         watched = agreements_kept(lane.place, lane.place.at_work(CHECK))
-        with shown, watched, notes_collected(lane.place, lane.project):
+        with room, watched, notes_collected(lane.place, lane.project):
             work = checked(lane.steps.ask(run, event))
             runs = repeated(
                 work.runs, lambda runs: counting_failures(runs, baseline, before), lane.place.built_in_checks
