@@ -208,7 +208,7 @@ def unit_shop(shop: LoopProject) -> LoopProject:
     ids=["assertion", "test", "result"],
 )
 def test_source_that_disarms_the_runner_is_refused_and_named(unit_shop: LoopProject, cheat: str) -> None:
-    add(unit_shop, "Fix it", kind="fix")
+    add(unit_shop, "Tidy it", kind="refactor")
     outcomes, grade, run = judged(unit_shop, write("prices.py", cheat + BROKEN), iterations=1)
     assert (outcomes, grade) == (["quality_failed"], "")
     why = attempts(unit_shop, run)[0].why

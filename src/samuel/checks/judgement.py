@@ -293,13 +293,13 @@ class _AttemptJudge:
             own_checks=self._own_checks(runs) if claim.proof != "off" else (),
             still_red=self._still_red,
         )
+        is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
+        verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         can_fail = ShownToFail("")
-        if claim.proof != "off" and self._judgement.can_plant and self._tests.changed:
+        if claim.proof != "off" and not verdict.why and not is_empty and self._judgement.can_plant:
             can_fail = self._judgement.planting(self._tests, self._records).shown_to_fail(runs)
             if can_fail.disarmed:
                 return self._ended(own._replace(passed=False, why=f"{DISARMED}: {can_fail.disarmed}"))
-        is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
-        verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         evidence = EvidenceRecord(
             grade=verdict.grade,
             rests_on=verdict.rests_on,
