@@ -210,7 +210,7 @@ def test_a_merged_makefile_builds_the_new_source_and_runs_the_old_test(tmp_path:
     (tmp_path / "a.in").touch()
     (tmp_path / "b.in").touch()
     run = subprocess.run(["make", "test"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert run.stdout.endswith("old test of a.txt b.txt\n")
+    assert "old test of a.txt b.txt\n" in run.stdout  # beside what a make around this one makes it print
 
 
 @pytest.mark.parametrize(
