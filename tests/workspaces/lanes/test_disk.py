@@ -17,7 +17,7 @@ FILE = 1 << 20
 PATIENCE = 1800.0  # seconds, for 200 tasks
 # Bytes beside objects and the tree itself: two refs; of each lane a line in its reflog, entries in its indexes,
 # and what its copies of the task list and of progress.md grow by.
-MOST_PER_TASK = 1024 * LANES
+MOST_PER_TASK = 4 * 1024  # bytes: its commit and record, and the trees of its corners until git collects them
 
 
 class DiskUse(NamedTuple):
