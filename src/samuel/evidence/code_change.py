@@ -74,7 +74,7 @@ _LONG_TEXT = re.compile(
     re.MULTILINE,
 )
 _MARKUP = frozenset(("html", "htm", "xml", "svg", "vue", "svelte", "xhtml"))
-_MARKUP_COMMENT = re.compile(r"<!--(?:[^-]++|-(?!->))*+-->")
+_MARKUP_COMMENT = re.compile(r"<!--(?:[^-]++|-(?!->))*-->")
 
 
 def has_code(path: str, old: str, new: str) -> bool:

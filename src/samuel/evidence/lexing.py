@@ -16,20 +16,21 @@ MAX_CHARACTERS = 1 << 18
 
 Kind = Literal["comment", "string", "word", "mark"]
 
-_BLOCK = r"(?P<block>/\*(?:[^*]++|\*(?!/))*+\*/)"
+# A group that looks ahead is not possessive: before 3.11.5 Python forgets there where it began.
+_BLOCK = r"(?P<block>/\*(?:[^*]++|\*(?!/))*\*/)"
 _DOUBLE = r'"(?:[^"\\\n]++|\\.)*+"'
 _SINGLE = r"'(?:[^'\\\n]++|\\.)*+'"
 _CHARACTER = r"'(?:[^'\\\n]|\\[^\n]{1,10}?)'"
-_TRIPLE = r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:"""|(?P<open>))'
-_TRIPLE_RAW = r'"""(?:[^"]++|"(?!""))*+(?:"""|(?P<open>))'
-_TRIPLE_SINGLE = r"'''(?:[^'\\]++|\\.|'(?!''))*+(?:'''|(?P<open_single>))"
-_SIMPLE = r"`(?:[^`\\$]++|\\.|\$(?!\{)|\$\{[^{}`]*+\})*+`"
-_TEMPLATE = rf"`(?:[^`\\$]++|\\.|\$(?!\{{)|\$\{{(?:[^{{}}`]++|\{{[^{{}}`]*+\}}|{_SIMPLE})*+\}})*+`"
+_TRIPLE = r'"""(?:[^"\\]++|\\.|"(?!""))*(?:"""|(?P<open>))'
+_TRIPLE_RAW = r'"""(?:[^"]++|"(?!""))*(?:"""|(?P<open>))'
+_TRIPLE_SINGLE = r"'''(?:[^'\\]++|\\.|'(?!''))*(?:'''|(?P<open_single>))"
+_SIMPLE = r"`(?:[^`\\$]++|\\.|\$(?!\{)|\$\{[^{}`]*+\})*`"
+_TEMPLATE = rf"`(?:[^`\\$]++|\\.|\$(?!\{{)|\$\{{(?:[^{{}}`]++|\{{[^{{}}`]*+\}}|{_SIMPLE})*\}})*`"
 
 # What a string can be, in the order in which they are tried; and what is a comment.
 _STRINGS: dict[str, tuple[str, ...]] = {
     "c": (
-        r'(?:u8|[uUL])?R"(?P<raw>[^()\\\s]{0,16})\((?:[^)]++|\)(?!(?P=raw)"))*+(?:\)(?P=raw)"|(?P<open>))',
+        r'(?:u8|[uUL])?R"(?P<raw>[^()\\\s]{0,16})\((?:[^)]++|\)(?!(?P=raw)"))*(?:\)(?P=raw)"|(?P<open>))',
         _DOUBLE,
         _CHARACTER,
     ),

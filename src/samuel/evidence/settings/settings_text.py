@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from samuel.files.toml.lines import toml_values
 
 MAX_CHARACTERS = 1 << 20
-_JSON_PARTS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|,(?=\s*+[\]}])', re.DOTALL)
+_JSON_PARTS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*\*/|,(?=\s*+[\]}])', re.DOTALL)
 
 
 def json_values(text: str) -> dict[str, Any]:
