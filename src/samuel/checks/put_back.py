@@ -1,7 +1,6 @@
-"""Putting files of the attempt under way back for the checks, and its own in their place again.
+"""Putting files of the attempt under way back as they are in the verified tree.
 
-A file that could not be put is never judged as if it were: each call gives why. Which files are put back is saved
-before they are written, so that a kill does not lose what the attempt has there.
+Which ones is saved before they are written, so that a kill does not lose what the attempt has there.
 """
 
 from __future__ import annotations
@@ -28,10 +27,3 @@ class PutBack:
         self._attempts.hold(names)
         self._save()
         return self._trees.put(self._attempts.state.verified, names)
-
-    def own(self, tree: str, paths: Iterable[str]) -> list[str]:
-        """Make these paths what they are in the tree of the attempt; gives why a path could not be made so."""
-        problems = self._trees.put(tree, paths)
-        if not problems:  # else the attempt keeps what it had there
-            self._attempts.hold(())
-        return problems
