@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from samuel.checks.attempt_judge import AttemptVerdict, Claim
+from samuel.checks.checked_work import checked
+from samuel.checks.corner_runs import CornerRuns
 from samuel.checks.files import ProtectedFiles
-from samuel.checks.judgement import AttemptVerdict, Claim, Judgement, checked
+from samuel.checks.judgement import Judgement
 from samuel.checks.memory import CheckMemory
 from samuel.checks.put_back import PutBack
 from samuel.dispatch.record import Fired
@@ -91,7 +94,8 @@ class Judged:
         changes = self.attempts.observe()
         room = self.room or WorkTreeRoom(self.trees, self.attempts, changes.tree, lambda: None)
         protected = ProtectedFiles(protect, existing)
-        judgement = Judgement(self.trees, put_back, room, self.memory, [COMMAND], protected, self)
+        runs = CornerRuns(put_back, room, self.memory, self)
+        judgement = Judgement(self.trees, self.memory, [COMMAND], protected, runs)
         return judgement.judge(task, changes, self.attempts.state.verified, claim)
 
 
@@ -343,7 +347,8 @@ def test_a_failure_that_the_baseline_had_is_accepted(judged: Judged) -> None:
 def test_without_git_the_work_is_judged_once_and_nothing_is_put_back(tmp_path: Path) -> None:
     green = fired([CheckRun(command=COMMAND, passed=True, exit_code=0)])
     checks = SetChecks(green)
-    judgement = Judgement(None, None, None, CheckMemory(tmp_path, "run-1"), [COMMAND], ProtectedFiles(), checks)
+    memory = CheckMemory(tmp_path, "run-1")
+    judgement = Judgement(None, memory, [COMMAND], ProtectedFiles(), CornerRuns(None, None, memory, checks))
     assert judgement.judge(TASK, AttemptChanges(), "", Claim()).checks.passed
     assert checks.calls == 1
 
@@ -369,8 +374,7 @@ class TestChecked:
         green = fired(
             [CheckRun(command=COMMAND, passed=True, exit_code=0)], [{"source": "x", "message": "no docs"}]
         )
-        judgement = Judgement(
-            judged.trees, None, judged.room, judged.memory, [COMMAND], ProtectedFiles(), SetChecks(green)
-        )
+        runs = CornerRuns(None, judged.room, judged.memory, SetChecks(green))
+        judgement = Judgement(judged.trees, judged.memory, [COMMAND], ProtectedFiles(), runs)
         verdict = judgement.judge(TASK, judged.attempts.observe(), judged.attempts.state.verified)
         assert (verdict.checks.passed, verdict.checks.why) == (False, "no docs")

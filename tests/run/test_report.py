@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from samuel.base.printable_json import safe_json
 from samuel.base.wording import block, line, span
-from samuel.checks.judgement import CONTESTED
+from samuel.checks.refusal_texts import CONTESTED
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.history.attempt_record import AttemptRecord, ChangedFile, CheckRecord, ReportedTests, RunRecord

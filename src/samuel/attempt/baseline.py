@@ -16,7 +16,7 @@ from samuel.attempt.workers import CHECK
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.base.printable import listed, shorten
-from samuel.checks.judgement import CheckedWork, checked
+from samuel.checks.checked_work import CheckedWork, checked
 from samuel.checks.repeat import repeated
 from samuel.checks.verdict import cannot_run, failing_commands
 from samuel.checks.withheld import withheld_hint, withheld_variables

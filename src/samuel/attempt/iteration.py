@@ -32,8 +32,11 @@ from samuel.attempt.workers import CHECK
 from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectState, RepositoryLost
 from samuel.bridges.coverage import uncovered
+from samuel.checks.attempt_judge import Claim
+from samuel.checks.checked_work import checked
+from samuel.checks.corner_runs import CornerRuns
 from samuel.checks.files import ProtectedFiles
-from samuel.checks.judgement import Claim, Judgement, checked
+from samuel.checks.judgement import Judgement
 from samuel.checks.put_back import PutBack
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.dispatch.record import Fired
@@ -336,16 +339,9 @@ class Iteration:
         room: CheckRoom | None = files.room
         if room is None and files.trees is not None and changes.tree:
             room = WorkTreeRoom(files.trees, files.attempts, changes.tree, self._save_tree)
-        return Judgement(
-            files.trees,
-            put_back,
-            room if changes.tree else None,
-            files.checks,
-            self._commands,
-            ProtectedFiles(settings.protect, settings.protect_existing),
-            self._checks,
-            self._place.watch,
-        )
+        runs = CornerRuns(put_back, room if changes.tree else None, files.checks, self._checks, self._place.watch)
+        protect = ProtectedFiles(settings.protect, settings.protect_existing)
+        return Judgement(files.trees, files.checks, self._commands, protect, runs)
 
     def _claim(self, accepting: str) -> Claim | None:
         """What is asked of the claim; None if the agent did not claim its task."""

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from samuel.base.printable import shell_word
-from samuel.checks.judgement import CONTESTED, PROTECTED
+from samuel.checks.refusal_texts import CONTESTED, PROTECTED
 
 
 class WayOut(NamedTuple):

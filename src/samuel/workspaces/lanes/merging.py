@@ -18,7 +18,7 @@ from samuel.attempt.steps import NO_TASK
 from samuel.attempt.workers import CHECK
 from samuel.base.paths import PROTECTED, VOLATILE_DIRS
 from samuel.base.printable import listed
-from samuel.checks.judgement import checked
+from samuel.checks.checked_work import checked
 from samuel.checks.memory import CheckMemory
 from samuel.checks.repeat import repeated
 from samuel.checks.verdict import counting_failures, judge

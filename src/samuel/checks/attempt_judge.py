@@ -1,0 +1,176 @@
+"""The judgement of one attempt in up to four corners.
+
+The checks run on the attempt as it is. An attempt that changed tests is judged again with the tests of the
+verified tree, so that a test which it weakened does not pass for work that is done. If its task is claimed, its
+tests run on the old source as well: what fails there, and passes with the work, shows that something was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from samuel.checks.changed_tests import ChangedTests
+from samuel.checks.corner_runs import CornerRuns
+from samuel.checks.planting import ShownToFail
+from samuel.checks.refusal_texts import contested_text
+from samuel.checks.verdict import CheckVerdict, failed_names, record_of
+from samuel.events.loop import CheckRun
+from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim
+from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass
+from samuel.history.attempt_record import MAX_NAMED as MAX_RECORDED
+from samuel.history.attempt_record import CheckRecord, EvidenceRecord
+from samuel.tasks.task import Task
+
+DISARMED = "the checks cannot fail any more with this work"
+
+
+class Claim(NamedTuple):
+    """What is asked of an attempt whose agent claims the task."""
+
+    proof: Proof = "ask"
+    kind: str = ""
+    sent_back: tuple[str, ...] = ()
+    """Why earlier claims of the task went back: `unproven`, or tests that they changed."""
+    accepted_by: str = ""
+    """The person who accepted that old tests fail."""
+
+
+class AttemptVerdict(NamedTuple):
+    checks: CheckVerdict
+    check_files: tuple[str, ...] = ()
+    """Tests that the attempt changed, and files which decide what the checks do."""
+    own_runs: tuple[CheckRun, ...] = ()
+    changed_by_checks: Mapping[str, bytes | None] = {}
+    """Files that the checks changed, a formatter among them; they belong to the work."""
+    evidence: EvidenceRecord | None = None
+    """What shows that the task was done; None if it is not claimed, or the checks failed."""
+    unproven: str = ""
+    """Why the claim goes back to the agent, although the checks passed."""
+    contested: tuple[str, ...] = ()
+    """Old tests that fail with the work, or that it removed or weakened, though its task does not own them."""
+    disputed: bool = False
+    """True: the same tests were contested before, so a person has to decide."""
+
+
+class AttemptJudge:
+    """The judgement of one attempt, corner by corner."""
+
+    def __init__(self, runs: CornerRuns, task: Task, tests: ChangedTests, claim: Claim | None) -> None:
+        self._runs = runs
+        self._task = task
+        self._tests = tests
+        self._claim = claim
+        self._records: list[CheckRecord] = []
+        self._still_red: tuple[str, ...] = ()
+
+    def judge(self, tree: str) -> AttemptVerdict:
+        work, changed = self._runs.own(tree)
+        checks_own = self._tests.among(changed)
+        own_changes = {path: text for path, text in changed.items() if path not in checks_own}
+        own_verdict = self._runs.verdict(work.runs)
+        why = "\n\n".join(text for text in (own_verdict.why, work.other_failures) if text)
+        self._records += own_verdict.records
+        if not own_verdict.passed or work.other_failures:
+            return self._ended(own_verdict._replace(passed=False, why=why))
+        self._still_red = own_verdict.still_red
+        if own_changes:
+            self._tests.take_in(own_changes)
+        if ended := self._with_old_tests(own_verdict):
+            return ended
+        return self._accepted(own_verdict, work.runs)._replace(changed_by_checks=own_changes)
+
+    def _with_old_tests(self, own: CheckVerdict) -> AttemptVerdict | None:
+        """The verdict if the work fails old tests, or removed or weakened them; None if it did neither."""
+        not_owned = () if self._claim and self._claim.accepted_by else self._tests.not_owned(self._task)
+        if not not_owned:
+            return None
+        failed: tuple[str, ...] = ()
+        text = ""
+        if self._tests.sources:
+            self._runs.report(not_owned)
+            tree = self._tests.with_old_tests(not_owned)
+            runs = self._runs.corner("old tests", tree, [check.command for check in own.records])
+            verdict = self._runs.verdict(runs)
+            self._records += (record_of(run, corner="old tests") for run in runs)
+            self._still_red = verdict.still_red  # a red test is not green because it was changed
+            if not verdict.passed:
+                failed, text = failed_names(runs, self._runs.failing(runs)), verdict.why
+        softened = self._tests.softened(not_owned)
+        if not failed and not softened:
+            return None
+        contested = (*failed, *softened)
+        before = self._claim.sent_back if self._claim else ()
+        if {*contested} <= {*before} and not failed and self._put_back([*dict.fromkeys(softened.values())], own):
+            return None
+        return self._ended(
+            own._replace(passed=False, why=contested_text(not_owned, failed, [*softened], text)),
+            contested=contested,
+            disputed=self._claim is not None and {*contested} <= {*before},
+        )
+
+    def _put_back(self, paths: Sequence[str], own: CheckVerdict) -> bool:
+        """Whether the work passes with these weakened tests as they were, too: then they are put back."""
+        without = self._tests.without(paths)
+        runs = self._runs.corner("old tests", without.own, [check.command for check in own.records])
+        if not self._runs.verdict(runs).passed or self._runs.put(paths):
+            return False
+        self._tests = without
+        return True
+
+    def _accepted(self, own: CheckVerdict, runs: tuple[CheckRun, ...]) -> AttemptVerdict:
+        claim = self._claim
+        if claim is None:
+            return self._ended(own, own_runs=runs)
+        if claim.accepted_by:
+            text = f"tests fail that were there before; accepted by {claim.accepted_by}"
+            evidence = EvidenceRecord(grade="disputed", rests_on=text, place=self._runs.place)
+            return self._ended(own, own_runs=runs, evidence=evidence)
+        change = self._tests.change()
+        proofs = self._proofs(runs) if claim.proof != "off" and change == "code" else ()
+        facts = ClaimFacts(
+            kind=claim.kind,
+            has_checks=bool(runs),
+            change=change,
+            has_tests=bool(self._tests.paths),
+            proofs=proofs,
+            own_checks=self._own_checks(runs) if claim.proof != "off" else (),
+            still_red=self._still_red,
+        )
+        is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
+        verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
+        can_fail = ShownToFail("")
+        if claim.proof != "off" and not verdict.why and not is_empty and self._runs.is_clean:
+            can_fail = self._runs.planting(self._tests, self._records).shown_to_fail(runs)
+            if can_fail.disarmed:
+                return self._ended(own._replace(passed=False, why=f"{DISARMED}: {can_fail.disarmed}"))
+        evidence = EvidenceRecord(
+            grade=verdict.grade,
+            rests_on=verdict.rests_on,
+            place=self._runs.place,
+            fail_to_pass=tuple(proof.name for proof in proofs)[:MAX_RECORDED],
+            shown_to_fail=can_fail.answer,
+        )
+        return self._ended(own, own_runs=runs, evidence=evidence, unproven=verdict.why)
+
+    def _proofs(self, own: Sequence[CheckRun]) -> tuple[FailToPass, ...]:
+        """What fails when the attempt's tests run on the old source, and passes with its own."""
+        tree = self._tests.with_old_source()
+        if not tree:  # it could not differ
+            return ()
+        runs = self._runs.corner("old source", tree, [run.command for run in own if run.passed])
+        self._records += (record_of(run, corner="old source") for run in runs)
+        return fail_to_pass(own, runs)
+
+    def _own_checks(self, own: Sequence[CheckRun]) -> tuple[str, ...]:
+        """The checks that came with the task, fail on the verified tree and pass now."""
+        passed = [run.command for run in own if run.passed and run.command in self._task.checks]
+        if not passed or not self._tests.verified:
+            return ()
+        runs = self._runs.corner("before", self._tests.verified, passed)
+        self._records += (record_of(run, corner="before") for run in runs)
+        return tuple(run.command for run in runs if not run.passed and run.exit_code not in (None, 126, 127))
+
+    def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:
+        verdict = verdict._replace(records=tuple(self._records), still_red=self._still_red)
+        return AttemptVerdict(verdict, self._tests.paths, **more)

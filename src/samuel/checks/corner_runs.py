@@ -1,0 +1,105 @@
+"""Running the checks on the trees of one attempt, corner by corner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+from samuel.base.printable import file_name
+from samuel.checks.changed_tests import ChangedTests
+from samuel.checks.checked_work import CheckedWork, checked
+from samuel.checks.memory import CheckMemory
+from samuel.checks.planting import Planting
+from samuel.checks.put_back import PutBack
+from samuel.checks.repeat import repeated
+from samuel.checks.verdict import CheckVerdict, counting_failures, judge, record_of
+from samuel.dispatch.record import Fired
+from samuel.events.loop import CheckRun
+from samuel.evidence.check_directory import CheckRoom
+from samuel.evidence.corner import Corner
+from samuel.history.attempt_record import CheckRecord
+from samuel.history.notices import CheckFilesChanged, Watch, ignore_reports
+
+
+class CheckRunner(Protocol):
+    """Runs the checks on the tree that is shown."""
+
+    def all(self) -> Fired:
+        """Fire `quality.check`."""
+
+    def command(self, command: str, corner: Corner, line: str = "") -> CheckRun | None:
+        """Run one command as the built-in handler does, or `line` in its place; None if that takes no part."""
+
+
+class CornerRuns:
+    """Runs checks for one judgement. `put_back` and `room` are None without a git repository."""
+
+    def __init__(
+        self,
+        put_back: PutBack | None,
+        room: CheckRoom | None,
+        memory: CheckMemory,
+        checks: CheckRunner,
+        watch: Watch = ignore_reports,
+    ) -> None:
+        self._put_back = put_back
+        self._room = room
+        self._memory = memory
+        self._checks = checks
+        self._watch = watch
+
+    def put(self, paths: Sequence[str]) -> list[str]:
+        """Put these files back for good; gives why one could not be put."""
+        return self._put_back.verified(paths) if self._put_back is not None else []
+
+    def failing(self, runs: Sequence[CheckRun]) -> set[str]:
+        """The commands of these runs whose failure counts."""
+        return counting_failures(runs, self._memory.baseline, self._memory.verified)
+
+    def showing(self, tree: str) -> AbstractContextManager[None]:
+        return self._room.showing(tree) if self._room is not None else nullcontext()
+
+    def own(self, tree: str) -> tuple[CheckedWork, dict[str, bytes | None]]:
+        """The checks on the attempt as it is, with all handlers; and the files that they changed."""
+        with self.showing(tree):
+            work = checked(self._checks.all())
+            runs = repeated(work.runs, self.failing, lambda command: self._checks.command(command, "own"))
+            changed = self._room.changed() if self._room is not None else {}
+        return work._replace(runs=runs), changed
+
+    def corner(self, corner: Corner, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
+        """The commands on another tree; one whose failure counts is run once more before it is believed."""
+        with self.showing(tree):
+            runs = tuple(run for command in commands if (run := self._checks.command(command, corner)) is not None)
+            if corner == "old source":  # a failure is expected there, and proves nothing if it is an accident
+                return runs
+            return repeated(runs, self.failing, lambda command: self._checks.command(command, corner))
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the checks run in a clean room, not where the agent works."""
+        return self._room is not None and self._room.is_clean
+
+    def planting(self, tests: ChangedTests, records: list[CheckRecord]) -> Planting:
+        """Plants failing tests into this attempt; each run is added to the records."""
+
+        def run(tree: str, command: str, line: str) -> CheckRun | None:
+            with self.showing(tree):
+                planted = self._checks.command(command, "planted", line)
+            if planted is not None:
+                records.append(record_of(planted, corner="planted"))
+            return planted
+
+        return Planting(tests, run, self._memory.verified or self._memory.baseline)
+
+    def verdict(self, runs: Sequence[CheckRun]) -> CheckVerdict:
+        return judge(runs, baseline=self._memory.baseline, before=self._memory.verified)
+
+    @property
+    def place(self) -> str:
+        """Where the checks run, in words."""
+        return "clean room" if self.is_clean else "in place"
+
+    def report(self, paths: Sequence[str]) -> None:
+        self._watch(CheckFilesChanged(tuple(map(file_name, paths))))
