@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
+from samuel.attempt.sealed_run import run_sealed
 from samuel.attempt.workplace import Workplace
+from samuel.checks.sealed_judge import SealedRun
 from samuel.dispatch.record import Fired
 from samuel.events.loop import CheckRun
 from samuel.evidence.corner import Corner
+from samuel.evidence.sealed import SealedCheck
 from samuel.hooks.handler import Origin
 
 
@@ -16,9 +19,15 @@ class AttemptChecks:
     """Runs checks on the tree that is shown; `fire` fires `quality.check`, and `window` watches what runs."""
 
     def __init__(
-        self, place: Workplace, fire: Callable[[], Fired], window: Callable[[], AbstractContextManager[None]]
+        self,
+        place: Workplace,
+        fire: Callable[[], Fired],
+        window: Callable[[], AbstractContextManager[None]],
+        names: Callable[[], Mapping[str, str]],
     ) -> None:
+        """`names` gives the variables from which a sealed check knows its task."""
         self._place = place
+        self._names = names
         self._fire = fire
         self._window = window
         self.others_ran = False
@@ -32,6 +41,10 @@ class AttemptChecks:
             call.handler.origin is not Origin.BUILT_IN and call.would is None for call in fired.calls
         )
         return fired
+
+    def sealed(self, check: SealedCheck, corner: Corner) -> SealedRun:
+        with self._window():
+            return run_sealed(self._place, self._names(), check, corner)
 
     def command(self, command: str, corner: Corner, line: str = "") -> CheckRun | None:
         with self._window():

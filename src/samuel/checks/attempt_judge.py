@@ -14,6 +14,7 @@ from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.corner_runs import CornerRuns
 from samuel.checks.planting import ShownToFail
 from samuel.checks.refusal_texts import contested_text
+from samuel.checks.sealed_judge import SealedVerdict
 from samuel.checks.verdict import CheckVerdict, failed_names, record_of
 from samuel.events.loop import CheckRun
 from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim
@@ -63,6 +64,8 @@ class AttemptJudge:
         self._claim = claim
         self._records: list[CheckRecord] = []
         self._still_red: tuple[str, ...] = ()
+        self._sealed = SealedVerdict()
+        self._green_before: tuple[str, ...] = ()  # checks of the task that pass without the work
 
     def judge(self, tree: str) -> AttemptVerdict:
         work, changed = self._runs.own(tree)
@@ -76,7 +79,7 @@ class AttemptJudge:
         self._still_red = own_verdict.still_red
         if own_changes:
             self._tests.take_in(own_changes)
-        if ended := self._with_old_tests(own_verdict):
+        if ended := self._with_old_tests(own_verdict) or self._with_sealed_checks(own_verdict, tree):
             return ended
         return self._accepted(own_verdict, work.runs)._replace(changed_by_checks=own_changes)
 
@@ -109,6 +112,17 @@ class AttemptJudge:
             disputed=self._claim is not None and {*contested} <= {*before},
         )
 
+    def _with_sealed_checks(self, own: CheckVerdict, tree: str) -> AttemptVerdict | None:
+        """The verdict if a sealed check fails with a claim; None if none does."""
+        if self._claim is None:
+            return None
+        verified = self._tests.verified if self._claim.proof != "off" else ""
+        self._sealed = self._runs.sealed.verdict(self._runs.showing, tree, verified)
+        self._records += self._sealed.records
+        if self._sealed.red_before:
+            self._still_red = ()
+        return self._ended(own._replace(passed=False, why=self._sealed.why)) if self._sealed.why else None
+
     def _put_back(self, paths: Sequence[str], own: CheckVerdict) -> bool:
         """Whether the work passes with these weakened tests as they were, too: then they are put back."""
         without = self._tests.without(paths)
@@ -130,13 +144,14 @@ class AttemptJudge:
         proofs = self._proofs(runs) if claim.proof != "off" and change == "code" else ()
         facts = ClaimFacts(
             kind=claim.kind,
-            has_checks=bool(runs),
+            has_checks=bool(runs or self._sealed.records),
             change=change,
             has_tests=bool(self._tests.paths),
             proofs=proofs,
-            own_checks=self._own_checks(runs) if claim.proof != "off" else (),
+            own_checks=(*self._own_checks(runs), *self._sealed.red_before) if claim.proof != "off" else (),
             still_red=self._still_red,
         )
+        facts = facts._replace(green_before=(*self._green_before, *self._sealed.green_before))
         is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
         verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         can_fail = ShownToFail("")
@@ -150,6 +165,7 @@ class AttemptJudge:
             place=self._runs.place,
             fail_to_pass=tuple(proof.name for proof in proofs)[:MAX_RECORDED],
             shown_to_fail=can_fail.answer,
+            sealed=self._runs.sealed.sealed,
         )
         return self._ended(own, own_runs=runs, evidence=evidence, unproven=verdict.why)
 
@@ -169,6 +185,7 @@ class AttemptJudge:
             return ()
         runs = self._runs.corner("before", self._tests.verified, passed)
         self._records += (record_of(run, corner="before") for run in runs)
+        self._green_before = tuple(run.command for run in runs if run.passed)
         return tuple(run.command for run in runs if not run.passed and run.exit_code not in (None, 126, 127))
 
     def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:

@@ -13,7 +13,8 @@ from samuel.checks.memory import CheckMemory
 from samuel.checks.planting import Planting
 from samuel.checks.put_back import PutBack
 from samuel.checks.repeat import repeated
-from samuel.checks.verdict import CheckVerdict, counting_failures, judge, record_of
+from samuel.checks.sealed_judge import SealedJudge
+from samuel.checks.verdict import CheckVerdict, counting_failures, how_failed, judge, record_of
 from samuel.dispatch.record import Fired
 from samuel.events.loop import CheckRun
 from samuel.evidence.check_directory import CheckRoom
@@ -42,12 +43,17 @@ class CornerRuns:
         memory: CheckMemory,
         checks: CheckRunner,
         watch: Watch = ignore_reports,
+        *,
+        sealed: SealedJudge | None = None,
+        canary: str = "",
     ) -> None:
         self._put_back = put_back
         self._room = room
         self._memory = memory
         self._checks = checks
         self._watch = watch
+        self.sealed = sealed or SealedJudge()
+        self._canary = canary
 
     def put(self, paths: Sequence[str]) -> list[str]:
         """Put these files back for good; gives why one could not be put."""
@@ -84,14 +90,17 @@ class CornerRuns:
     def planting(self, tests: ChangedTests, records: list[CheckRecord]) -> Planting:
         """Plants failing tests into this attempt; each run is added to the records."""
 
-        def run(tree: str, command: str, line: str) -> CheckRun | None:
+        def run(tree: str, command: str, line: str, canary: str) -> CheckRun | str | None:
             with self.showing(tree):
+                made = self._checks.command(command, "canary", canary) if canary else None
+                if made is not None and not made.passed:
+                    return f"the canary `{canary}` {how_failed(made)}"
                 planted = self._checks.command(command, "planted", line)
             if planted is not None:
                 records.append(record_of(planted, corner="planted"))
             return planted
 
-        return Planting(tests, run, self._memory.verified or self._memory.baseline)
+        return Planting(tests, run, self._memory.verified or self._memory.baseline, self._canary)
 
     def verdict(self, runs: Sequence[CheckRun]) -> CheckVerdict:
         return judge(runs, baseline=self._memory.baseline, before=self._memory.verified)
