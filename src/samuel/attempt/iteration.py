@@ -368,7 +368,8 @@ class Iteration:
             return None
         policies: dict[str, Proof] = {"none": "off", "require": "require", "ask": "ask", "off": "off"}
         proof = policies[task.proof or self._place.settings.proof]
-        return Claim(proof, task_kind(task.kind, task.title) or "", task.sent_back, accepting)
+        is_last = task.attempts + 1 >= self._place.settings.max_task_attempts
+        return Claim(proof, task_kind(task.kind, task.title) or "", task.sent_back, accepting, is_last)
 
     def _fire_checks(self) -> Fired:
         task = self._task.plain() if self._task else {}

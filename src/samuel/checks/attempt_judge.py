@@ -35,6 +35,8 @@ class Claim(NamedTuple):
     """Why earlier claims of the task went back: `unproven`, or tests that they changed."""
     accepted_by: str = ""
     """The person who accepted that old tests fail."""
+    is_last: bool = False
+    """Whether the task is blocked if this attempt fails: then a person decides about contested tests at once."""
 
 
 class AttemptVerdict(NamedTuple):
@@ -103,13 +105,14 @@ class AttemptJudge:
         if not failed and not softened:
             return None
         contested = (*failed, *softened)
-        before = self._claim.sent_back if self._claim else ()
-        if {*contested} <= {*before} and not failed and self._put_back([*dict.fromkeys(softened.values())], own):
+        claim = self._claim
+        is_decided = claim is not None and (claim.is_last or {*contested} <= {*claim.sent_back})
+        if is_decided and not failed and self._put_back([*dict.fromkeys(softened.values())], own):
             return None
         return self._ended(
             own._replace(passed=False, why=contested_text(not_owned, failed, [*softened], text)),
             contested=contested,
-            disputed=self._claim is not None and {*contested} <= {*before},
+            disputed=is_decided,
         )
 
     def _with_sealed_checks(self, own: CheckVerdict, tree: str) -> AttemptVerdict | None:
