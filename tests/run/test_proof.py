@@ -9,6 +9,7 @@ import pytest
 
 from samuel.history.attempt_record import AttemptRecord
 from samuel.history.history import History
+from samuel.history.notices import LoopWarning
 from samuel.history.run import Run
 from samuel.tasks.task import Task
 
@@ -132,7 +133,14 @@ def test_check_that_came_with_the_task_and_was_red_before_proves_it(shop: LoopPr
 
 def test_check_that_came_with_the_task_and_was_green_before_proves_nothing(shop: LoopProject) -> None:
     add(shop, "Fix the manual", checks=("test -f prices.py",), kind="fix")
-    assert judged(shop, "echo text > MANUAL.txt\n")[:2] == (["unproven", "completed"], "checked")
+    outcomes, grade, run = judged(shop, "echo text > MANUAL.txt\n")
+    assert (outcomes, grade) == (["unproven", "completed"], "checked")
+    why = "`test -f prices.py` passes before the work as well, so it proves nothing"
+    assert why in attempts(shop, run)[0].why
+    evidence = attempts(shop, run)[-1].evidence
+    assert evidence is not None
+    assert why in evidence.rests_on
+    assert f"task 1: {why}" in [report.text for report in shop.reports if isinstance(report, LoopWarning)]
 
 
 def test_old_tests_that_fail_twice_are_disputed_and_wait_for_a_person(shop: LoopProject) -> None:

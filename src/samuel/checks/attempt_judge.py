@@ -17,7 +17,7 @@ from samuel.checks.refusal_texts import contested_text
 from samuel.checks.sealed_judge import SealedVerdict
 from samuel.checks.verdict import CheckVerdict, failed_names, record_of
 from samuel.events.loop import CheckRun
-from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim
+from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim, passes_before
 from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass
 from samuel.history.attempt_record import MAX_NAMED as MAX_RECORDED
 from samuel.history.attempt_record import CheckRecord, EvidenceRecord
@@ -155,6 +155,8 @@ class AttemptJudge:
             still_red=self._still_red,
         )
         facts = facts._replace(green_before=(*self._green_before, *self._sealed.green_before))
+        if facts.green_before:
+            self._runs.warn(f"task {self._task.id}: {passes_before(facts.green_before)}")
         is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
         verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         can_fail = ShownToFail("")

@@ -20,7 +20,7 @@ from samuel.events.loop import CheckRun
 from samuel.evidence.check_directory import CheckRoom
 from samuel.evidence.corner import Corner
 from samuel.history.attempt_record import CheckRecord
-from samuel.history.notices import CheckFilesChanged, Watch, ignore_reports
+from samuel.history.notices import CheckFilesChanged, LoopWarning, Watch, ignore_reports
 
 
 class CheckRunner(Protocol):
@@ -109,6 +109,9 @@ class CornerRuns:
     def place(self) -> str:
         """Where the checks run, in words."""
         return "clean room" if self.is_clean else "in place"
+
+    def warn(self, text: str) -> None:
+        self._watch(LoopWarning(text))
 
     def report(self, paths: Sequence[str]) -> None:
         self._watch(CheckFilesChanged(tuple(map(file_name, paths))))
