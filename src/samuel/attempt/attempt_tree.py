@@ -52,7 +52,7 @@ class AttemptTree:
 
         `accepted`: a person took all that the last attempt left.
         """
-        retry: Retry = "fresh" if self._is_fresh and not accepted else "continue"
+        retry: Retry = "accepted" if accepted else "fresh" if self._is_fresh else "continue"
         name = self._task.id if self._task else DISCOVERY
         is_protected = is_never_protected if accepted else self._is_protected
         start = self._files.attempts.start(name, retry, is_protected)

@@ -32,6 +32,7 @@ from samuel.attempt.stop import AgentTrouble, IterationEnded, RunStopped
 from samuel.attempt.workers import CHECK
 from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectState, RepositoryLost
+from samuel.base.printable import file_name
 from samuel.bridges.coverage import uncovered
 from samuel.checks.attempt_judge import Claim
 from samuel.checks.checked_work import checked
@@ -326,6 +327,9 @@ class Iteration:
                 named = ", ".join(f"`{name}`" for name in taken_back[:MAX_NAMED])
                 why = f"the checks took back all that the attempt had changed ({named}); they say nothing about it"
                 raise IterationEnded(IterationOutcome.QUALITY_FAILED, why)
+        if verdict.put_back:
+            named = ", ".join(f"`{file_name(path)}`" for path in verdict.put_back[:MAX_NAMED])
+            self._files.repository.note(f"tests that you had not committed are as you had them: {named}")
         if verdict.disputed:
             raise IterationEnded(IterationOutcome.DISPUTED, verdict.checks.why)
         if not verdict.checks.passed:

@@ -52,6 +52,8 @@ class AttemptVerdict(NamedTuple):
     """Why the claim goes back to the agent, although the checks passed."""
     contested: tuple[str, ...] = ()
     """Old tests that fail with the work, or that it removed or weakened, though its task does not own them."""
+    put_back: tuple[str, ...] = ()
+    """Those of these tests that a person had changed and not committed: they are as the person had them."""
     disputed: bool = False
     """True: the same tests were contested before, so a person has to decide."""
 
@@ -112,6 +114,7 @@ class AttemptJudge:
         return self._ended(
             own._replace(passed=False, why=contested_text(not_owned, failed, [*softened], text)),
             contested=contested,
+            put_back=self._runs.put_persons(not_owned),
             disputed=is_decided,
         )
 

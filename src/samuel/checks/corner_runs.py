@@ -59,6 +59,10 @@ class CornerRuns:
         """Put these files back for good; gives why one could not be put."""
         return self._put_back.verified(paths) if self._put_back is not None else []
 
+    def put_persons(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Put those of these files back that a person had changed; gives them."""
+        return self._put_back.persons(paths) if self._put_back is not None else ()
+
     def failing(self, runs: Sequence[CheckRun]) -> set[str]:
         """The commands of these runs whose failure counts."""
         return counting_failures(runs, self._memory.baseline, self._memory.verified)
