@@ -141,8 +141,8 @@ class TestAnySandbox:
         script = f"cat {sealed}/run; echo mine > {sealed}/run || echo refused"
         hidden = replace(place, private=(Private(str(sealed), ()),))
         assert b"secret" not in run(script, wall(), hidden).stdout
-        given = run(script, wall(), replace(place, readable=(str(sealed),)))
-        assert given.stdout == b"the secret\nrefused\n"
+        finished = run(script, wall(), replace(place, readable=(str(sealed),)))
+        assert finished.stdout == b"the secret\nrefused\n"
         assert (sealed / "run").read_text() == "the secret\n"
 
     def test_sandboxed_agent_cannot_replace_protected_files_by_moving_a_directory(

@@ -148,9 +148,9 @@ def test_agent_reads_name_and_message_and_neither_output_nor_path(words: LoopPro
     words.run(2)
     prompt = (words.root / "seen-2.md").read_text()
     assert "the sealed check `run` ended with exit code 1: words in -x get -es" in prompt
-    kept = [file for file in (words.root / ".samuel/run").rglob("*") if file.is_file()]
-    assert kept
-    for file in kept:
+    state_files = [file for file in (words.root / ".samuel/run").rglob("*") if file.is_file()]
+    assert state_files
+    for file in state_files:
         content = file.read_bytes()
         assert b"wax" not in content, file
         assert str(acceptance).encode() not in content, file
@@ -252,10 +252,10 @@ class TestSandbox:
         look += f"ls {acceptance} >> looked.txt || true\n"
         outcomes, grade, (record,) = judged(confined, look, write("words.py", HONEST))
         assert (outcomes, grade) == (["completed"], "proven")
-        looked = (confined.root / "looked.txt").read_text()
-        assert "unreadable" in looked
-        assert "wax" not in looked
-        assert "run\n" not in looked
+        listing = (confined.root / "looked.txt").read_text()
+        assert "unreadable" in listing
+        assert "wax" not in listing
+        assert "run\n" not in listing
         assert evidence_of(record).sealed == "yes"
 
     def test_agent_cannot_write_the_check(self, confined: LoopProject, acceptance: Path) -> None:

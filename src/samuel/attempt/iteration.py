@@ -18,14 +18,13 @@ from msgspec.structs import replace
 from samuel.agents.process_files import written_log
 from samuel.attempt.agent_ending import ending_of
 from samuel.attempt.agent_turn import AgentTurn
-from samuel.attempt.attempt_checks import AttemptChecks
+from samuel.attempt.attempt_checks import AttemptChecks, check_names
 from samuel.attempt.attempt_facts import AttemptFacts
 from samuel.attempt.attempt_tree import MAX_NAMED, AttemptTree
 from samuel.attempt.contexts import Contexts
 from samuel.attempt.evidence import Evidence
 from samuel.attempt.iteration_state import state_of_task
 from samuel.attempt.run_files import RunFiles
-from samuel.attempt.sealed_run import check_names
 from samuel.attempt.settlements import Settlements
 from samuel.attempt.steps import Steps
 from samuel.attempt.stop import AgentTrouble, IterationEnded, RunStopped

@@ -108,14 +108,14 @@ class AttemptJudge:
             return None
         contested = (*failed, *softened)
         claim = self._claim
-        is_decided = claim is not None and (claim.is_last or {*contested} <= {*claim.sent_back})
-        if is_decided and not failed and self._put_back([*dict.fromkeys(softened.values())], own):
+        is_again = claim is not None and {*contested} <= {*claim.sent_back}
+        if is_again and not failed and self._put_back([*dict.fromkeys(softened.values())], own):
             return None
         return self._ended(
             own._replace(passed=False, why=contested_text(not_owned, failed, [*softened], text)),
             contested=contested,
             put_back=self._runs.put_persons(not_owned),
-            disputed=is_decided,
+            disputed=is_again or (claim is not None and claim.is_last),
         )
 
     def _with_sealed_checks(self, own: CheckVerdict, tree: str) -> AttemptVerdict | None:

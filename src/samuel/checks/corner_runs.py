@@ -96,9 +96,9 @@ class CornerRuns:
 
         def run(tree: str, command: str, line: str, canary: str) -> CheckRun | str | None:
             with self.showing(tree):
-                made = self._checks.command(command, "canary", canary) if canary else None
-                if made is not None and not made.passed:
-                    return f"the canary `{canary}` {how_failed(made)}"
+                canary_run = self._checks.command(command, "canary", canary) if canary else None
+                if canary_run is not None and not canary_run.passed:
+                    return f"the canary `{canary}` {how_failed(canary_run)}"
                 planted = self._checks.command(command, "planted", line)
             if planted is not None:
                 records.append(record_of(planted, corner="planted"))

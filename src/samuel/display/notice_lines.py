@@ -201,11 +201,12 @@ def _started(report: notices.RunStarted) -> str:
 
 
 def _question(report: notices.QuestionAsked) -> str:
-    task = shell_word(report.task_id)
     commands = [f"samuel run answer {shell_word(report.id)} TEXT"]
     if report.is_dispute:
         commands = [
-            f"samuel run {words}" for words in (f"show {task} --diff", f"accept {task}", f'refuse {task} "why"')
+            f"samuel run show {shell_word(report.task_id)} --diff",
+            f"samuel run accept {shell_word(report.task_id)}",
+            f'samuel run refuse {shell_word(report.task_id)} "why"',
         ]
     answers = "".join(f"\n    {command}" for command in commands)
     return f"  question about task {report.task_id}: {report.question}{answers}"

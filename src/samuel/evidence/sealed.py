@@ -63,7 +63,7 @@ def _expanded(path: str, home: str) -> str:
     return f"{home}{path[1:]}" if home and path.startswith("~/") else path
 
 
-class Surroundings(NamedTuple):
+class SealedSurroundings(NamedTuple):
     """What a run needs beside its sealed checks."""
 
     project: Path
@@ -74,7 +74,7 @@ class Surroundings(NamedTuple):
     """Directories that the sandbox shows to the agent."""
 
 
-def sealed_problem(check: SealedCheck, around: Surroundings) -> tuple[str, str] | None:
+def sealed_problem(check: SealedCheck, around: SealedSurroundings) -> tuple[str, str] | None:
     """What is wrong with a sealed check, and what to do; None if it can be used."""
     subject = f"the sealed check `{check.command}`"
     if not check.argv or "/" not in _words(check.command)[0]:

@@ -10,7 +10,7 @@ from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.checks.sealed_judge import YES, sealed_word
 from samuel.confine.sandbox.request import volumes
-from samuel.evidence.sealed import Surroundings, sealed_problem
+from samuel.evidence.sealed import SealedSurroundings, sealed_problem
 
 PLACES = "`--parallel N` lets several agents work on this machine"
 
@@ -32,7 +32,7 @@ def refuse_unsealed(place: Workplace, notify: Callable[[str], None], *, elsewher
         notify(f"warning: sealed: {word}; `sandbox` in samuel.toml hides them")
 
 
-def _surroundings(place: Workplace) -> Surroundings:
+def _surroundings(place: Workplace) -> SealedSurroundings:
     root, git = place.root, place.git
     needed: dict[str, str] = {}
     if git.is_repository:
@@ -47,5 +47,5 @@ def _surroundings(place: Workplace) -> Surroundings:
     for directory in place.host.get("PATH", "").split(os.pathsep):
         if os.path.isabs(directory):
             needed[directory] = f"`{directory}`, which is on PATH"
-    shown = [volume.source for volume in volumes(place.settings.sandbox, place.confinement)]
-    return Surroundings(git.top if git.is_repository else root, needed, shown)
+    volume_sources = [volume.source for volume in volumes(place.settings.sandbox, place.confinement)]
+    return SealedSurroundings(git.top if git.is_repository else root, needed, volume_sources)

@@ -129,10 +129,11 @@ def test_contested_task_with_a_single_attempt_is_disputed_and_not_blocked(samuel
     assert tested.store.load()[0].grade == "disputed"
 
 
-def test_weakened_test_is_put_back_at_the_only_attempt_if_the_work_passes_it(samuel, tested):
+def test_test_that_is_weakened_at_the_only_attempt_is_disputed(samuel, tested):
     tested.configure(TESTED.replace("pause", "max_task_attempts = 1\npause"))
     tested.agent(f"{CALLED}echo more >> code.txt\n: > test.sh\n{GOOD}")
-    samuel("run", "start", "--yes")
+    assert samuel("run", "start", "--yes").code == 1
+    assert tested.statuses == ["waiting"]
     assert (tested.root / "test.sh").read_text() == "grep -q old code.txt\n"
 
 

@@ -116,9 +116,9 @@ def test_run_without_a_sandbox_says_that_nothing_is_sealed(samuel, workshop, acc
     assert "warning: sealed: no (the agent works without a sandbox, and can read them)" in ran.out + ran.err
     assert "check `run` (sealed): ok" in ran.out
     assert "check `run` (sealed) before the work: fails, as it should" in ran.out
-    shown = samuel("run", "show", "1").out
-    assert "sealed: no" in shown
-    assert "sealed on new" in shown
+    screen = samuel("run", "show", "1").out
+    assert "sealed: no" in screen
+    assert "sealed on new" in screen
     assert [task.grade for task in workshop.store.load()] == ["proven", "proven"]
 
 

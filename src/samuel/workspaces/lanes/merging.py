@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from samuel.attempt.attempt_checks import check_names, run_sealed
 from samuel.attempt.evidence import agreements_kept
 from samuel.attempt.iteration_state import state_of_settled
-from samuel.attempt.sealed_run import check_names, run_sealed
 from samuel.attempt.steps import NO_TASK
 from samuel.attempt.workers import CHECK
 from samuel.base.paths import PROTECTED, VOLATILE_DIRS
