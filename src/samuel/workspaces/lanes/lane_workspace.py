@@ -92,14 +92,14 @@ class LaneWorkspace:
         run, options = self._state.run, self._options
         if run.lanes is UNSET:
             own = options.own_branch and not run.own_branch
-            lanes, why = first_state(self.place.git, run.run_id, options.lanes, own=own)
+            lanes, why = first_state(self.place, run.run_id, options.lanes, own=own)
             self._state.set(lanes=replace(lanes, ready=self._ready), tree=NO_TREE)
             if why:
                 self.place.watch(BranchChosen(lanes.branch, why))
         directory = options.directory / "merges"
         self.branch = Branch(self.place, self._state, directory)
         self.branch.sweep(options.directory)
-        self._shared_refs = SharedRefs(self.place, self._state, self.branch.refs, directory)
+        self._shared_refs = SharedRefs(self.place, self._state, self.branch, directory)
         self._open_lanes()
         self.checks = self._own.files.checks
         self.merging = Merging(self._lanes[LANDING], self.branch.refs, self.checks)
@@ -138,15 +138,12 @@ class LaneWorkspace:
             self.fleet.tidy()
 
     def _mark_source(self) -> None:
-        """Mark the completed tasks in their source, if the user's work tree followed and has all of the work.
-
-        Only now, and without a commit: with a changed file in it the work tree could not follow the branch.
-        """
-        if person_tree.why_not(self.place.git, self._state.lanes.branch):
+        """Mark what is not marked yet, if the user's work tree followed and has all of the work."""
+        branch = self._state.lanes.branch
+        if person_tree.why_not(self.place.git, branch, marked=self.branch.marks.paths(self.branch.tip())):
             return
-        marks = SourceMarks(self.place)
         done = [task.id for task in self._own.files.tasks.load() if task.status == "completed"]
-        marked = {path for task_id in done for path in marks.write(task_id)}
+        marked = set(SourceMarks(self.place).write(*done))
         changed = {entry.path for entry in self.place.git.status().entries} if marked else set()
         for path in sorted(marked & changed):
             self.place.warn(f"`{path}` has the marks of the completed tasks; commit it")

@@ -10,6 +10,7 @@ from contextlib import suppress
 from samuel.base.paths import VOLATILE_DIRS
 from samuel.base.printable import file_name
 from samuel.git.git import Git, GitFailed, WorkTreeState
+from samuel.workspaces.lanes.person_marks import PersonMarks
 from samuel.workspaces.settle import TRAILER
 
 MOST_NAMED = 5
@@ -18,20 +19,22 @@ MOST_NAMED = 5
 class PersonChanges:
     """The files of the person's work tree, as they were when they were last looked at."""
 
-    def __init__(self, git: Git) -> None:
+    def __init__(self, git: Git, marks: PersonMarks) -> None:
         self._git = git
+        self._marks = marks
         self._before = self._state()
 
     def files(self) -> list[str]:
         """A note about uncommitted files that changed since the last look; none if there are none.
 
-        What landed is committed: a work tree that follows the branch has no such file.
+        What landed is committed, so a work tree that follows the branch has no such file but one that is marked.
         """
         before, self._before = self._before, self._state()
         if before is None or self._before is None:
             return []
         now = self._before.differing
-        changed = [path for path in now if now[path] != before.differing.get(path)]
+        changed = {path for path in now if now[path] != before.differing.get(path)}
+        changed -= self._marks.paths(self._before.head) if changed else set()
         paths = [file_name(path) for path in sorted(changed) if not path.startswith(VOLATILE_DIRS)]
         return (
             [f"while agents worked, files in your own work tree were changed: {_listed(paths)}"] if paths else []
