@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from samuel.app.loop import steps_of
 from samuel.app.options import AppLane, Machine, Overrides
+from samuel.app.run_steps import steps_of
 from samuel.attempt.stop import Stop
 from samuel.attempt.tool_hooks import ACCEPT_ALL
 from samuel.config.place_spec import PlaceSpec

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -63,7 +64,7 @@ class Exchange:
                 self._repository.knows(base)
                 refspecs = [f"+{commit}:{ref}" for ref, commit in new.items()]
                 try:
-                    patiently(lambda: self._repository.push(refspecs), lambda: self._patience)
+                    patiently(partial(self._repository.push, refspecs), lambda: self._patience)
                 except (TransferFailed, PushRefused) as error:
                     passes = isinstance(error, TransferFailed)
                     raise RemoteAway(error.message, error.hint, passes=passes) from None
@@ -115,7 +116,7 @@ class Exchange:
         name = self._name("record", record)
         seconds = self._patience if patience is None else patience
         try:
-            if name not in patiently(lambda: self._repository.refs(name), lambda: seconds):
+            if name not in patiently(partial(self._repository.refs, name), lambda: seconds):
                 return None
             return self.take(read_record(self._git, self._fetched(name)), record)
         except TransferFailed as error:
@@ -151,7 +152,7 @@ class Exchange:
         """The commit of a ref of the remote, with its objects here. Raises RemoteAway."""
         with self._lock:
             try:
-                return patiently(lambda: self._repository.fetched(ref), lambda: self._patience)
+                return patiently(partial(self._repository.fetched, ref), lambda: self._patience)
             except TransferFailed as error:
                 raise RemoteAway(error.message, error.hint) from None
 

@@ -5,7 +5,6 @@ The work of an attempt is in a ref. It lands when the coordinator has merged and
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectFiles
 from samuel.base.errors import SamuelError
 from samuel.events.endings import ExitReason
-from samuel.history.notices import BranchChosen, LaneReport, Report
+from samuel.history.notices import BranchChosen
 from samuel.history.own_branch import OwnBranch, current
 from samuel.history.run import AttemptResult, AttemptUnderWay, Run
 from samuel.history.run_state import RunState
@@ -34,7 +33,7 @@ from samuel.workspaces.lanes import person_tree
 from samuel.workspaces.lanes.attempt import AttemptRequest, work
 from samuel.workspaces.lanes.branch import Branch, first_state
 from samuel.workspaces.lanes.collect import notes_collected
-from samuel.workspaces.lanes.lane import LANDING, Lane, OpenLane
+from samuel.workspaces.lanes.lane import LANDING, Lane, LaneReports, OpenLane
 from samuel.workspaces.lanes.merging import Merging
 from samuel.workspaces.lanes.shared_refs import SharedRefs
 from samuel.workspaces.own_tree import OwnTree
@@ -66,7 +65,7 @@ class LaneWorkspace:
         self._options = options
         # Machines are given tasks alone, so a run that looks for tasks has a lane here for that.
         self._here = options.lanes or int(place.settings.pilot.enabled)
-        self._display_lock = threading.Lock()
+        self._reports = LaneReports(place.watch)
         self._ready: dict[str, AttemptUnderWay] = {}  # work that earlier runs did not land
         self._lanes: dict[int, Lane] = {}
         self.fleet: Fleet | None = None
@@ -118,16 +117,12 @@ class LaneWorkspace:
         for number in sorted(numbers):
             lane = Lane(number, place, options.directory, self._own.files.protected)
             lane.make(tip)
-            lane.open(options.open_lane, partial(self._watch, number))
+            lane.open(options.open_lane, partial(self._reports.report, number))
             self._lanes[number] = lane
         if options.fleet is not None:
-            self.fleet = Fleet(place, self._state, options.fleet, self._here + 1, self._watch)
+            self.fleet = Fleet(place, self._state, options.fleet, self._here + 1, self._reports.report)
         slots = options.lanes + (self.fleet.slots if self.fleet else 0)
         self._state.set_lanes(count=slots, places=options.places)
-
-    def _watch(self, number: int, report: Report) -> None:
-        with self._display_lock:
-            self.place.watch(LaneReport(number, report))
 
     def finish(self, reason: ExitReason) -> None:
         """What is to be done when the last work has landed."""
