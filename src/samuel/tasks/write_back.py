@@ -229,8 +229,8 @@ def with_tasks_marked(origin: TaskOrigin, path: Path, data: bytes, ids: Iterable
 
     format, source = format_named(origin.format), TaskSource(data, path)
     imported = format.read(source, origin.tag)
-    found = (matching_index(imported, origin.items[id], stable_ids=format.stable_ids) for id in ids)
-    places = (format.mark_done(source, imported, index) for index in found if index is not None)
+    indexes = (matching_index(imported, origin.items[id], stable_ids=format.stable_ids) for id in ids)
+    places = (format.mark_done(source, imported, index) for index in indexes if index is not None)
     return _with_marks(source.exact_text, [mark for mark in places if mark and mark.path == path])
 
 

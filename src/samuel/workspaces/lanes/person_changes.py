@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from samuel.base.paths import VOLATILE_DIRS
-from samuel.base.printable import file_name
+from samuel.base.printable import file_name, listed
 from samuel.git.git import Git, GitFailed, WorkTreeState
 from samuel.workspaces.lanes.person_marks import PersonMarks
 from samuel.workspaces.settle import TRAILER
@@ -35,25 +35,18 @@ class PersonChanges:
         now = self._before.differing
         changed = {path for path in now if now[path] != before.differing.get(path)}
         changed -= self._marks.paths(self._before.head) if changed else set()
-        paths = [file_name(path) for path in sorted(changed) if not path.startswith(VOLATILE_DIRS)]
-        return (
-            [f"while agents worked, files in your own work tree were changed: {_listed(paths)}"] if paths else []
-        )
+        paths = [f"`{file_name(path)}`" for path in sorted(changed) if not path.startswith(VOLATILE_DIRS)]
+        named = listed(paths, MOST_NAMED)
+        return [f"while agents worked, files in your own work tree were changed: {named}"] if paths else []
 
     def commits(self, place: str, old: str, new: str) -> list[str]:
         """A note about commits that Samuel did not make; `place` is the branch, in words."""
         options = ("--format=%h %s", "--first-parent", "--invert-grep", f"--grep=^{TRAILER}: ")
         log = self._git.run("log", *options, f"{old}..{new}").decode("utf-8", "replace").splitlines()
-        more = f" and {len(log) - MOST_NAMED} more" if len(log) > MOST_NAMED else ""
-        named = "; ".join(log[:MOST_NAMED]) + more
+        named = listed(log, MOST_NAMED, "; ")
         return [f"while agents worked, commits were made on {place}, which stay: {named}"] if log else []
 
     def _state(self) -> WorkTreeState | None:
         with suppress(GitFailed):
             return self._git.work_tree()
         return None
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(f"`{name}`" for name in names[:MOST_NAMED]) + more
