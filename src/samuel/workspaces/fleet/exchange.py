@@ -6,8 +6,9 @@ belong to one attempt alone, and the coordinator takes both together or nothing.
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -169,3 +170,19 @@ class Exchange:
             return self._git.run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").decode().strip()
         except GitFailed:
             return ""
+
+
+def refuse_exposed(git: Git, copied: Sequence[str]) -> None:
+    """Raise SamuelError if git neither has nor ignores one of these files, which lanes copy.
+
+    What an attempt left would hold it, and a machine pushes that.
+    """
+    if not copied:
+        return
+    names = [f":(literal){name}" for name in copied]
+    output = git.run("ls-files", "-z", "--others", "--exclude-standard", "--", *names)
+    if exposed := [os.fsdecode(name) for name in output.split(b"\0") if name]:
+        raise SamuelError(
+            f"`[lanes] copy` names `{exposed[0]}`, which git does not ignore: machines would push it",
+            "add it to .gitignore, and commit that",
+        )

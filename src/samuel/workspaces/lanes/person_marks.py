@@ -9,6 +9,7 @@ source is marked when a task lands only if each byte of it is that of the commit
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from samuel.attempt.source_marks import SourceMarks
@@ -110,4 +111,6 @@ class PersonMarks:
         return self._prefix.decode("utf-8", "surrogateescape") + path
 
     def _completed(self) -> set[str]:
-        return {task.id for task in self._place.tasks.load() if task.status == "completed"}
+        with suppress(SamuelError):  # while the task file cannot be read, no mark is known to be earned
+            return {task.id for task in self._place.tasks.load() if task.status == "completed"}
+        return set()
