@@ -214,9 +214,8 @@ class Merging:
         watched = agreements_kept(lane.place, lane.place.at_work(CHECK))
         with room, watched, notes_collected(lane.place, lane.project):
             work = checked(lane.steps.ask(run, event))
-            runs = repeated(
-                work.runs, lambda runs: counting_failures(runs, baseline, before), lane.place.built_in_checks
-            )
+            failing = partial(counting_failures, baseline=baseline, before=before)
+            runs = repeated(work.runs, failing, lane.place.built_in_checks)
             verdict = judge(runs, baseline=baseline, before=before)
             sealed = self._sealed_failures(run, entries) if verdict.passed else ""
         why = sealed if verdict.passed else verdict.why or "a check failed"
