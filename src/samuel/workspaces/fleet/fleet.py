@@ -282,6 +282,7 @@ class Fleet:
             agent_variables=tuple(project.agent_env(agent)),
             rules=self._rules,
             require_checks=project.settings.require_checks,
+            proof=project.settings.proof,
             accept_unguarded=self._options.accept_unguarded,
             patience=settings.patience,
             heartbeat=min(5.0, settings.silence / 6),
