@@ -59,6 +59,8 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         budgets=_budgets(table),
         branch=branch,
         proof=table.take("proof", kinds.one_of("ask", "require", "off"), default.proof),
+        acceptance=table.take("acceptance", kinds.one_of("agent", "none"), default.acceptance),
+        acceptance_visible=table.take("acceptance_visible", kinds.flag, default.acceptance_visible),
         evidence=table.take("evidence", kinds.one_of("clean room", "in place"), default.evidence),
         coverage=table.take("coverage", kinds.one_of("report", "required"), default.coverage),
     )

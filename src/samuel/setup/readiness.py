@@ -58,6 +58,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     require_checks: bool = False
     baseline: str = ""
     """`refuse` or `accept`; "" for that of samuel.toml."""
+    acceptance: str = ""
+    """`agent` or `none`; "" for that of samuel.toml."""
     accept_unguarded: bool = False
     pilot: Mapping[str, Any] | None = None
     """With pilot mode, and these of its settings; None is as samuel.toml says."""
@@ -87,6 +89,8 @@ def run_settings(root: Path, request: RunRequest) -> Config:
         changes["require_checks"] = True
     if request.baseline:
         changes["baseline"] = request.baseline
+    if request.acceptance:
+        changes["acceptance"] = request.acceptance
     if request.pilot is not None:
         changes["pilot"] = Pilot(**{**msgspec.structs.asdict(chosen.pilot), **request.pilot, "enabled": True})
     if changes:
