@@ -5,6 +5,8 @@ old tests    its source with the tests of the verified tree
 old source   its tests with the source of the verified tree
 before       the verified tree, for checks that came with the task
 planted      the attempt with a test that must fail
+acceptance   its source with the tests of the verified tree and the acceptance tests of the task
+acceptance before   the verified tree with these acceptance tests
 in place     the verified tree where it is, to find out what the clean room lacks
 """
 
@@ -12,7 +14,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-Corner = Literal["own", "old tests", "old source", "before", "planted", "in place"]
+Corner = Literal[
+    "own", "old tests", "old source", "before", "planted", "acceptance", "acceptance before", "in place"
+]
 
 CORNERS: dict[str, str] = {
     "own": "new on new",
@@ -20,6 +24,8 @@ CORNERS: dict[str, str] = {
     "old source": "new on old",
     "before": "old on old",
     "planted": "planted on new",
+    "acceptance": "acceptance on new",
+    "acceptance before": "acceptance on old",
     "in place": "in place",
 }
 """Each corner as a cell of a table: which tests, on which source."""
@@ -30,9 +36,14 @@ WITH: dict[str, str] = {
     "old source": "with its tests on the source as it was",
     "before": "before the work",
     "planted": "with a planted failing test",
+    "acceptance": "with the acceptance tests",
+    "acceptance before": "with the acceptance tests, before the work",
     "in place": "in your work tree",
 }
 """Each corner in words that follow the name of a check."""
 
-MUST_FAIL: tuple[str, ...] = ("old source", "before", "planted")
+EXPECTED_RED: tuple[str, ...] = ("old source", "acceptance before")
+"""Where new tests run on old source: a failure is no accident, and one module must not hide the others."""
+
+MUST_FAIL: tuple[str, ...] = ("old source", "before", "planted", "acceptance before")
 """Where a check that fails shows something, and one that passes does not."""
