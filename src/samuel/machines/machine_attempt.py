@@ -202,6 +202,7 @@ class MachineAttempt:
                 base_tree=lane.trees.refs.tree_of(self._request.base),
                 last_attempts=last,
                 checks=CheckMemory.of(work_request.checks),
+                acceptance=work_request.acceptance,
                 fresh=work_request.fresh,
             )
             try:

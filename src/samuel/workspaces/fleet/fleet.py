@@ -208,6 +208,7 @@ class Fleet:
             checks=request.checks.remembered,
             fresh=request.fresh,
             last=last if last is not None and last.ref else None,
+            acceptance=request.acceptance,
             texts=texts_so_far(self._project),
             timings=self._options.timings,
         )
