@@ -11,7 +11,7 @@ from samuel.attempt.stop import Stop
 from samuel.history.attempt_record import AttemptRecord
 from samuel.history.history import History
 from samuel.history.run import Run
-from samuel.tasks.changes import answer
+from samuel.tasks.changes import answer, reset
 from samuel.tasks.question import DROP_TESTS, KEEP_TESTS
 from samuel.tasks.task import Task
 
@@ -347,3 +347,34 @@ def test_a_run_without_checks_goes_on_without_acceptance_tests_and_says_so(shop:
     (record,) = worked(shop)
     assert record.acceptance is not None
     assert record.acceptance.why.startswith("`quality_checks` is empty")
+
+
+@pytest.mark.parametrize(("work", "mark"), [(WORKER, "proven"), (write("words.py", HARD_CODED), "")])
+def test_evidence_in_place_is_judged_by_hidden_tests_as_well(shop: LoopProject, work: str, mark: str) -> None:
+    configure(shop, 'acceptance_visible = false\nevidence = "in place"\n')
+    worked(shop, worker=work)
+    assert grade(shop) == mark
+    if mark:
+        assert (shop.root / LOCKED).read_text() == ACCEPTANCE
+
+
+def test_file_that_other_work_put_in_the_place_of_a_locked_one_is_not_overwritten(shop: LoopProject) -> None:
+    worked(shop, worker="echo '# no' >> words.py\n", claim="")
+    other = "def test_other():\n    assert True\n"
+    (shop.root / LOCKED).write_text(other)
+    for command in (["add", "-A"], ["commit", "-q", "-m", "other work"]):
+        subprocess.run(["git", *command], cwd=shop.root, check=True)
+    shop.store.change(lambda tasks: reset(tasks, "1"))
+    records = worked(shop)
+    assert records[-1].acceptance is not None
+    assert records[-1].acceptance.why == f"`{LOCKED}` is another file of the project by now"
+    assert (shop.root / LOCKED).read_text() == other
+
+
+def test_report_says_which_acceptance_tests_there_were(shop: LoopProject) -> None:
+    agents(shop, "true\n", WORKER)
+    directory = shop.root / ".samuel/run/reports" / run_loop(shop).run_id
+    report = (directory / "report.md").read_text()
+    assert "**Acceptance tests:** none: no file was written" in report
+    assert "no acceptance tests: no file was written" in report
+    assert "Acceptance tests: none: no file" in (directory / "report.html").read_text()

@@ -149,7 +149,9 @@ class MachineAttempt:
     def _open(self, root: Path) -> App:
         request, config = self._request, load_config(root / "samuel.toml")
         settings = config.chosen(request.methodology)
-        settings = msgspec.structs.replace(settings, commit=True, require_checks=request.require_checks)
+        settings = msgspec.structs.replace(
+            settings, commit=True, require_checks=request.require_checks, acceptance=request.acceptance
+        )
         config = msgspec.structs.replace(config, methodology={**config.methodology, request.methodology: settings})
         if request.accept_unguarded:
             config = accepting_unguarded(config)

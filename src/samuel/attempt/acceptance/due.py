@@ -19,8 +19,9 @@ NO_GIT = "the project is in no git repository"
 
 def wants_acceptance(place: Workplace, task: Task) -> bool:
     """Whether acceptance tests are to be written for the task: its own line decides, else the setting."""
-    chosen = task.acceptance_tests or place.settings.acceptance
-    return chosen == "agent" and task_kind(task.kind, task.title) not in WITHOUT_TESTS
+    if task.no_change or task_kind(task.kind, task.title) in WITHOUT_TESTS:
+        return False
+    return (task.acceptance_tests or place.settings.acceptance) == "agent"
 
 
 def why_impossible(place: Workplace) -> str:

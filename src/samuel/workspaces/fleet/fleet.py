@@ -283,6 +283,7 @@ class Fleet:
             agent=agent,
             agent_variables=tuple(project.agent_env(agent)),
             rules=self._rules,
+            acceptance=project.settings.acceptance,
             require_checks=project.settings.require_checks,
             accept_unguarded=self._options.accept_unguarded,
             patience=settings.patience,

@@ -89,6 +89,8 @@ class MachineRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The files by which agents are judged, with their digests."""
     task_checks: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The checks that tasks bring along, by the id of the task, in the order of the task file."""
+    acceptance: str = "none"
+    """Who writes acceptance tests; an option of the run may say something else than the project."""
     require_checks: bool = False
     accept_unguarded: bool = False
     patience: float = 300.0
