@@ -378,3 +378,21 @@ def test_report_says_which_acceptance_tests_there_were(shop: LoopProject) -> Non
     assert "**Acceptance tests:** none: no file was written" in report
     assert "no acceptance tests: no file was written" in report
     assert "Acceptance tests: none: no file" in (directory / "report.html").read_text()
+
+
+def test_hidden_tests_of_one_task_are_old_ones_for_the_author_of_the_next(shop: LoopProject) -> None:
+    configure(shop, "acceptance_visible = false\n")
+    shop.store.replace_all([Task(id=id, title=f"Add the words of {id}") for id in "12"])
+    tests = "".join(
+        f"def test_{name}():\n    assert __import__('w$SAMUEL_TASK_ID').word() == 1\n\n\n"
+        for name in ("one", "two")
+    )
+    author = f'cat > "tests/test_accept_$SAMUEL_TASK_ID.py" <<END\n{tests}END\n'
+    records = worked(shop, author, 'printf "def word():\\n    return 1\\n" > "w$SAMUEL_TASK_ID.py"\n')
+    assert [(record.task_id, record.mode) for record in records] == [
+        ("1", "acceptance"),
+        ("1", "implementation"),
+        ("2", "acceptance"),
+        ("2", "implementation"),
+    ]
+    assert [task.grade for task in shop.store.load()] == ["proven", "proven"]

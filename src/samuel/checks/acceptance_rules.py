@@ -86,7 +86,13 @@ def _judge_runs(tests: ChangedTests, runs: CornerRuns) -> WrittenTests:
     red = runs.corner("acceptance before", tests.own, [run.command for run in first if not run.passed])
     records = tuple(record_of(run, corner="acceptance before") for run in (red or first))
     again = {run.command: run for run in red}
-    results = {run.command: _new_results(before[run.command], again.get(run.command, run)) for run in first}
+    last = [again.get(run.command, run) for run in first]
+    results = {run.command: _new_results(before[run.command], run) for run in last}
+    if any(result.passed or result.skipped for result in results.values()):
+        # What passed may be a test that came since the checks last ran on the verified tree.
+        fresh = runs.corner("before", tests.verified, [run.command for run in last])
+        before |= {run.command: run for run in fresh}
+        results = {run.command: _new_results(before[run.command], run) for run in last}
     names = tuple(dict.fromkeys(name for result in results.values() for name in result.failed))
     why = _wrong_results(results.values(), names)
     failing = tuple(_these_alone(run, results[run.command].failed) for run in red if results[run.command].failed)
