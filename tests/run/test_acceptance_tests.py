@@ -375,7 +375,7 @@ def test_report_says_which_acceptance_tests_there_were(shop: LoopProject) -> Non
     agents(shop, "true\n", WORKER)
     directory = shop.root / ".samuel/run/reports" / run_loop(shop).run_id
     report = (directory / "report.md").read_text()
-    assert "**Acceptance tests:** none: no file was written" in report
+    assert r"**Acceptance tests:** none\: no file was written" in report
     assert "no acceptance tests: no file was written" in report
     assert "Acceptance tests: none: no file" in (directory / "report.html").read_text()
 
