@@ -248,7 +248,7 @@ class TestBubblewrap:
         platform.machine() not in ARCHITECTURES, reason="the numbers of this machine are not known"
     )
     def test_the_keyring_is_not_the_agent_s_and_namespaces_are(self, place: Workspace) -> None:
-        """A browser or the agent's own sandbox needs namespaces; nobody needs the user's keys."""
+        """A browser or the agent's own sandbox needs namespaces; no program needs the user's keys."""
         calls = ARCHITECTURES[platform.machine()].calls
         numbers = [calls[name] for name in ("add_key", "request_key", "keyctl", "io_uring_setup", "userfaultfd")]
         code = (

@@ -201,8 +201,8 @@ def test_a_check_that_fails_once_before_the_first_agent_is_flaky_and_no_baseline
 def test_a_failed_baseline_names_the_variables_that_checks_do_not_get(
     loop: LoopProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CARGO_HOME", "/opt/cargo-of-somebody")
-    monkeypatch.setenv("SHOP_TEST_URL", "secret://of-somebody")
+    monkeypatch.setenv("CARGO_HOME", "/opt/cargo-of-a-person")
+    monkeypatch.setenv("SHOP_TEST_URL", "secret://of-a-person")
     monkeypatch.setenv("SHOP_OTHER", "not named by the check")
     loop.configure('quality_checks = ["echo SHOP_TEST_URL is not set; exit 1"]')
     loop.tasks("1")
@@ -211,7 +211,7 @@ def test_a_failed_baseline_names_the_variables_that_checks_do_not_get(
     assert {"CARGO_HOME", "SHOP_TEST_URL"} <= {*report.withheld}
     assert "SHOP_OTHER" not in report.withheld
     assert 'pass_env = ["CARGO_HOME", ' in run.exit_message
-    assert "of-somebody" not in run.exit_message
+    assert "of-a-person" not in run.exit_message
     loop.project.config(f'pass_env = ["CARGO_HOME", "SHOP_TEST_URL"]\n{(loop.root / "samuel.toml").read_text()}')
     loop.reports.clear()
     loop.run()

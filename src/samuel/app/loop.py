@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from samuel.agents.process_files import launcher
-from samuel.app.session_events import recording_fire
-from samuel.attempt.steps import Steps
+from samuel.app.run_steps import steps_of
 from samuel.attempt.stop import Stop
 from samuel.attempt.tool_hooks import ToolHooks
 from samuel.attempt.workplace import Workplace
@@ -21,7 +20,7 @@ from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.files.atomic import Disk
 from samuel.git.git import Git
 from samuel.history.budgets import BudgetMeter
-from samuel.history.notices import HandlerMessage, Watch, ignore_reports
+from samuel.history.notices import Watch, ignore_reports
 from samuel.history.run_file import RunFile
 from samuel.prompts.prompt_context import (
     ConfigNames,
@@ -150,26 +149,6 @@ def places_of_unfinished_run(app: App) -> tuple[PlaceSpec, ...]:
     if run is None or run.lanes is UNSET or (run.over and not run.budget_hit):
         return ()
     return place_specs(run.lanes.places) or (PlaceSpec("local", run.lanes.count),)
-
-
-def steps_of(app: App, stop: Stop, *, timings: bool, dry_run: bool = False) -> Steps:
-    fire = recording_fire(app, lambda line: app.workplace.watch(HandlerMessage(line)))
-    replacements = [
-        warning
-        for chain in app.chains.values()
-        for warning in chain.warnings
-        if chain.event.family != "lifecycle"  # a run fires none of these
-    ]
-    return Steps(
-        app.workplace,
-        fire,
-        app.prompt_context(),
-        stop,
-        timings=timings,
-        dry_run=dry_run,
-        replacements=replacements,
-        ended_in_background=app.background.ended,
-    )
 
 
 def _pinned(app: App) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.app.loop import steps_of
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.project import App
+from samuel.app.run_steps import steps_of
 from samuel.attempt.protect import Protected
 from samuel.attempt.stop import RunStopped, Stop
 from samuel.attempt.tool_hooks import accepting_unguarded

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -210,9 +211,8 @@ class Merging:
         watched = agreements_kept(lane.place, lane.place.at_work(CHECK))
         with room, watched, notes_collected(lane.place, lane.project):
             work = checked(lane.steps.ask(run, event))
-            runs = repeated(
-                work.runs, lambda runs: counting_failures(runs, baseline, before), lane.place.built_in_checks
-            )
+            failing = partial(counting_failures, baseline=baseline, before=before)
+            runs = repeated(work.runs, failing, lane.place.built_in_checks)
         verdict = judge(runs, baseline=baseline, before=before)
         why = "" if verdict.passed else verdict.why or "a check failed"
         return runs, "\n\n".join(text for text in (why, work.other_failures) if text)
