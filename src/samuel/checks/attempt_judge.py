@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from samuel.checks.acceptance_corner import AcceptanceCorner, AcceptanceVerdict
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.corner_runs import CornerRuns
 from samuel.checks.planting import ShownToFail
@@ -19,6 +20,7 @@ from samuel.checks.verdict import CheckVerdict, failed_names, record_of
 from samuel.events.loop import CheckRun
 from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim, passes_before
 from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass
+from samuel.history.acceptance_tests import AcceptanceTests
 from samuel.history.attempt_record import MAX_NAMED as MAX_RECORDED
 from samuel.history.attempt_record import CheckRecord, EvidenceRecord
 from samuel.tasks.task import Task
@@ -61,7 +63,16 @@ class AttemptVerdict(NamedTuple):
 class AttemptJudge:
     """The judgement of one attempt, corner by corner."""
 
-    def __init__(self, runs: CornerRuns, task: Task, tests: ChangedTests, claim: Claim | None) -> None:
+    def __init__(
+        self,
+        runs: CornerRuns,
+        task: Task,
+        tests: ChangedTests,
+        claim: Claim | None,
+        locked: AcceptanceTests | None = None,
+    ) -> None:
+        """`locked` are the acceptance tests of the task."""
+        self._locked = locked
         self._runs = runs
         self._task = task
         self._tests = tests
@@ -89,7 +100,7 @@ class AttemptJudge:
 
     def _with_old_tests(self, own: CheckVerdict) -> AttemptVerdict | None:
         """The verdict if the work fails old tests, or removed or weakened them; None if it did neither."""
-        not_owned = () if self._claim and self._claim.accepted_by else self._tests.not_owned(self._task)
+        not_owned = self._not_owned
         if not not_owned:
             return None
         failed: tuple[str, ...] = ()
@@ -129,6 +140,14 @@ class AttemptJudge:
             self._still_red = ()
         return self._ended(own._replace(passed=False, why=self._sealed.why)) if self._sealed.why else None
 
+    @property
+    def _not_owned(self) -> tuple[str, ...]:
+        """The changed tests that need not be believed; the locked ones are what they must be."""
+        if self._claim and self._claim.accepted_by:
+            return ()
+        locked = self._locked.paths if self._locked else ()
+        return tuple(path for path in self._tests.not_owned(self._task) if path not in locked)
+
     def _put_back(self, paths: Sequence[str], own: CheckVerdict) -> bool:
         """Whether the work passes with these weakened tests as they were, too: then they are put back."""
         without = self._tests.without(paths)
@@ -142,12 +161,17 @@ class AttemptJudge:
         claim = self._claim
         if claim is None:
             return self._ended(own, own_runs=runs)
+        acceptance = self._acceptance(runs)
+        if acceptance.why:
+            return self._ended(own._replace(passed=False, why=acceptance.why))
         if claim.accepted_by:
             text = f"tests fail that were there before; accepted by {claim.accepted_by}"
             evidence = EvidenceRecord(grade="disputed", rests_on=text, place=self._runs.place)
             return self._ended(own, own_runs=runs, evidence=evidence)
         change = self._tests.change()
-        proofs = self._proofs(runs) if claim.proof != "off" and change == "code" else ()
+        proofs: tuple[FailToPass, ...] = ()
+        if claim.proof != "off" and change == "code" and not acceptance.proofs:
+            proofs = self._proofs(runs)
         facts = ClaimFacts(
             kind=claim.kind,
             has_checks=bool(runs or self._sealed.records),
@@ -155,6 +179,7 @@ class AttemptJudge:
             has_tests=bool(self._tests.paths),
             proofs=proofs,
             own_checks=(*self._own_checks(runs), *self._sealed.red_before) if claim.proof != "off" else (),
+            acceptance=acceptance.proofs,
             still_red=self._still_red,
         )
         facts = facts._replace(green_before=(*self._green_before, *self._sealed.green_before))
@@ -171,11 +196,19 @@ class AttemptJudge:
             grade=verdict.grade,
             rests_on=verdict.rests_on,
             place=self._runs.place,
-            fail_to_pass=tuple(proof.name for proof in proofs)[:MAX_RECORDED],
+            fail_to_pass=(acceptance.proofs or tuple(proof.name for proof in proofs))[:MAX_RECORDED],
             shown_to_fail=can_fail.answer,
             sealed=self._runs.sealed.sealed,
         )
         return self._ended(own, own_runs=runs, evidence=evidence, unproven=verdict.why)
+
+    def _acceptance(self, own: Sequence[CheckRun]) -> AcceptanceVerdict:
+        """What the locked tests say; nothing if there are none."""
+        if self._locked is None:
+            return AcceptanceVerdict()
+        verdict = AcceptanceCorner(self._locked, self._tests, self._not_owned, self._runs).judge(own)
+        self._records += verdict.records
+        return verdict
 
     def _proofs(self, own: Sequence[CheckRun]) -> tuple[FailToPass, ...]:
         """What fails when the attempt's tests run on the old source, and passes with its own."""
