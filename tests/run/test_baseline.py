@@ -157,9 +157,9 @@ RED_TEST = "import pytest\nimport code_of_it\ndef test_a(): pass\ndef test_b(): 
     ("agent", "ending"),
     [
         pytest.param("echo '# a comment' >> code_of_it.py\n", ("completed", "unverified"), id="a comment"),
-        pytest.param("sed -i 's/^def test_b/@pytest.mark.skip\\n&/' test_it.py\n", ("blocked", ""), id="skipped"),
-        pytest.param("sed -i 's/^def test_b/@pytest.mark.xfail\\n&/' test_it.py\n", ("blocked", ""), id="xfail"),
-        pytest.param("sed -i '/test_b/d' test_it.py\n", ("blocked", ""), id="deleted"),
+        pytest.param("sed -i 's/^def test_b/@pytest.mark.skip\\n&/' test_it.py\n", ("waiting", ""), id="skipped"),
+        pytest.param("sed -i 's/^def test_b/@pytest.mark.xfail\\n&/' test_it.py\n", ("waiting", ""), id="xfail"),
+        pytest.param("sed -i '/test_b/d' test_it.py\n", ("waiting", ""), id="deleted"),
         pytest.param("echo 'VALUE = 2' > code_of_it.py\n", ("completed", "checked"), id="done"),
     ],
 )

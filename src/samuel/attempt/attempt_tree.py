@@ -72,8 +72,7 @@ class AttemptTree:
 
         `accepted`: a person took all that the last attempt left.
         """
-        is_fresh = self._name == ACCEPTANCE or (self._place.settings.retry == "fresh" and not accepted)
-        retry: Retry = "fresh" if is_fresh else "continue"
+        retry: Retry = "accepted" if accepted else "fresh" if self._is_fresh else "continue"
         is_protected = is_never_protected if accepted else self._is_protected
         start = self._files.attempts.start(self._name, retry, is_protected, self._laid)
         for problem in start.problems:
@@ -85,6 +84,13 @@ class AttemptTree:
             self._earlier = {path: self._signature(path) for path in earlier}
         return bool(start.restored)
 
+    @property
+    def _is_fresh(self) -> bool:
+        """Whether it begins with the verified tree; what a person refused is no start for the next attempt."""
+        if self._task is None:
+            return self._name == ACCEPTANCE or self._place.settings.retry == "fresh"
+        return self._place.settings.retry == "fresh" or self._task.is_refused
+
     def _signature(self, path: str) -> Signature:
         return signature_if_exists(self._place.root / path)
 
@@ -92,7 +98,7 @@ class AttemptTree:
         """What the last attempt changed, if this one starts without it; None if it goes on with it."""
         trees = self._files.trees
         last = self.state.attempts.get(self._name)
-        if trees is None or last is None or self._place.settings.retry != "fresh":
+        if trees is None or last is None or not self._is_fresh:
             return None
         files = sorted(map(file_name, trees.differing(last.base, last.tree)))
         return LastChanges(tuple(files), trees.diff(last.base, last.tree)) if files else None

@@ -59,7 +59,7 @@ def take_claim(answer: Mapping[str, Any], tasks: PatientTasks, run_names: Mappin
     return ""
 
 
-def claim_of(task: Task | None, policy: str, accepting: str) -> Claim | None:
+def claim_of(task: Task | None, policy: str, most_attempts: int, accepting: str) -> Claim | None:
     """What is asked of the claim of a task; None if its agent did not claim it.
 
     `policy` is the `proof` of the project, and `accepting` the person who accepted that old tests fail.

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from samuel.attempt.acceptance.author_turn import AuthorTurn
 from samuel.attempt.acceptance.task_acceptance import TaskAcceptance
 from samuel.attempt.agent_turn import AgentTurn
-from samuel.attempt.attempt_checks import AttemptChecks
+from samuel.attempt.attempt_checks import AttemptChecks, check_names
 from samuel.attempt.attempt_facts import AttemptFacts
 from samuel.attempt.attempt_tree import MAX_NAMED, AttemptTree
 from samuel.attempt.claims import claim_of
@@ -48,6 +48,7 @@ from samuel.events import (
 )
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
+from samuel.evidence.sealed import SealedCheckMissing
 from samuel.git.git import GitFailed
 from samuel.history.attempts import ACCEPTANCE, DISCOVERY, NOTHING_LAID, AttemptChanges
 from samuel.history.no_task import WITHOUT_TASK, reason_without_task
@@ -85,7 +86,7 @@ class Iteration:
         self._passed_runs: tuple[CheckRun, ...] = ()
         self._acceptance = TaskAcceptance(place, files, task)
         self._evidence = Evidence(place, files.tasks, steps.state_files, dry_run=steps.dry_run)
-        self._checks = AttemptChecks(place, self._fire_checks, self._check_window)
+        self._checks = AttemptChecks(place, self._fire_checks, self._check_window, self._check_names)
 
     def work(self) -> Settlement:
         """Work on the task; what it comes to. Raises RunStopped for what ends the whole run."""
@@ -106,7 +107,11 @@ class Iteration:
             if self.run.mode == "acceptance":
                 return self._author_turn.failed(ended)
             return self._settlements.failed(ended.outcome, ended.why)
-        except (RepositoryLost, GitFailed) as lost:  # every iteration after this one would work without it
+        except (
+            RepositoryLost,
+            GitFailed,
+            SealedCheckMissing,
+        ) as lost:  # every iteration after this one would work without it
             raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
 
     def _work(self) -> Settlement:
@@ -311,9 +316,8 @@ class Iteration:
         assert self._task is not None
         changes = (self._tree.changes if self._tree else None) or AttemptChanges()
         locked = self._acceptance.locked
-        claim = claim_of(
-            self._settlements.current(self._files.tasks.load()), self._place.settings.proof, accepting
-        )
+        settings, task = self._place.settings, self._settlements.current(self._files.tasks.load())
+        claim = claim_of(task, settings.proof, settings.max_task_attempts, accepting)
         verdict = self._judgement(changes).judge(self._task, changes, self.run.tree.verified, claim, locked)
         facts = self._facts
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
@@ -326,6 +330,9 @@ class Iteration:
                 named = ", ".join(f"`{name}`" for name in taken_back[:MAX_NAMED])
                 why = f"the checks took back all that the attempt had changed ({named}); they say nothing about it"
                 raise IterationEnded(IterationOutcome.QUALITY_FAILED, why)
+        if verdict.put_back:
+            named = ", ".join(f"`{file_name(path)}`" for path in verdict.put_back[:MAX_NAMED])
+            self._files.repository.note(f"tests that you had not committed are as you had them: {named}")
         if verdict.disputed:
             raise IterationEnded(IterationOutcome.DISPUTED, verdict.checks.why)
         if not verdict.checks.passed:
@@ -353,6 +360,9 @@ class Iteration:
     def _fire_checks(self) -> Fired:
         task = self._task.plain() if self._task else {}
         return self._steps.ask(self.run, QualityCheck(commands=self._commands, task=task))
+
+    def _check_names(self) -> dict[str, str]:
+        return check_names(self.run, self._own_task, self._place.root)
 
     @contextmanager
     def _check_window(self) -> Iterator[None]:

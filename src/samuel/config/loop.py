@@ -31,6 +31,7 @@ CLAIMS = ("command", "exit")
 def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings]) -> Methodology:
     default = Methodology(name)
     branch = table.take("branch", kinds.flag, default.branch)
+    evidence = table.take("evidence", kinds.one_of("clean room", "in place"), default.evidence)
     return Methodology(
         name=name,
         hooks=hooks,
@@ -61,9 +62,19 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         proof=table.take("proof", kinds.one_of("ask", "require", "off"), default.proof),
         acceptance=table.take("acceptance", kinds.one_of("agent", "none"), default.acceptance),
         acceptance_visible=table.take("acceptance_visible", kinds.flag, default.acceptance_visible),
-        evidence=table.take("evidence", kinds.one_of("clean room", "in place"), default.evidence),
+        evidence=evidence,
+        sealed_checks=table.take("sealed_checks", kinds.commands, default.sealed_checks),
+        canary=_canary(table, evidence),
         coverage=table.take("coverage", kinds.one_of("report", "required"), default.coverage),
     )
+
+
+def _canary(table: ConfigTable, evidence: str) -> str:
+    """The value of `canary`, which changes files: not where the agent works."""
+    canary = table.take("canary", kinds.text, "").strip()
+    if canary and evidence == "in place":
+        table.refuse("canary", "`canary` needs the clean room", 'remove `evidence = "in place"`, or `canary`')
+    return canary
 
 
 def _agents(table: ConfigTable) -> tuple[str, ...]:

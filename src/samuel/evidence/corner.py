@@ -1,13 +1,16 @@
 """The corners of the evidence: old and new tests, each with the old and the new source.
 
-own          the attempt: its source with its tests
-old tests    its source with the tests of the verified tree
-old source   its tests with the source of the verified tree
-before       the verified tree, for checks that came with the task
-planted      the attempt with a test that must fail
-acceptance   its source with the tests of the verified tree and the acceptance tests of the task
-acceptance before   the verified tree with these acceptance tests
-in place     the verified tree where it is, to find out what the clean room lacks
+own            the attempt: its source with its tests
+old tests      its source with the tests of the verified tree
+old source     its tests with the source of the verified tree
+before         the verified tree, for checks that came with the task
+planted        the attempt with a test that must fail, or after the canary ran there
+canary         the canary itself, on the attempt
+sealed         the attempt, for sealed checks
+sealed before  the verified tree, for sealed checks
+acceptance     its source with the tests of the verified tree and the acceptance tests of the task
+acceptance before  the verified tree with these acceptance tests
+in place       the verified tree where it is, to find out what the clean room lacks
 """
 
 from __future__ import annotations
@@ -15,7 +18,17 @@ from __future__ import annotations
 from typing import Literal
 
 Corner = Literal[
-    "own", "old tests", "old source", "before", "planted", "acceptance", "acceptance before", "in place"
+    "own",
+    "old tests",
+    "old source",
+    "before",
+    "planted",
+    "canary",
+    "sealed",
+    "sealed before",
+    "acceptance",
+    "acceptance before",
+    "in place",
 ]
 
 CORNERS: dict[str, str] = {
@@ -24,6 +37,9 @@ CORNERS: dict[str, str] = {
     "old source": "new on old",
     "before": "old on old",
     "planted": "planted on new",
+    "canary": "canary on new",
+    "sealed": "sealed on new",
+    "sealed before": "sealed on old",
     "acceptance": "acceptance on new",
     "acceptance before": "acceptance on old",
     "in place": "in place",
@@ -36,6 +52,9 @@ WITH: dict[str, str] = {
     "old source": "with its tests on the source as it was",
     "before": "before the work",
     "planted": "with a planted failing test",
+    "canary": "",
+    "sealed": "(sealed)",
+    "sealed before": "(sealed) before the work",
     "acceptance": "with the acceptance tests",
     "acceptance before": "with the acceptance tests, before the work",
     "in place": "in your work tree",
@@ -45,5 +64,5 @@ WITH: dict[str, str] = {
 EXPECTED_RED: tuple[str, ...] = ("old source", "acceptance before")
 """Where new tests run on old source: a failure is no accident, and one module must not hide the others."""
 
-MUST_FAIL: tuple[str, ...] = ("old source", "before", "planted", "acceptance before")
+MUST_FAIL: tuple[str, ...] = ("old source", "before", "planted", "sealed before", "acceptance before")
 """Where a check that fails shows something, and one that passes does not."""

@@ -141,7 +141,9 @@ class QuestionAsked:
     task_id: str
     question: str
     id: str
-    """Of the question."""
+    """Of the question; of its task where several agents work at once, since another may have asked meanwhile."""
+    is_dispute: bool = False
+    """True: it asks whether old tests may fail with the work."""
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,11 @@ class MachineAttempt:
         request, config = self._request, load_config(root / "samuel.toml")
         settings = config.chosen(request.methodology)
         settings = msgspec.structs.replace(
-            settings, commit=True, require_checks=request.require_checks, acceptance=request.acceptance
+            settings,
+            commit=True,
+            require_checks=request.require_checks,
+            proof=request.proof or settings.proof,
+            acceptance=request.acceptance,
         )
         config = msgspec.structs.replace(config, methodology={**config.methodology, request.methodology: settings})
         if request.accept_unguarded:

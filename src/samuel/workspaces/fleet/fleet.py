@@ -284,6 +284,7 @@ class Fleet:
             rules=self._rules,
             acceptance=project.settings.acceptance,
             require_checks=project.settings.require_checks,
+            proof=project.settings.proof,
             accept_unguarded=self._options.accept_unguarded,
             patience=settings.patience,
             heartbeat=min(5.0, settings.silence / 6),

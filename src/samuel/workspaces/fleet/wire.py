@@ -92,6 +92,8 @@ class MachineRequest(msgspec.Struct, frozen=True, kw_only=True):
     acceptance: str = "none"
     """Who writes acceptance tests; an option of the run may say something else than the project."""
     require_checks: bool = False
+    proof: str = ""
+    """`proof` of the coordinator, which an option may have changed; "" for that of samuel.toml."""
     accept_unguarded: bool = False
     patience: float = 300.0
     heartbeat: float = 5.0
