@@ -71,13 +71,19 @@ class AttemptChecks:
         """Runs these checks on the trees of an attempt; `save` writes the state of its work tree to disk."""
         settings = self._place.settings
         put_back = PutBack(files.trees, files.attempts, save) if files.trees else None
-        room: CheckRoom | None = files.room if changes.tree else None
+        room: CheckRoom | None = files.room
         if room is None and files.trees is not None and changes.tree:
             room = WorkTreeRoom(files.trees, files.attempts, changes.tree, save)
+        room = room if changes.tree else None
         word = sealed_word(settings.sandbox.kind, is_clean=room is not None and room.is_clean)
-        sealed = SealedJudge(self._place.sealed_checks, self.sealed, word)
         return CornerRuns(
-            put_back, room, files.checks, self, self._place.watch, sealed=sealed, canary=settings.canary
+            put_back,
+            room,
+            files.checks,
+            self,
+            self._place.watch,
+            sealed=SealedJudge(self._place.sealed_checks, self.sealed, word),
+            canary=settings.canary,
         )
 
     def sealed(self, check: SealedCheck, corner: Corner) -> SealedRun:

@@ -72,8 +72,7 @@ class AttemptTree:
 
         `accepted`: a person took all that the last attempt left.
         """
-        is_fresh = self._name == ACCEPTANCE or self._is_fresh
-        retry: Retry = "accepted" if accepted else "fresh" if is_fresh else "continue"
+        retry: Retry = "accepted" if accepted else "fresh" if self._is_fresh else "continue"
         is_protected = is_never_protected if accepted else self._is_protected
         start = self._files.attempts.start(self._name, retry, is_protected, self._laid)
         for problem in start.problems:
@@ -88,7 +87,9 @@ class AttemptTree:
     @property
     def _is_fresh(self) -> bool:
         """Whether it begins with the verified tree; what a person refused is no start for the next attempt."""
-        return self._place.settings.retry == "fresh" or (self._task is not None and self._task.is_refused)
+        if self._task is None:
+            return self._name == ACCEPTANCE or self._place.settings.retry == "fresh"
+        return self._place.settings.retry == "fresh" or self._task.is_refused
 
     def _signature(self, path: str) -> Signature:
         return signature_if_exists(self._place.root / path)

@@ -316,7 +316,8 @@ class Iteration:
         assert self._task is not None
         changes = (self._tree.changes if self._tree else None) or AttemptChanges()
         locked = self._acceptance.locked
-        claim = claim_of(self._settlements.current(self._files.tasks.load()), self._place.settings, accepting)
+        settings, task = self._place.settings, self._settlements.current(self._files.tasks.load())
+        claim = claim_of(task, settings.proof, settings.max_task_attempts, accepting)
         verdict = self._judgement(changes).judge(self._task, changes, self.run.tree.verified, claim, locked)
         facts = self._facts
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files

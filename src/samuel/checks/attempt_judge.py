@@ -129,6 +129,14 @@ class AttemptJudge:
             disputed=is_again or (claim is not None and claim.is_last),
         )
 
+    @property
+    def _not_owned(self) -> tuple[str, ...]:
+        """The changed tests that need not be believed; the locked ones are what they must be."""
+        if self._claim and self._claim.accepted_by:
+            return ()
+        locked = self._locked.paths if self._locked else ()
+        return tuple(path for path in self._tests.not_owned(self._task) if path not in locked)
+
     def _with_sealed_checks(self, own: CheckVerdict, tree: str) -> AttemptVerdict | None:
         """The verdict if a sealed check fails with a claim; None if none does."""
         if self._claim is None:
@@ -139,14 +147,6 @@ class AttemptJudge:
         if self._sealed.red_before:
             self._still_red = ()
         return self._ended(own._replace(passed=False, why=self._sealed.why)) if self._sealed.why else None
-
-    @property
-    def _not_owned(self) -> tuple[str, ...]:
-        """The changed tests that need not be believed; the locked ones are what they must be."""
-        if self._claim and self._claim.accepted_by:
-            return ()
-        locked = self._locked.paths if self._locked else ()
-        return tuple(path for path in self._tests.not_owned(self._task) if path not in locked)
 
     def _put_back(self, paths: Sequence[str], own: CheckVerdict) -> bool:
         """Whether the work passes with these weakened tests as they were, too: then they are put back."""
@@ -208,6 +208,8 @@ class AttemptJudge:
             return AcceptanceVerdict()
         verdict = AcceptanceCorner(self._locked, self._tests, self._not_owned, self._runs).judge(own)
         self._records += verdict.records
+        if verdict.proofs:
+            self._still_red = ()
         return verdict
 
     def _proofs(self, own: Sequence[CheckRun]) -> tuple[FailToPass, ...]:

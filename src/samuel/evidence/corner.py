@@ -1,16 +1,16 @@
 """The corners of the evidence: old and new tests, each with the old and the new source.
 
-own                the attempt: its source with its tests
-old tests          its source with the tests of the verified tree
-old source         its tests with the source of the verified tree
-before             the verified tree, for checks that came with the task
-planted            the attempt with a test that must fail, or after the canary ran there
-canary             the canary itself, on the attempt
-sealed             the attempt, for sealed checks
-sealed before      the verified tree, for sealed checks
-acceptance         its source with the tests of the verified tree and the acceptance tests of the task
+own            the attempt: its source with its tests
+old tests      its source with the tests of the verified tree
+old source     its tests with the source of the verified tree
+before         the verified tree, for checks that came with the task
+planted        the attempt with a test that must fail, or after the canary ran there
+canary         the canary itself, on the attempt
+sealed         the attempt, for sealed checks
+sealed before  the verified tree, for sealed checks
+acceptance     its source with the tests of the verified tree and the acceptance tests of the task
 acceptance before  the verified tree with these acceptance tests
-in place           the verified tree where it is, to find out what the clean room lacks
+in place       the verified tree where it is, to find out what the clean room lacks
 """
 
 from __future__ import annotations

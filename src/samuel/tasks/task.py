@@ -11,15 +11,7 @@ import msgspec
 from samuel.base.errors import UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.tasks.grade import Grade
-from samuel.tasks.question import (
-    ACCEPT,
-    DISPUTED,
-    DROP_TESTS,
-    REFUSE,
-    Question,
-    is_about_acceptance,
-    is_dispute,
-)
+from samuel.tasks.question import ACCEPT, DISPUTED, DROP_TESTS, REFUSE, Question, is_about_acceptance, is_dispute
 
 TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked", "waiting"]
 Priority = Literal["critical", "high", "medium", "low"]
@@ -87,15 +79,15 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return (name or "a person") if word == ACCEPT else ""
 
     @property
-    def is_refused(self) -> bool:
-        """Whether a person refused its last attempt: the next one begins without its files."""
-        return self._verdict.split(" ")[0] == REFUSE
-
-    @property
     def acceptance_dropped(self) -> bool:
         """Whether a person dropped its acceptance tests: then the work goes on without them."""
         answers = [question.answer for question in self.questions if is_about_acceptance(question)]
         return DROP_TESTS in answers
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a person refused its last attempt: the next one begins without its files."""
+        return self._verdict.split(" ")[0] == REFUSE
 
     @property
     def _verdict(self) -> str:

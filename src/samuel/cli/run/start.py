@@ -41,8 +41,8 @@ VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
 PARALLEL = "Let N agents work at once, each in a work tree of its own; what passes the checks is merged."
 PLACE = "Let agents work there: `local:N`, `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places."
 REQUIRE_CHECKS = "Refuse to start if the project has no checks."
-REQUIRE_PROOF = "Complete no task that is not proven, unless its `Proof:` line says otherwise."
 ACCEPTANCE = "Whether an agent writes tests for each task before the work on it; overrides acceptance."
+REQUIRE_PROOF = "Complete no task that is not proven, unless its `Proof:` line says otherwise."
 BASELINE = "Checks that fail before the first agent: refuse to start, or accept them as known failures."
 
 _AMOUNT = re.compile(r"(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?)\s*(?P<unit>tokens?|usd|\$)", re.IGNORECASE)
