@@ -60,6 +60,7 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         branch=branch,
         proof=table.take("proof", kinds.one_of("ask", "require", "off"), default.proof),
         evidence=table.take("evidence", kinds.one_of("clean room", "in place"), default.evidence),
+        prepare=table.take("prepare", kinds.text, default.prepare),
         coverage=table.take("coverage", kinds.one_of("report", "required"), default.coverage),
     )
 

@@ -6,13 +6,14 @@ old source   its tests with the source of the verified tree
 before       the verified tree, for checks that came with the task
 planted      the attempt with a test that must fail
 in place     the verified tree where it is, to find out what the clean room lacks
+prepare      not a check: the command that makes what the checks need
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-Corner = Literal["own", "old tests", "old source", "before", "planted", "in place"]
+Corner = Literal["own", "old tests", "old source", "before", "planted", "in place", "prepare"]
 
 CORNERS: dict[str, str] = {
     "own": "new on new",
@@ -21,6 +22,7 @@ CORNERS: dict[str, str] = {
     "before": "old on old",
     "planted": "planted on new",
     "in place": "in place",
+    "prepare": "prepare",
 }
 """Each corner as a cell of a table: which tests, on which source."""
 
@@ -31,6 +33,7 @@ WITH: dict[str, str] = {
     "before": "before the work",
     "planted": "with a planted failing test",
     "in place": "in your work tree",
+    "prepare": "to prepare the environment",
 }
 """Each corner in words that follow the name of a check."""
 

@@ -49,6 +49,8 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What the grade rests on, in words."""
     place: str = "in place"
     """Where the checks ran: `clean room`, or `in place`."""
+    environment: str = ""
+    """How what checks need and git does not have was kept from the agent, in words; "" if they need nothing."""
     fail_to_pass: tuple[str, ...] = ()
     """Tests that fail without the work and pass with it, at most 50; commands where the tests are not known."""
     shown_to_fail: str = ""

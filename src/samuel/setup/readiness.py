@@ -58,6 +58,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     require_checks: bool = False
     baseline: str = ""
     """`refuse` or `accept`; "" for that of samuel.toml."""
+    take_environment: bool = False
+    """Let checks use the environment of the work tree as it is, with what agents of an earlier run changed."""
     accept_unguarded: bool = False
     pilot: Mapping[str, Any] | None = None
     """With pilot mode, and these of its settings; None is as samuel.toml says."""
@@ -85,6 +87,8 @@ def run_settings(root: Path, request: RunRequest) -> Config:
     changes: dict[str, Any] = {}
     if request.require_checks:
         changes["require_checks"] = True
+    if request.take_environment:
+        changes["take_environment"] = True
     if request.baseline:
         changes["baseline"] = request.baseline
     if request.pilot is not None:

@@ -35,6 +35,11 @@ def quality(methodology: Methodology) -> CommandText | None:
     return _text(f"checks:{methodology.name}", "".join(f"{command}\n" for command in methodology.quality_checks))
 
 
+def prepare(methodology: Methodology) -> CommandText | None:
+    """The command that makes what the checks of a methodology need."""
+    return _text(f"prepare:{methodology.name}", f"{methodology.prepare}\n") if methodology.prepare else None
+
+
 def task_checks(methodology: str, checks: Iterable[tuple[str, Sequence[str]]]) -> CommandText | None:
     """The checks that tasks bring along, as one text: (the task's id, its commands) in the order of the task file.
 
@@ -124,7 +129,7 @@ def fleet(settings: FleetSettings) -> CommandText | None:
 def texts(config: Config) -> list[CommandText]:
     """Everything in a configuration that must be trusted before it runs."""
     root = config.file.parent if config.file else Path()
-    checks = (quality(methodology) for methodology in config.methodology.values())
+    checks = (of(methodology) for methodology in config.methodology.values() for of in (quality, prepare))
     hooks = (
         commit_hooks(methodology, Git(root, environment.clean()))
         for methodology in config.methodology.values()

@@ -157,7 +157,8 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
         removed = sum(file.removed or 0 for file in attempt.changed_files)
         yield "changed", f"{plural(len(attempt.changed_files), 'file')}, +{added} -{removed}"
     if attempt.evidence:
-        yield "evidence", line(f"{attempt.evidence.rests_on} ({attempt.evidence.place})")
+        place = ", ".join(text for text in (attempt.evidence.place, attempt.evidence.environment) if text)
+        yield "evidence", line(f"{attempt.evidence.rests_on} ({place})")
     if attempt.coverage:
         yield "guards", line(attempt.coverage.words)
     for label, names in (

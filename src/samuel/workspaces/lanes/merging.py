@@ -25,6 +25,7 @@ from samuel.checks.verdict import counting_failures, judge
 from samuel.events import BeforeLand, QualityCheck
 from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
+from samuel.evidence.check_directory import RoomFailed
 from samuel.git.landing import LandingRefs, Merge, changed_paths
 from samuel.history.run import AttemptUnderWay, Run
 from samuel.prompts.prompt_context import StateNames
@@ -208,11 +209,14 @@ class Merging:
         lane.place.built_in_checks.forget()
         room = lane.room.showing(commit) if lane.room else nullcontext()
         watched = agreements_kept(lane.place, lane.place.at_work(CHECK))
-        with room, watched, notes_collected(lane.place, lane.project):
-            work = checked(lane.steps.ask(run, event))
-            runs = repeated(
-                work.runs, lambda runs: counting_failures(runs, baseline, before), lane.place.built_in_checks
-            )
+        try:
+            with room, watched, notes_collected(lane.place, lane.project):
+                work = checked(lane.steps.ask(run, event))
+                runs = repeated(
+                    work.runs, lambda runs: counting_failures(runs, baseline, before), lane.place.built_in_checks
+                )
+        except RoomFailed as failed:
+            return (), f"the checks could not run: {failed.message}"
         verdict = judge(runs, baseline=baseline, before=before)
         why = "" if verdict.passed else verdict.why or "a check failed"
         return runs, "\n\n".join(text for text in (why, work.other_failures) if text)
