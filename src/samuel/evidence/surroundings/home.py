@@ -18,23 +18,23 @@ import msgspec
 from samuel.evidence.surroundings.copies import remove
 
 LARGEST = 256 * 1024  # bytes of a settings file
-# Directories of which the files are copied and the directories are links; those named are copied as a whole.
-_SPLIT: dict[str, frozenset[str]] = {
+# Directories that have settings beside stores and programs, and the names of the settings. All else in them are
+# links, also locks, which must be the same for programs that use the store at the same time.
+_SETTINGS: dict[str, frozenset[str]] = {
     ".config": frozenset(
         (
             *("git", "pip", "npm", "yarn", "pnpm", "uv", "ruff", "black", "pypoetry", "pycodestyle", "flake8"),
-            *("cargo", "composer", "bundle", "fish", "jest", "mypy", "pylint", "mise", "rtx"),
+            *("cargo", "composer", "bundle", "fish", "jest", "mypy", "pylint", "pylintrc", "mise", "rtx"),
         )
     ),
-    ".cargo": frozenset(),
-    ".m2": frozenset(),
-    ".gradle": frozenset(("init.d",)),
-    ".rustup": frozenset(),
-    ".pyenv": frozenset(),
-    ".bundle": frozenset(),
-    ".composer": frozenset(),
-    ".sbt": frozenset(),
-    ".pip": frozenset(),
+    ".cargo": frozenset(("config", "config.toml", "env")),
+    ".m2": frozenset(("settings.xml", "settings-security.xml", "toolchains.xml", "extensions.xml")),
+    ".gradle": frozenset(("gradle.properties", "init.gradle", "init.gradle.kts", "init.d")),
+    ".rustup": frozenset(("settings.toml",)),
+    ".pyenv": frozenset(("version",)),
+    ".bundle": frozenset(("config",)),
+    ".composer": frozenset(("config.json", "composer.json")),
+    ".pip": frozenset(("pip.conf",)),
     ".local": frozenset(),
     ".local/lib": frozenset(),
 }
@@ -96,17 +96,24 @@ def home_variables(directory: Path, variables: Mapping[str, str]) -> dict[str, s
 
 
 def _note(content: HomeContent, directory: Path, prefix: str) -> None:
-    own = prefix.rstrip("/")
     for entry in _entries(directory):
         path = prefix + entry.name
-        if entry.is_dir() and (path in _SPLIT or _leads_to_user_site(path)):
+        if entry.is_dir() and (path in _SETTINGS or _leads_to_user_site(path)):
             _note(content, Path(entry.path), f"{path}/")
-        elif entry.is_dir() and entry.name in _SPLIT.get(own, ()):
-            _note_all(content, Path(entry.path), path)
-        elif (prefix or entry.name.startswith(".")) and entry.name not in _LINKED and _is_small(entry):
-            _note_file(content, entry, path)
-        else:
+        elif not _is_setting(prefix.rstrip("/"), entry):
             content.links[path] = os.fsencode(entry.path)
+        elif entry.is_dir():
+            _note_all(content, Path(entry.path), path)
+        else:
+            _note_file(content, entry, path)
+
+
+def _is_setting(directory: str, entry: os.DirEntry[str]) -> bool:
+    if directory in _SETTINGS:
+        return entry.name in _SETTINGS[directory]
+    if directory:  # the modules and start files of Python's user site
+        return _is_small(entry)
+    return entry.name.startswith(".") and entry.name not in _LINKED and _is_small(entry)
 
 
 def _note_all(content: HomeContent, directory: Path, path: str) -> None:

@@ -16,7 +16,7 @@ _NAMES = re.compile(
     r"""
     \.?pytest\.(ini|toml) | pyproject\.toml | tox\.ini | setup\.cfg | conftest\.py | \.coveragerc | \.?mypy\.ini
     | \.?ruff\.toml | \.flake8 | \.pylintrc | pylintrc | \.python-version | noxfile\.py
-    | package\.json | node_modules | \.npmrc | \.yarnrc(\.yml)? | \.pnp\.c?js | pnpm-workspace\.yaml
+    | package\.json | node_modules | \.yarnrc(\.yml)? | \.pnp\.c?js | pnpm-workspace\.yaml
     | [tj]sconfig(\.[\w.-]+)?\.json | (jest|vitest|vite|babel|eslint|prettier|ava|playwright)\.config\.\w+
     | \.(babelrc|eslintrc|prettierrc|mocharc|nycrc|swcrc|c8rc|taprc)(\.\w+)? | deno\.jsonc? | bunfig\.toml
     | \.nvmrc | \.node-version | \.tool-versions | \.?mise\.toml
