@@ -110,6 +110,15 @@ def test_tampered_virtual_environment_is_named_and_not_used_by_the_next_run(shop
     assert shop.statuses()["2"] != "completed"
 
 
+def test_failure_with_another_manifest_names_prepare(shop: LoopProject) -> None:
+    real_venv(shop.root)
+    shop.agent(f"{BREAK}echo 'requests' > requirements.txt\n{CLAIM}")
+    shop.run(1)
+    assert "the attempt changed `requirements.txt`, and the checks have the environment of before" in failures(
+        shop
+    )
+
+
 def test_prepare_makes_what_checks_need_and_makes_it_anew_for_other_inputs(shop: LoopProject) -> None:
     (shop.root / "requirements.txt").write_text("exit 3\n")
     shop.configure(

@@ -24,6 +24,7 @@ from samuel.attempt.attempt_tree import MAX_NAMED, AttemptTree
 from samuel.attempt.contexts import Contexts
 from samuel.attempt.evidence import Evidence
 from samuel.attempt.iteration_state import state_of_task
+from samuel.attempt.prepare_command import prepare_hint
 from samuel.attempt.run_files import RunFiles
 from samuel.attempt.settlements import Settlements
 from samuel.attempt.steps import Steps
@@ -322,7 +323,8 @@ class Iteration:
         if verdict.disputed:
             raise IterationEnded(IterationOutcome.DISPUTED, verdict.checks.why)
         if not verdict.checks.passed:
-            raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)
+            hint = prepare_hint(self._place.settings, self._files.room, changes.paths)
+            raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why + hint)
         if verdict.unproven:
             raise IterationEnded(IterationOutcome.UNPROVEN, verdict.unproven)
         if facts.lost_tests:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from pathlib import Path
 
 from samuel.attempt.workplace import Workplace
-from samuel.base.printable import safe
+from samuel.base.printable import file_name, listed, safe
+from samuel.config.model import Methodology
 from samuel.confine import sandbox as sandboxes
 from samuel.evidence.environment import PrepareFailed
+from samuel.evidence.room import CleanRoom
+from samuel.evidence.surroundings.inputs import is_input
 from samuel.history.notices import CheckEnded, CheckStarted
 from samuel.process import spawn
 from samuel.process.reason import NotRunnable
@@ -16,6 +20,19 @@ from samuel.trust import commands
 
 TIMEOUT = 1800.0
 TAIL = 4096
+MOST_NAMED = 5
+
+
+def prepare_hint(settings: Methodology, room: CleanRoom | None, changed: Iterable[str]) -> str:
+    """What a person can do if checks fail because an attempt needs another environment; "" if it does not."""
+    inputs = [path for path in changed if is_input(path)]
+    if room is None or settings.prepare or not room.environment or not inputs:
+        return ""
+    named = listed([f"`{file_name(path)}`" for path in inputs], MOST_NAMED)
+    return (
+        f"\n\nthe attempt changed {named}, and the checks have the environment of before the run; "
+        "`prepare` in samuel.toml names a command that makes it anew"
+    )
 
 
 class PrepareCommand:

@@ -56,6 +56,11 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
     shown_to_fail: str = ""
     """Whether the checks can fail: `yes`, or why that was not shown; "" if it was not tried."""
 
+    @property
+    def where(self) -> str:
+        """Where the checks ran, and with which environment."""
+        return f"{self.place}, {self.environment}" if self.environment else self.place
+
 
 class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
     path: str

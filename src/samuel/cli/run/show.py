@@ -157,8 +157,7 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
         removed = sum(file.removed or 0 for file in attempt.changed_files)
         yield "changed", f"{plural(len(attempt.changed_files), 'file')}, +{added} -{removed}"
     if attempt.evidence:
-        place = ", ".join(text for text in (attempt.evidence.place, attempt.evidence.environment) if text)
-        yield "evidence", line(f"{attempt.evidence.rests_on} ({place})")
+        yield "evidence", line(f"{attempt.evidence.rests_on} ({attempt.evidence.where})")
     if attempt.coverage:
         yield "guards", line(attempt.coverage.words)
     for label, names in (

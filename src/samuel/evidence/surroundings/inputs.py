@@ -26,13 +26,16 @@ _INPUTS = frozenset(
 _REQUIREMENTS = re.compile(r"(^|/)(requirements[^/]*|requirements/[^/]+|constraints[^/]*)\.(txt|in)")
 
 
+def is_input(path: str) -> bool:
+    """Whether a file of this name decides what an environment has in it."""
+    return path.rpartition("/")[2] in _INPUTS or _REQUIREMENTS.search(path) is not None
+
+
 def inputs_of(command: str, entries: Mapping[str, TreeEntry]) -> dict[str, str]:
     """The files of a tree that a command which makes an environment depends on, with the ids of their contents."""
     named = {word.removeprefix("./") for word in re.split(r"[\s;&|()'\"=]+", command)}
     return {
-        path: f"{entry.mode} {entry.object}"
-        for path, entry in entries.items()
-        if path.rpartition("/")[2] in _INPUTS or path in named or _REQUIREMENTS.search(path)
+        path: f"{entry.mode} {entry.object}" for path, entry in entries.items() if path in named or is_input(path)
     }
 
 
