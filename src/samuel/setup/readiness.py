@@ -176,7 +176,8 @@ def _refuse_untrusted(app: App, agent: str, tasks: Tasks, *, elsewhere: bool) ->
     """Neither the checks nor the agent's command, which come with the repository, run without consent."""
     chosen = find(agent or app.workplace.agent, app.workplace.agents).name
     own_checks = task_checks(app.methodology, ((task.id, task.checks) for task in tasks))
-    names = [f"checks:{app.methodology}", f"checks:{app.methodology}:tasks", f"agent:{chosen}", "lanes"]
+    checks = f"checks:{app.methodology}"
+    names = [checks, f"{checks}:tasks", f"prepare:{app.methodology}", f"agent:{chosen}", "lanes"]
     names += ["fleet"] if elsewhere else []
     for name, digest, _ in (*texts(app.config), *([own_checks] if own_checks else [])):
         if name in names and (why := app.permit.text(name, digest)):
