@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -46,6 +47,29 @@ def run(scratch: Path) -> Iterator[Row]:
         yield at_most(what, *take_turns(in_room, in_place, rounds=9, warm_up=2), AIM)
         showing = take_turns(partial(_show, room, turns), partial(_status, root), rounds=9, warm_up=1)
         yield beside(f"showing another tree over {count // 1000}k files, vs git status", *showing)
+    yield from _preparing(scratch, scratch / "project-2000")
+
+
+def _preparing(scratch: Path, root: Path) -> Iterator[Row]:
+    """What an environment of 10,000 files costs: once a run, and with each tree."""
+    for number in range(10_000):
+        file = root / f"node_modules/package_{number % 200}/file_{number}.js"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"module.exports = {number}\n" * 20)
+    trees = Trees(Git(root, environment.clean()), scratch / "state-environment/trees")
+    room = CleanRoom(trees, scratch / "state-environment", CheckDirectory())
+    tree, paths = trees.snapshot(), ["node_modules/"]
+    prepare = partial(room.prepare, tree, paths)
+    taken = take_turns(prepare, partial(_copy, root / "node_modules", scratch / "copy"), rounds=5, warm_up=1)
+    yield beside("taking an environment of 10k files, once a run, vs cp -a", *taken)
+    trees_in_turns = cycle((tree,))
+    again = take_turns(partial(_show, room, trees_in_turns), partial(_status, root), rounds=9, warm_up=1)
+    yield beside("showing a tree of 2k files beside an environment of 10k files, vs git status", *again)
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.rmtree(target, ignore_errors=True)
+    subprocess.run(["cp", "-a", source, target], check=True)
 
 
 def _check_in_room(room: CleanRoom, directory: CheckDirectory, turns: cycle[str]) -> None:
@@ -72,6 +96,7 @@ def _make(root: Path, count: int) -> None:
     """A repository with this many source files and a suite that takes about a second."""
     for name in ("lib", "tests"):
         (root / name).mkdir(parents=True)
+    (root / ".gitignore").write_text("node_modules/\n")
     for number in range(count):
         directory = root / "lib" / f"part_{number % 100}"
         directory.mkdir(exist_ok=True)

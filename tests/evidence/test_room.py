@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from samuel.evidence.check_directory import CheckDirectory
+from samuel.evidence.check_directory import CheckDirectory, RoomFailed
 from samuel.evidence.environment import EnvironmentTooLarge, needed
 from samuel.evidence.room import CleanRoom
+from samuel.evidence.surroundings.copies import remove
 from samuel.git.git import Git
 from samuel.git.trees import Trees
 from samuel.process import environment
@@ -207,13 +208,103 @@ def test_needed_leaves_out_caches_and_build_output() -> None:
     assert needed(ignored) == [".venv", "node_modules", ".env"]
 
 
-def test_environment_that_is_too_large_is_an_error_with_a_way_out(
-    root: Path, trees: Trees, room: CleanRoom, monkeypatch: pytest.MonkeyPatch
+def test_environment_that_is_too_large_to_copy_is_linked_and_watched(
+    root: Path, trees: Trees, room: CleanRoom, commands: CheckDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("samuel.evidence.environment.LIMIT", 1000)
+    (root / "data").mkdir()
+    (root / "data/large").write_text("x" * 2000)
+    tree = trees.snapshot()
+    assert "hard links" in room.prepare(tree, trees.ignored()).how
+    place, files = files_shown(room, commands, tree)
+    assert files["data/large"] == "x" * 2000
+    assert (place / "data/large").stat().st_ino == (root / "data/large").stat().st_ino
+    (root / "data/added").write_text("of the agent")
+    (place / "data/left").write_text("of a check")
+    assert [name for name in files_shown(room, commands, tree)[1] if name.startswith("data")] == ["data/large"]
+    own = (root / "data/large").stat()
+    with open(root / "data/large", "r+") as file:
+        file.write("forged")
+    os.utime(root / "data/large", ns=(own.st_atime_ns, own.st_mtime_ns))
+    with pytest.raises(RoomFailed, match=r"`data/large`"):
+        files_shown(room, commands, tree)
+
+
+def test_environment_that_can_neither_be_copied_nor_linked_is_an_error_with_a_way_out(
+    root: Path, tmp_path: Path, commands: CheckDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("samuel.evidence.environment.LIMIT", 1000)
     (root / "data").mkdir()
     (root / "data/large").write_bytes(b"x" * 2000)
-    with pytest.raises(EnvironmentTooLarge) as raised:
-        room.prepare(trees.snapshot(), trees.ignored())
+    elsewhere = Path(f"/dev/shm/{tmp_path.name}")
+    if not Path("/dev/shm").is_dir() or Path("/dev/shm").stat().st_dev == root.stat().st_dev:
+        pytest.skip("needs a second file system")
+    trees = Trees(Git(root, environment.clean()), tmp_path / "state/trees")
+    room = CleanRoom(trees, elsewhere, commands)
+    try:
+        with pytest.raises(EnvironmentTooLarge) as raised:
+            room.prepare(trees.snapshot(), trees.ignored())
+    finally:
+        remove(elsewhere)
     assert "`data`" in raised.value.message
     assert 'evidence = "in place"' in raised.value.hint
+
+
+def test_copy_of_the_environment_that_was_changed_is_not_used(
+    root: Path, trees: Trees, room: CleanRoom, commands: CheckDirectory, tmp_path: Path
+) -> None:
+    (root / ".venv/bin").mkdir(parents=True)
+    (root / ".venv/bin/pytest").write_text("honest\n")
+    tree = trees.snapshot()
+    room.prepare(tree, trees.ignored())
+    (tmp_path / "state/environment/.venv/bin/pytest").write_text("forged\n")
+    with pytest.raises(RoomFailed, match=r"`.venv/bin/pytest`"):
+        files_shown(room, commands, tree)
+
+
+def test_what_an_agent_changed_in_the_environment_is_named_and_not_taken_by_a_later_run(
+    root: Path, trees: Trees, tmp_path: Path, commands: CheckDirectory
+) -> None:
+    def new_room() -> CleanRoom:
+        return CleanRoom(trees, tmp_path / "state", commands)
+
+    (root / ".venv/bin").mkdir(parents=True)
+    (root / ".venv/bin/pytest").write_text("honest\n")
+    (root / ".venv/bin/pytest").chmod(0o755)
+    (root / ".venv/module.py").write_text("honest\n")
+    tree = trees.snapshot()
+    room = new_room()
+    room.prepare(tree, trees.ignored())
+    assert room.changed_environment() == []
+    (root / ".venv/bin/pytest").write_text("forged\n")
+    (root / ".venv/extra.pyc").write_text("poison\n")
+    (root / "data").mkdir()
+    assert room.changed_environment() == [".venv/bin/pytest"]
+    assert room.changed_environment() == []  # it was named
+    later = new_room()
+    assert later.prepare(tree, trees.ignored()).left_by_agents == (".venv/bin/pytest",)
+    files = files_shown(later, commands, tree)[1]
+    assert files[".venv/bin/pytest"] == "honest\n"
+    assert ".venv/extra.pyc" not in files
+    # The person makes it anew.
+    (root / ".venv/bin/pytest").unlink()
+    (root / ".venv/bin/pytest").write_text("reinstalled\n")
+    (root / ".venv/more.py").write_text("reinstalled\n")
+    last = new_room()
+    assert last.prepare(tree, trees.ignored()).left_by_agents == ()
+    files = files_shown(last, commands, tree)[1]
+    assert files[".venv/bin/pytest"] == files[".venv/more.py"] == "reinstalled\n"
+    assert ".venv/extra.pyc" not in files
+
+
+def test_person_can_take_what_an_agent_left(
+    root: Path, trees: Trees, room: CleanRoom, commands: CheckDirectory
+) -> None:
+    (root / ".venv").mkdir()
+    (root / ".venv/module.py").write_text("before\n")
+    tree = trees.snapshot()
+    room.prepare(tree, trees.ignored())
+    (root / ".venv/module.py").write_text("of the agent\n")
+    assert room.changed_environment() == [".venv/module.py"]
+    assert room.prepare(tree, trees.ignored(), as_it_is=True).left_by_agents == ()
+    assert files_shown(room, commands, tree)[1][".venv/module.py"] == "of the agent\n"

@@ -12,7 +12,7 @@ from samuel.attempt.source_marks import SourceMarks
 from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectState
 from samuel.base.paths import VOLATILE_DIRS
-from samuel.base.printable import file_name, shell_word
+from samuel.base.printable import file_name, listed, shell_word
 from samuel.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.evidence.conventions import is_test_file
 from samuel.files.survey import Signature, signature_if_exists
@@ -135,6 +135,16 @@ class AttemptTree:
                 f"the agent changed what you had changed before the run; that {left}: {named}; {before}"
             )
         self._note_files()
+        self._note_environment()
+
+    def _note_environment(self) -> None:
+        """Name what the agent changed of what checks run and git does not have."""
+        room = self._files.room
+        if room is not None and (changed := room.changed_environment()):
+            named = listed([f"`{file_name(path)}`" for path in changed], MAX_NAMED)
+            self._files.repository.note(
+                f"the agent changed the environment of the project, which the checks do not use: {named}"
+            )
 
     def _note_files(self) -> None:
         """Say what a person has to know about the files of the attempt."""

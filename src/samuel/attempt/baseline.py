@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from samuel.attempt.evidence import Evidence
-from samuel.attempt.run_files import RunFiles
+from samuel.attempt.run_files import RunFiles, prepare_room
 from samuel.attempt.steps import Steps
 from samuel.attempt.stop import IterationEnded, RunStopped
 from samuel.attempt.workers import CHECK
@@ -43,9 +43,9 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
     ignored = files.trees.ignored() if files.trees else ()
     if files.room is not None:
         try:
-            files.room.prepare(files.attempts.state.verified, ignored)
+            prepare_room(place, files.room, files.attempts.state.verified, ignored)
         except SamuelError as error:
-            return CheckedBaseline(run, f"{error.message} ({error.hint})")
+            return CheckedBaseline(run, f"{error.message} ({error.hint})" if error.hint else error.message)
     if not commands:
         files.checks.set_baseline((), ignored)
         return CheckedBaseline(replace(run, baseline_done=True))

@@ -23,6 +23,7 @@ from samuel.attempt.claims import claim_of
 from samuel.attempt.contexts import Contexts
 from samuel.attempt.evidence import Evidence
 from samuel.attempt.iteration_state import state_of_task
+from samuel.attempt.prepare_command import prepare_hint
 from samuel.attempt.run_files import RunFiles
 from samuel.attempt.settlements import Settlements
 from samuel.attempt.steps import Steps
@@ -336,7 +337,8 @@ class Iteration:
         if verdict.disputed:
             raise IterationEnded(IterationOutcome.DISPUTED, verdict.checks.why)
         if not verdict.checks.passed:
-            raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)
+            hint = prepare_hint(self._place.settings, self._files.room, changes.paths)
+            raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why + hint)
         if verdict.unproven:
             raise IterationEnded(IterationOutcome.UNPROVEN, verdict.unproven)
         if locked is not None and claim is not None:  # the hidden ones are added, and land with the work
@@ -345,6 +347,8 @@ class Iteration:
             self._place.watch(LostTests(self._task.id, facts.lost_tests))
         if facts.evidence and not facts.checks and self._checks.others_ran:
             facts.evidence = replace(facts.evidence, grade="checked", rests_on=BY_HANDLERS)
+        if facts.evidence and self._files.room is not None:
+            facts.evidence = replace(facts.evidence, environment=self._files.room.environment)
         is_checked = bool(facts.checks or self._checks.others_ran) and not facts.still_red
         facts.grade = facts.evidence.grade if facts.evidence else "checked" if is_checked else "unverified"
         self._passed_runs = verdict.own_runs

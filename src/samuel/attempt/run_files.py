@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel.attempt.patient_tasks import PatientTasks
+from samuel.attempt.prepare_command import PrepareCommand
 from samuel.attempt.protect import Protected
 from samuel.attempt.repository_window import RepositoryWindow, WorkTree
 from samuel.attempt.stop import Stop
 from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectFiles
+from samuel.base.printable import file_name, listed
 from samuel.checks.memory import CheckMemory
-from samuel.evidence.room import CleanRoom
+from samuel.confine import sandbox as sandboxes
+from samuel.evidence.room import CleanRoom, HostVariables
 from samuel.git.trees import Trees
 from samuel.history.acceptance_tests import AcceptanceMemory
 from samuel.history.attempts import Attempts
 from samuel.history.tree_state import TreeState
 from samuel.tasks.origin import origin_directory
+
+MOST_NAMED = 5  # changed files of an environment
 
 
 class RunFiles(NamedTuple):
@@ -52,22 +58,40 @@ class RunFiles(NamedTuple):
             CheckMemory(private_directory(place), "", place.disk),
             RepositoryWindow(place, private_directory(place)),
             AcceptanceMemory(private_directory(place), place.disk),
-            clean_room(place, trees, private_directory(place)),
+            clean_room(place, trees, private_directory(place), private_directory(place)),
         )
 
     def of_run(self, place: Workplace, run_id: str, state: TreeState) -> RunFiles:
         """These files for one run."""
+        if self.room is not None:
+            self.room.begin(run_id)
         return self._replace(
             attempts=Attempts(self.trees, run_id, state),
             checks=CheckMemory(private_directory(place), run_id, place.disk),
         )
 
 
-def clean_room(place: Workplace, trees: Trees | None, directory: Path) -> CleanRoom | None:
-    """The room for the checks of a work tree; None where there is no git, or samuel.toml wants none."""
+def clean_room(place: Workplace, trees: Trees | None, directory: Path, shared: Path) -> CleanRoom | None:
+    """The room for the checks of a work tree; None where there is no git, or samuel.toml wants none.
+
+    All rooms of one run have `shared` in common.
+    """
     if trees is None or place.settings.evidence == "in place":
         return None
-    return CleanRoom(trees, directory, place.check_directory)
+    # In a sandbox neither HOME nor what is above the room can be written.
+    host = HostVariables(shared, place.environment) if place.settings.sandbox.kind == sandboxes.HOST else None
+    return CleanRoom(trees, directory, place.check_directory, PrepareCommand(place), host)
+
+
+def prepare_room(place: Workplace, room: CleanRoom, tree: str, ignored: Iterable[str]) -> None:
+    """Make ready what the checks need besides the files of a tree, before the first agent. Raises SamuelError."""
+    taken = room.prepare(tree, ignored, as_it_is=place.settings.take_environment)
+    if taken.left_by_agents:
+        named = listed([f"`{file_name(path)}`" for path in taken.left_by_agents], MOST_NAMED)
+        place.warn(
+            f"agents of an earlier run changed {named}; the checks use the environment of before. Make it anew, "
+            "or take it as it is: samuel run start --take-environment"
+        )
 
 
 def private_directory(place: Workplace) -> Path:

@@ -63,6 +63,7 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         acceptance=table.take("acceptance", kinds.one_of("agent", "none"), default.acceptance),
         acceptance_visible=table.take("acceptance_visible", kinds.flag, default.acceptance_visible),
         evidence=evidence,
+        prepare=table.take("prepare", kinds.text, default.prepare),
         sealed_checks=table.take("sealed_checks", kinds.commands, default.sealed_checks),
         canary=_canary(table, evidence),
         coverage=table.take("coverage", kinds.one_of("report", "required"), default.coverage),

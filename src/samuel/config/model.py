@@ -178,6 +178,15 @@ class Methodology(msgspec.Struct, frozen=True):
     evidence: str = "clean room"
     """Where the checks run that decide: in a `clean room`, or `in place`, where the agent worked."""
 
+    prepare: str = ""
+    """A command that makes in the clean room what checks need and git does not have, such as `npm ci`.
+
+    "": it is copied from the work tree before the first agent.
+    """
+
+    take_environment: bool = False
+    """True: take the environment of the work tree as it is, with what agents of an earlier run changed there."""
+
     sealed_checks: tuple[str, ...] = ()
     """Programs outside of the project that judge a claim, and that a sandboxed agent cannot read."""
 

@@ -122,6 +122,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "methodology.*.acceptance_visible": "`false`: the agent that does the work sees only half of these tests.",
     "methodology.*.proof": "Whether a claim needs a test that fails without the work: `ask`, `require` or `off`.",
     "methodology.*.evidence": "Where the checks run that decide: in a `clean room`, or `in place`.",
+    "methodology.*.prepare": "A command that makes in the clean room what checks need, such as `npm ci`.",
     "methodology.*.sealed_checks": "Programs outside of the project that judge a claim, hidden from the agent.",
     "methodology.*.canary": "A command that makes the checks fail in the clean room: they must turn red then.",
     "methodology.*.retry": "After a failed attempt: `continue` with its files, or start `fresh`.",

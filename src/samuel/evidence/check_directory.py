@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 from samuel.base.errors import SamuelError
+
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class RoomFailed(SamuelError):
@@ -19,14 +22,17 @@ class CheckDirectory:
 
     def __init__(self) -> None:
         self.path: Path | None = None
+        self.variables: Mapping[str, str] = {}
+        """What the commands get in place of variables of the user."""
 
     @contextmanager
-    def at(self, path: Path) -> Iterator[None]:
-        before, self.path = self.path, path
+    def at(self, path: Path, variables: Mapping[str, str] = _NONE) -> Iterator[None]:
+        before = self.path, self.variables
+        self.path, self.variables = path, variables
         try:
             yield
         finally:
-            self.path = before
+            self.path, self.variables = before
 
 
 class CheckRoom(Protocol):

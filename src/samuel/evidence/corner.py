@@ -1,16 +1,17 @@
 """The corners of the evidence: old and new tests, each with the old and the new source.
 
-own            the attempt: its source with its tests
-old tests      its source with the tests of the verified tree
-old source     its tests with the source of the verified tree
-before         the verified tree, for checks that came with the task
-planted        the attempt with a test that must fail, or after the canary ran there
-canary         the canary itself, on the attempt
-sealed         the attempt, for sealed checks
-sealed before  the verified tree, for sealed checks
-acceptance     its source with the tests of the verified tree and the acceptance tests of the task
+own                the attempt: its source with its tests
+old tests          its source with the tests of the verified tree
+old source         its tests with the source of the verified tree
+before             the verified tree, for checks that came with the task
+planted            the attempt with a test that must fail, or after the canary ran there
+canary             the canary itself, on the attempt
+sealed             the attempt, for sealed checks
+sealed before      the verified tree, for sealed checks
+acceptance         its source with the tests of the verified tree and the acceptance tests of the task
 acceptance before  the verified tree with these acceptance tests
-in place       the verified tree where it is, to find out what the clean room lacks
+in place           the verified tree where it is, to find out what the clean room lacks
+prepare            not a check: the command that makes what the checks need
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ Corner = Literal[
     "acceptance",
     "acceptance before",
     "in place",
+    "prepare",
 ]
 
 CORNERS: dict[str, str] = {
@@ -43,6 +45,7 @@ CORNERS: dict[str, str] = {
     "acceptance": "acceptance on new",
     "acceptance before": "acceptance on old",
     "in place": "in place",
+    "prepare": "prepare",
 }
 """Each corner as a cell of a table: which tests, on which source."""
 
@@ -58,6 +61,7 @@ WITH: dict[str, str] = {
     "acceptance": "with the acceptance tests",
     "acceptance before": "with the acceptance tests, before the work",
     "in place": "in your work tree",
+    "prepare": "to prepare the environment",
 }
 """Each corner in words that follow the name of a check."""
 

@@ -1,8 +1,9 @@
-"""What checks need and git does not have, as it was before the first agent: `.venv`, `node_modules`, ...
+"""What checks need and git does not have: `.venv`, `node_modules`, `.env`, ... as no agent can have prepared it.
 
-It is copied once, while no agent has worked, to a directory of Samuel's own. The room gets a copy of that copy. A
-change that a check makes to it is noticed, by the same facts that git goes by, and undone before the next check.
-What checks compile from the verified tree, before the first agent, is kept with it: no later run has to.
+It is copied once, while no agent has worked, to a directory of Samuel's own; or a command of samuel.toml makes it
+in the room (`prepare`), from the files of the tree that is shown. The room gets a copy of that copy. A change that
+a check makes to it is noticed and undone before the next check. What checks compile from the verified tree, before
+the first agent, is kept with it: no later run has to.
 
 A virtual environment of Python has its own path in its programs and in the files that lead to a project installed
 for editing: in the copy these lead to the room.
@@ -11,55 +12,57 @@ for editing: in the copy these lead to the room.
 from __future__ import annotations
 
 import os
-import shutil
-import stat
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple, Protocol
 
-import msgspec
-
-from samuel.base.decoding import decode_json
 from samuel.base.errors import SamuelError
 from samuel.base.paths import HOME
-from samuel.base.printable import file_name, safe
-from samuel.files import atomic
-from samuel.files.regular import read_regular
-from samuel.files.survey import Signature, signature
-from samuel.process import spawn
+from samuel.base.printable import file_name, listed
+from samuel.evidence.check_directory import RoomFailed
+from samuel.evidence.room_files import RoomFiles
+from samuel.evidence.surroundings.copies import CACHES, remove, size_of
+from samuel.evidence.surroundings.inputs import digest_of, inputs_of
+from samuel.evidence.surroundings.kept_copy import KeptCopy
+from samuel.evidence.surroundings.own_environment import OwnEnvironment
 
 LIMIT = 4 << 30
-"""Bytes that are copied at most. More is not copied before a run, and the checks run in place."""
+"""Bytes that are copied at most. Of more, the room gets hard links, which are watched."""
 
-# What checks and editors keep for themselves. A cache that another tree filled can make a check pass.
-CACHES = frozenset(
-    (
-        *(
-            ".vite",
-            ".vitest",
-            ".pytest_cache",
-            ".mypy_cache",
-            ".ruff_cache",
-            ".hypothesis",
-            ".tox",
-            ".nox",
-            ".coverage",
-        ),
-        *("htmlcov", ".cache", ".parcel-cache", ".turbo", ".nyc_output", "coverage", ".eslintcache", ".gradle"),
-        *(".idea", ".vscode", ".DS_Store", ".direnv"),
-    )
-)
 # What is built from the source: made in the room, from the tree that is shown there.
 BUILT = frozenset(("target", "build", "dist", "out", "obj", ".next", ".nuxt", ".svelte-kit", "_build", "bin"))
-_COPY = ("cp", "-a", "--reflink=auto") if sys.platform == "linux" else ("cp", "-a")
-_TIMEOUT = 1800.0
-_RELOCATED = ("bin/*", "Scripts/*", "pyvenv.cfg")
-_RELOCATED_PACKAGES = ("*.pth", "*.egg-link", "__editable__*", "*.dist-info/direct_url.json")
-_MOST_RELOCATED = 1 << 20  # bytes of a file that names a path
+# What a package manager makes: not taken where `prepare` does.
+_INSTALLED = frozenset((".venv", "venv", "node_modules", "__pypackages__", "bower_components", ".bundle"))
+_MOST_PREPARED = 3  # environments of different inputs
+_MOST_NAMED = 5
 
 
 class EnvironmentTooLarge(SamuelError):
     """What git ignores in the project is more than is copied."""
+
+
+class PrepareFailed(RoomFailed):
+    """The command that makes the environment failed, so no check could run."""
+
+
+class Preparation(Protocol):
+    """The command that makes what checks need."""
+
+    @property
+    def command(self) -> str:
+        """The command line; "" for none."""
+
+    def run(self, directory: Path) -> None:
+        """Run it there. Raises PrepareFailed."""
+
+
+class TakenEnvironment(NamedTuple):
+    """How the environment was made ready before the first agent."""
+
+    how: str
+    """In words, for the report; "" where nothing was needed."""
+    left_by_agents: tuple[str, ...] = ()
+    """Files that agents of an earlier run changed: the checks use the environment of before."""
 
 
 def needed(ignored: Iterable[str]) -> list[str]:
@@ -70,159 +73,144 @@ def needed(ignored: Iterable[str]) -> list[str]:
 
 
 class PreparedEnvironment:
-    """The paths of one project's environment; `directory` keeps the copy that the room is filled from."""
+    """The paths of one project's environment; what is kept of it is in `directory`."""
 
-    def __init__(self, source: Path, directory: Path, room: Path) -> None:
-        """`source` is the top of the work tree, and `room` where the environment is used."""
+    def __init__(self, source: Path, directory: Path, room: Path, preparation: Preparation | None = None) -> None:
+        """`source` is the top of the work tree, and `room` that of the clean room."""
         self._source = source
-        self._directory = directory
         self._room = room
-        self._manifest = directory.with_suffix(".json")
-        # None: not in the room yet. A run that was killed goes on with what it took.
-        self._paths: dict[str, Mapping[str, Signature] | None] = dict.fromkeys(self._load())
+        self._directory = directory
+        self._taken = KeptCopy(directory / "environment", room)
+        self._own = OwnEnvironment(source, directory / "environment.own")
+        self._preparation = preparation if preparation and preparation.command else None
+        self._prepared: KeptCopy | None = None  # the one that is in the room
+        self._key = ""
+        self._verified_inputs: dict[str, str] = {}
+        self._paths: frozenset[str] = frozenset(self._taken.paths)
 
     @property
     def paths(self) -> tuple[str, ...]:
-        return tuple(self._paths)
+        return (*self._taken.paths, *(self._prepared.paths if self._prepared else ()))
 
-    def take(self, paths: Sequence[str]) -> None:
-        """Copy these paths of the work tree, before an agent changes them. Raises EnvironmentTooLarge."""
-        present = [path for path in paths if os.path.lexists(self._source / path)]
-        size = sum(_size(self._source / path) for path in present)
-        if size > LIMIT:
-            named = ", ".join(f"`{file_name(path)}`" for path in present[:5])
-            raise EnvironmentTooLarge(
-                f"what git ignores and the checks may need has {size >> 20} MiB: {named}",
-                'set `evidence = "in place"`, or `prepare` to a command that makes what the checks need',
-            )
-        remove(self._directory)
-        self._directory.mkdir(parents=True, mode=0o700)
-        for path in present:
-            copy(self._source / path, self._directory / path)
-            for file in _relocated(self._directory / path):
-                _relocate(file, os.fsencode(self._source), os.fsencode(self._room))
-        self._paths = dict.fromkeys(present)
-        self._save()
+    def take(self, paths: Sequence[str], *, as_it_is: bool = False) -> TakenEnvironment:
+        """Copy these paths of the work tree, before an agent changes them. Raises EnvironmentTooLarge.
 
-    def _load(self) -> list[str]:
+        What agents of an earlier run left there is not taken, unless a person wants it `as_it_is`.
+        """
+        present = [path for path in paths if os.path.lexists(self._source / path) and not self._is_prepared(path)]
+        changed = {} if as_it_is else self._own.changed_by_agents()
+        reused = [path for path in present if path in changed and path in self._taken.paths]
+        surveys = self._own.survey(path for path in present if path not in reused)
+        size = sum(map(size_of, surveys.values()))
         try:
-            return decode_json(read_regular(self._manifest), list[str])
-        except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
-            return []
+            self._taken.take(self._source, surveys, linked=size > LIMIT, reused=reused)
+        except RoomFailed:
+            raise
+        except SamuelError as error:
+            if size <= LIMIT:
+                raise
+            named = listed([f"`{file_name(path)}`" for path in surveys], _MOST_NAMED)
+            raise EnvironmentTooLarge(
+                f"what git ignores and the checks may need has {size >> 20} MiB, and hard links to it are not "
+                f"possible: {named} ({error.message})",
+                'set `evidence = "in place"`, or `prepare` to a command that makes what the checks need',
+            ) from None
+        self._own.taken(surveys, reused)
+        self._note_paths()
+        files = tuple(os.path.join(path, name) if name else path for path in reused for name in changed[path])
+        return TakenEnvironment(self._described(size), files)
 
-    def _save(self) -> None:
-        atomic.write_bytes(self._manifest, msgspec.json.encode(list(self._paths)), 0o600, durable=False)
+    def _is_prepared(self, path: str) -> bool:
+        """Whether `prepare` makes it."""
+        return self._preparation is not None and (
+            path.rpartition("/")[2] in _INSTALLED or (self._source / path / "pyvenv.cfg").is_file()
+        )
 
-    def keep_built(self, top: Path, built: Iterable[str]) -> None:
+    def _described(self, size: int) -> str:
+        named = listed([f"`{file_name(path)}`" for path in self._taken.paths], _MOST_NAMED)
+        how = "hard links, watched" if self._taken.is_linked else "a copy"
+        by_command = f"made by `{self._preparation.command}`" if self._preparation else ""
+        taken = f"{how} of {named} ({max(1, size >> 20)} MiB)" if named else ""
+        return "; ".join(text for text in (by_command, taken) if text)
+
+    def look(self) -> list[str]:
+        """The files of the environment in the work tree that changed since the last look."""
+        return self._own.look()
+
+    def keep_built(self, built: Iterable[str]) -> None:
         """Keep what checks of the verified tree made in the room: `built`, and what they compiled elsewhere."""
-        for path in built:
-            remove(self._directory / path)
-            copy(top / path, self._directory / path)
-            self._paths[path] = _survey(top / path)
-        for path, before in self._paths.items():
-            now = _survey(top / path)
-            for name in now.keys() if now != before else ():
-                if before is None or now[name] != before.get(name):
-                    _copy_file(top / path / name, self._directory / path / name)
-            self._paths[path] = now
-        self._save()
+        if self._prepared is not None:
+            self._prepared.keep(built)
+            self._taken.keep(())
+        else:
+            self._taken.keep(built)
+        self._note_paths()
 
-    def has(self, path: str) -> bool:
-        """Whether this path of the room belongs to the environment."""
-        return path in self._paths
+    def is_kept(self, path: str) -> bool | None:
+        """Whether this path of the room belongs to the environment; None if something below it does."""
+        if not self._paths:
+            return False
+        if path in self._paths:
+            return True
+        end = path.find("/")
+        while end > 0:
+            if path[:end] in self._paths:
+                return True
+            end = path.find("/", end + 1)
+        return None if any(own.startswith(f"{path}/") for own in self._paths) else False
 
-    def is_below(self, directory: str) -> bool:
-        """Whether something of the environment is in this directory."""
-        return any(path.startswith(f"{directory}/") for path in self._paths)
+    def lay_out(
+        self, files: RoomFiles, root: Path, write: Callable[[], None], *, is_verified: bool = False
+    ) -> None:
+        """Make the environment in the room what it must be for the tree there; `write` writes that tree again.
 
-    def lay_out(self, top: Path) -> None:
-        """Make the environment in the room what it was when it was taken."""
-        for path, signatures in self._paths.items():
-            if signatures is None or _survey(top / path, is_swept=True) != signatures:
-                remove(top / path)
-                copy(self._directory / path, top / path)
-                self._paths[path] = _survey(top / path, is_swept=True)
-
-
-def copy(source: Path, target: Path) -> None:
-    """Copy a file or a directory with its times and rights. Raises SamuelError."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    finished = spawn.run([*_COPY, "--", str(source), str(target)], cwd="/", env=os.environ, timeout=_TIMEOUT)
-    if finished.ended != "exited" or finished.returncode != 0:
-        problem = safe(finished.stderr.decode("utf-8", "replace")).strip() or finished.ended
-        raise SamuelError(f"cannot copy `{file_name(source.name)}`: {problem[-300:]}", "make room on that disk")
-
-
-def remove(path: Path) -> None:
-    """Remove a file or a directory with all that is in it, also what its owner made unwritable."""
-    try:
-        if not stat.S_ISDIR(os.lstat(path).st_mode):
-            os.unlink(path)
+        `is_verified` says that no agent has worked on that tree since it was verified. Raises RoomFailed.
+        """
+        if self._preparation is None:
+            self._taken.lay_out()
             return
-    except FileNotFoundError:
-        return
-    try:
-        shutil.rmtree(path)
-    except PermissionError:
-        for directory, _, _ in os.walk(path):
-            os.chmod(directory, 0o700)
-        shutil.rmtree(path)
+        inputs = inputs_of(self._preparation.command, files.entries)
+        key = digest_of(self._preparation.command, inputs)
+        if key != self._key:
+            if self._prepared is not None:
+                self._prepared.withdraw()
+            self._prepared, self._key = KeptCopy(self._directory / "prepared" / key, self._room), key
+            self._note_paths()
+        assert self._prepared is not None
+        self._taken.lay_out()
+        if self._prepared.is_there:
+            self._prepared.lay_out()
+        else:
+            self._prune()
+            try:
+                self._preparation.run(root)
+            except PrepareFailed as error:
+                self._prepared, self._key = None, ""
+                self._note_paths()
+                raise self._explained(error, inputs) from None
+            left_out = CACHES | {"__pycache__"} | (frozenset() if is_verified else BUILT)
+            self._prepared.keep([*files.others(lambda path: path.rpartition("/")[2] in left_out)])
+            self._note_paths()
+            write()
+        if is_verified:
+            self._verified_inputs = inputs
 
+    def _explained(self, error: PrepareFailed, inputs: dict[str, str]) -> PrepareFailed:
+        """The error with the files that the attempt changed, if it was not like that before."""
+        before = self._verified_inputs or inputs
+        changed = sorted(path for path in {*before, *inputs} if before.get(path) != inputs.get(path))
+        if not changed:
+            return error
+        named = listed([f"`{file_name(path)}`" for path in changed], _MOST_NAMED)
+        return PrepareFailed(f"the attempt changed {named}, and then {error.message}", error.hint)
 
-def _copy_file(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    remove(target)
-    shutil.copy2(source, target, follow_symlinks=False)
+    def _prune(self) -> None:
+        """Forget the environments that were made longest ago."""
+        directory = self._directory / "prepared"
+        records = sorted(directory.glob("*.survey"), key=lambda file: file.stat().st_mtime)
+        for file in records[: max(0, len(records) - _MOST_PREPARED + 1)]:
+            file.unlink(missing_ok=True)
+            remove(file.with_suffix(""))
 
-
-def _survey(path: Path, *, is_swept: bool = False) -> dict[str, Signature]:
-    """Every file at or below a path by its name there, with what tells whether it changed.
-
-    Caches are left out; `is_swept` removes them.
-    """
-    try:
-        own = os.lstat(path)
-    except FileNotFoundError:
-        return {}
-    if not stat.S_ISDIR(own.st_mode):
-        return {"": signature(own)}
-    signatures: dict[str, Signature] = {}
-    waiting = [""]
-    while waiting:
-        prefix = waiting.pop()
-        with os.scandir(path / prefix) as entries:
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    signatures[prefix + entry.name] = signature(entry.stat(follow_symlinks=False))
-                elif entry.name not in CACHES:
-                    waiting.append(f"{prefix}{entry.name}/")
-                elif is_swept:
-                    remove(Path(entry.path))
-    return signatures
-
-
-def _size(path: Path) -> int:
-    own = os.lstat(path)
-    if not stat.S_ISDIR(own.st_mode):
-        return own.st_size
-    return sum(facts[0] for facts in _survey(path).values())
-
-
-def _relocated(directory: Path) -> Iterator[Path]:
-    """The files of virtual environments at or below a directory that name the place they are at."""
-    for config in [directory / "pyvenv.cfg", *directory.glob("*/pyvenv.cfg")]:
-        if config.is_file():
-            place = config.parent
-            for pattern in _RELOCATED:
-                yield from place.glob(pattern)
-            for packages in place.glob("lib/python*/site-packages"):
-                for pattern in _RELOCATED_PACKAGES:
-                    yield from packages.glob(pattern)
-
-
-def _relocate(file: Path, old: bytes, new: bytes) -> None:
-    if file.is_symlink() or not file.is_file() or file.stat().st_size > _MOST_RELOCATED:
-        return
-    content = file.read_bytes()
-    if old in content and b"\0" not in content:
-        file.write_bytes(content.replace(old, new))
+    def _note_paths(self) -> None:
+        self._paths = frozenset(self.paths)

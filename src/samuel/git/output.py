@@ -101,6 +101,20 @@ def parse_changes(output: bytes) -> list[TreeChange]:
     return changes
 
 
+def parse_changed_entries(output: bytes) -> dict[str, TreeEntry | None]:
+    """What `diff-tree -r -z --raw --no-renames --no-abbrev` printed: the second tree's side of each path.
+
+    It prints no sizes: they are 0.
+    """
+    fields = iter(output.split(b"\0")[:-1])
+    entries: dict[str, TreeEntry | None] = {}
+    for facts in fields:
+        path = os.fsdecode(next(fields))
+        _, mode, _, name, status = facts.decode().split()
+        entries[path] = TreeEntry(path, mode, name, 0) if status != "D" else None
+    return entries
+
+
 def parse_entries(output: bytes) -> Iterator[TreeEntry]:
     """What `ls-tree -r -l -z` printed."""
     for line in output.split(b"\0")[:-1]:

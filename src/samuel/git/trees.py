@@ -25,6 +25,7 @@ from samuel.git.output import (
     TreeChange,
     TreeEntry,
     parse_blobs,
+    parse_changed_entries,
     parse_changes,
     parse_entries,
 )
@@ -34,6 +35,7 @@ from samuel.git.work_file import NOT_KEPT, WorkFiles
 DIFF_LIMIT = 1024 * 1024
 _BATCH = 64 * 1024 * 1024  # of file contents at a time
 _ARGUMENTS = 64 * 1024  # of names on a command line
+_MANY = 200  # changed files
 _REMEMBERED = 32  # pairs of trees
 _RAW = ("-r", "-z", "--no-renames", "--relative", "--ignore-submodules=all", "--no-ext-diff", "--no-textconv")
 
@@ -156,6 +158,15 @@ class Trees:
         """Everything in a tree, with paths from the top of the repository and not from the project."""
         self._own.prepare()
         return list(parse_entries(self._own.call("ls-tree", "-r", "-l", "-z", "--full-tree", tree)))
+
+    def changed_entries(self, old: str, new: str) -> dict[str, TreeEntry | None]:
+        """What the second tree has where the two differ, by paths from the top; None where it has nothing."""
+        options = ("-r", "-z", "--no-renames", "--raw", "--no-abbrev", "--no-ext-diff")
+        changed = parse_changed_entries(self._diff(*options, old, new)) if old != new else {}
+        if len(changed) < _MANY:
+            return changed
+        entries = {entry.path: entry for entry in self.whole(new)}  # with sizes, for batches that fit in memory
+        return {path: entries.get(path) for path in changed}
 
     def contents(self, entries: Iterable[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes | None]]:
         """Each of these entries with its content; None where git has lost it."""

@@ -51,6 +51,8 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What the grade rests on, in words."""
     place: str = "in place"
     """Where the checks ran: `clean room`, or `in place`."""
+    environment: str = ""
+    """How what checks need and git does not have was kept from the agent, in words; "" if they need nothing."""
     fail_to_pass: tuple[str, ...] = ()
     """Tests that fail without the work and pass with it, at most 50; commands where the tests are not known."""
     shown_to_fail: str = ""
@@ -62,6 +64,11 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
     def words(self) -> str:
         """What the grade rests on, and whether sealed checks were hidden, if there are some."""
         return f"{self.rests_on}; sealed: {self.sealed}" if self.sealed else self.rests_on
+
+    @property
+    def where(self) -> str:
+        """Where the checks ran, and with which environment."""
+        return f"{self.place}, {self.environment}" if self.environment else self.place
 
 
 class AcceptanceRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -73,6 +73,8 @@ def _lines(report: RunReport, tails: bool) -> Iterator[str]:
     yield f"- cost: {escaped(report.cost.words)}"
     if report.coverage:
         yield f"- guards: {escaped(report.coverage.words)}"
+    for where in report.checks_ran:
+        yield f"- checks: {escaped(where, 500)}"
     for hold in report.holds:
         yield f"- ⏳ waits for {escaped(hold.name)} until {until(hold.until)}: {escaped(hold.why)}"
     for text in run.unguarded:

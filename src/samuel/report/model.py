@@ -140,6 +140,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     """Without an attempt in this run."""
     discoveries: tuple[AttemptReport, ...]
     """Iterations that looked for tasks, or ended before one was chosen."""
+    checks_ran: tuple[str, ...] = ()
+    """Where the checks that decided ran, and how what they need was kept from the agents, in words."""
     lanes: tuple[LaneTimeline, ...] | UnsetType = UNSET
     """What each lane did, of a run with several agents at once."""
 
@@ -187,6 +189,7 @@ def build_report(
         tasks=tuple(sorted((task for task in reports if task.attempts), key=_first_iteration)),
         other_tasks=tuple(task for task in reports if not task.attempts),
         discoveries=discoveries,
+        checks_ran=tuple(dict.fromkeys(record.evidence.where for record in records if record.evidence)),
         lanes=_lanes([attempt for attempts in (*by_task.values(), discoveries) for attempt in attempts]) or UNSET,
     )
 

@@ -62,6 +62,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """`refuse` or `accept`; "" for that of samuel.toml."""
     acceptance: str = ""
     """`agent` or `none`; "" for that of samuel.toml."""
+    take_environment: bool = False
+    """Let checks use the environment of the work tree as it is, with what agents of an earlier run changed."""
     accept_unguarded: bool = False
     pilot: Mapping[str, Any] | None = None
     """With pilot mode, and these of its settings; None is as samuel.toml says."""
@@ -91,6 +93,8 @@ def run_settings(root: Path, request: RunRequest) -> Config:
         changes["require_checks"] = True
     if request.require_proof:
         changes["proof"] = "require"
+    if request.take_environment:
+        changes["take_environment"] = True
     if request.baseline:
         changes["baseline"] = request.baseline
     if request.acceptance:
@@ -181,7 +185,7 @@ def _refuse_untrusted(app: App, agent: str, tasks: Tasks, *, elsewhere: bool) ->
     """Neither the checks nor the agent's command, which come with the repository, run without consent."""
     chosen = find(agent or app.workplace.agent, app.workplace.agents).name
     own_checks = task_checks(app.methodology, ((task.id, task.checks) for task in tasks))
-    kinds = ("checks:{}", "checks:{}:tasks", "sealed-checks:{}", "canary:{}")
+    kinds = ("checks:{}", "checks:{}:tasks", "prepare:{}", "sealed-checks:{}", "canary:{}")
     names = [*(kind.format(app.methodology) for kind in kinds), f"agent:{chosen}", "lanes"]
     names += ["fleet"] if elsewhere else []
     for name, digest, _ in (*texts(app.config), *([own_checks] if own_checks else [])):

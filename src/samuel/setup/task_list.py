@@ -16,6 +16,7 @@ from samuel.base import paths
 from samuel.base.errors import SamuelError
 from samuel.checks.detect import project_files, quality_checks
 from samuel.checks.files import CheckFiles, disk_reader, without_tests, without_tests_warning
+from samuel.checks.prepare_detect import PrepareSuggestion, suggested_prepare
 from samuel.config.edit import Value, has_value, set_value
 from samuel.events import TasksRead, names
 from samuel.evidence.ownership import owned_tests
@@ -74,6 +75,8 @@ class TaskList(msgspec.Struct, frozen=True, kw_only=True):
     untrusted: bool
     """Whether checks that the tasks bring along are not trusted yet."""
     warnings: Sequence[str]
+    prepare: PrepareSuggestion | None = None
+    """A command for `prepare` that was not written, because the project has what it would make."""
 
     def plain(self) -> dict[str, Any]:
         """For `--json`."""
@@ -140,6 +143,7 @@ def make_task_list(
         check_files=check_files,
         owned_by_words=owned_by_words,
         untrusted=untrusted and bool(own_checks or plan.offered),
+        prepare=plan.suggestion if "prepare" not in plan.settings else None,
         warnings=[
             *map(without_tests_warning, without_tests(checks, files, disk_reader(root))),
             *([note] if note else []),
@@ -154,6 +158,7 @@ class _Plan(NamedTuple):
     checks: list[str]
     offered: list[str]
     """The checks that came with the tasks."""
+    suggestion: PrepareSuggestion | None = None
 
 
 def _planned(root: Path, task_import: TaskImport, request: TaskListRequest, files: Sequence[str]) -> _Plan:
@@ -175,7 +180,16 @@ def _planned(root: Path, task_import: TaskImport, request: TaskListRequest, file
         settings["quality_checks"] = checks
     if request.commits and is_repository and not has_value(root / paths.CONFIG, ("methodology", name), *COMMITS):
         settings |= dict.fromkeys(COMMITS, True)
-    return _Plan(name, settings, checks, offered)
+    suggestion = None
+    if (
+        checks
+        and is_repository
+        and not has_value(root / paths.CONFIG, ("methodology", name), "prepare", "evidence")
+    ):
+        suggestion = suggested_prepare(root, files, os.environ.get("PATH", ""))
+        if suggestion is not None and suggestion.is_missing:
+            settings["prepare"] = suggestion.command
+    return _Plan(name, settings, checks, offered, suggestion)
 
 
 def _agree(consent: Consent, plan: _Plan, choose_trusted: ChooseTrusted) -> bool:
@@ -186,6 +200,8 @@ def _agree(consent: Consent, plan: _Plan, choose_trusted: ChooseTrusted) -> bool
     of_project, of_tasks = f"checks:{plan.methodology}", f"checks:{plan.methodology}:tasks"
     if "quality_checks" in plan.settings and not plan.offered:
         consent.agree(item for item in consent.pending() if item.name == of_project)
+    if "prepare" in plan.settings:
+        consent.agree(item for item in consent.pending() if item.name == f"prepare:{plan.methodology}")
     brought = [of_project, of_tasks] if plan.offered else [of_tasks]
     for brought_name in brought:
         pending = [item for item in consent.pending() if item.name == brought_name]

@@ -48,6 +48,11 @@ def canary(methodology: Methodology) -> CommandText | None:
     return _text(f"canary:{methodology.name}", f"{methodology.canary}\n") if methodology.canary else None
 
 
+def prepare(methodology: Methodology) -> CommandText | None:
+    """The command that makes what the checks of a methodology need."""
+    return _text(f"prepare:{methodology.name}", f"{methodology.prepare}\n") if methodology.prepare else None
+
+
 def task_checks(methodology: str, checks: Iterable[tuple[str, Sequence[str]]]) -> CommandText | None:
     """The checks that tasks bring along, as one text: (the task's id, its commands) in the order of the task file.
 
@@ -138,7 +143,9 @@ def texts(config: Config) -> list[CommandText]:
     """Everything in a configuration that must be trusted before it runs."""
     root = config.file.parent if config.file else Path()
     checks = (
-        text(methodology) for methodology in config.methodology.values() for text in (quality, sealed, canary)
+        text(methodology)
+        for methodology in config.methodology.values()
+        for text in (quality, prepare, sealed, canary)
     )
     hooks = (
         commit_hooks(methodology, Git(root, environment.clean()))

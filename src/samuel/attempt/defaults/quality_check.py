@@ -96,7 +96,7 @@ class RunCommands:
 
         argv, place = ["/bin/sh", "-c", command], self._place
         asked_for = reports.prepare(command, number, past_collection_errors=corner in EXPECTED_RED)
-        env = {**place.environment, **_own_names(event), **asked_for}
+        env = {**place.environment, **place.check_directory.variables, **_own_names(event), **asked_for}
         place.watch(CheckStarted(command))
         began = place.clock.monotonic()
         if room is not None:  # there are no compiled files of others in a clean room

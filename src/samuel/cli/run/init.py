@@ -13,7 +13,7 @@ from samuel.cli.run.convert import described, read_tasks, source_options, warnin
 from samuel.cli.run.tasks import table
 from samuel.config.edit import Value
 from samuel.setup.consent import Consent
-from samuel.setup.task_list import TaskListRequest, make_task_list, refuse_task_list
+from samuel.setup.task_list import TaskList, TaskListRequest, make_task_list, refuse_task_list
 from samuel.tasks.importing import TaskImport
 from samuel.trust.items import TrustItem
 
@@ -80,6 +80,7 @@ def init(
         *(f"  wrote {_setting_line(key, value)}" for key, value in task_list.new_settings.items()),
         *_described(task_list.check_files),
         *task_list.owned_by_words.values(),
+        *_suggested(task_list),
     ]
     if not task_list.checks:
         lines.append(
@@ -124,6 +125,16 @@ def _choose_trusted(
     if yes:
         return items
     return here.ask_for_trust(consent, items) if here.out.asks else ()
+
+
+def _suggested(task_list: TaskList) -> list[str]:
+    """The other way to give checks what git does not have."""
+    if (suggestion := task_list.prepare) is None:
+        return []
+    return [
+        f"the checks get a copy of {suggestion.makes}; to make it from {suggestion.lock_file} instead, "
+        f'set prepare = "{suggestion.command}" in samuel.toml'
+    ]
 
 
 def _described(check_files: CheckFiles) -> list[str]:

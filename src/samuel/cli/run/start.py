@@ -43,6 +43,9 @@ PLACE = "Let agents work there: `local:N`, `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:
 REQUIRE_CHECKS = "Refuse to start if the project has no checks."
 ACCEPTANCE = "Whether an agent writes tests for each task before the work on it; overrides acceptance."
 REQUIRE_PROOF = "Complete no task that is not proven, unless its `Proof:` line says otherwise."
+TAKE_ENVIRONMENT = (
+    "Let checks use .venv, node_modules, ... as they are now, also what agents changed in an earlier run."
+)
 BASELINE = "Checks that fail before the first agent: refuse to start, or accept them as known failures."
 
 _AMOUNT = re.compile(r"(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?)\s*(?P<unit>tokens?|usd|\$)", re.IGNORECASE)
@@ -70,6 +73,7 @@ loop_options = options(
     click.option("--require-proof", is_flag=True, help=REQUIRE_PROOF),
     click.option("--baseline", type=click.Choice(["refuse", "accept"]), help=BASELINE),
     click.option("--acceptance", type=click.Choice(["agent", "none"]), help=ACCEPTANCE),
+    click.option("--take-environment", is_flag=True, help=TAKE_ENVIRONMENT),
     click.option("--accept-unguarded", is_flag=True, help=ACCEPT_UNGUARDED),
     click.option("--profile", is_flag=True, help=PROFILE),
     click.option("--yes", is_flag=True, help="Trust the commands and hooks of this project as they are now."),
@@ -122,7 +126,10 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_request(values: Mapping[str, Any], **more: Any) -> RunRequest:
     """Of the options of a command, those that override settings."""
-    names = ("methodology", "agent", "environment", "require_checks", "require_proof", "accept_unguarded")
+    names = (
+        *("methodology", "agent", "environment", "require_checks", "require_proof", "take_environment"),
+        "accept_unguarded",
+    )
     return RunRequest(
         baseline=values["baseline"] or "",
         acceptance=values["acceptance"] or "",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from samuel.attempt.patient_tasks import PatientTasks
 from samuel.attempt.protect import Protected
 from samuel.attempt.repository_window import RepositoryWindow
-from samuel.attempt.run_files import RunFiles, clean_room
+from samuel.attempt.run_files import RunFiles, clean_room, prepare_room
 from samuel.attempt.source_marks import SourceMarks
 from samuel.attempt.steps import Steps
 from samuel.attempt.stop import Stop
@@ -161,7 +161,7 @@ class Lane:
         atomic.write_text(self._mark_of_state, "*\n", durable=False)
         self._trees = Trees(self.place.git, self._private / "trees", self.place.disk)
         self._window = RepositoryWindow(self.place, self._private)
-        self.room = clean_room(self.place, self._trees, self._private)
+        self.room = clean_room(self.place, self._trees, self._private, self.top.with_name("host.samuel"))
 
     def close(self) -> None:
         if self._tools is not None:
@@ -198,13 +198,15 @@ class Lane:
             self._is_prepared = True
             self._ignored = self.trees.ignored()
             if self.room is not None:
-                self.room.prepare(commit, self._ignored)
+                prepare_room(self.place, self.room, commit, self._ignored)
 
     def files(
         self, run_id: str, last_attempts: dict[str, KeptAttempt], checks: CheckMemory, stop: Stop, tree: str
     ) -> RunFiles:
         """The files of an attempt that begins with the lane as it is now; `tree` is that of its commit."""
         project = ProjectFiles(self.root, self.place.git)
+        if self.room is not None:
+            self.room.begin(run_id)
         # The own index knows the work tree as of the last snapshot; since then it became the commit, which takes a
         # third of the git calls that looking at every file does.
         last = self.trees.last

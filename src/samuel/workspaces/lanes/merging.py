@@ -28,6 +28,7 @@ from samuel.checks.verdict import counting_failures, judge
 from samuel.events import BeforeLand, QualityCheck
 from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
+from samuel.evidence.check_directory import RoomFailed
 from samuel.git.landing import LandingRefs, Merge, changed_paths
 from samuel.history.run import AttemptUnderWay, Run
 from samuel.prompts.prompt_context import StateNames
@@ -212,12 +213,15 @@ class Merging:
         lane.place.built_in_checks.forget()
         room = lane.room.showing(commit) if lane.room else nullcontext()
         watched = agreements_kept(lane.place, lane.place.at_work(CHECK))
-        with room, watched, notes_collected(lane.place, lane.project):
-            work = checked(lane.steps.ask(run, event))
-            failing = partial(counting_failures, baseline=baseline, before=before)
-            runs = repeated(work.runs, failing, lane.place.built_in_checks)
-            verdict = judge(runs, baseline=baseline, before=before)
-            sealed = self._sealed_failures(run, entries) if verdict.passed else ""
+        failing = partial(counting_failures, baseline=baseline, before=before)
+        try:
+            with room, watched, notes_collected(lane.place, lane.project):
+                work = checked(lane.steps.ask(run, event))
+                runs = repeated(work.runs, failing, lane.place.built_in_checks)
+                verdict = judge(runs, baseline=baseline, before=before)
+                sealed = self._sealed_failures(run, entries) if verdict.passed else ""
+        except RoomFailed as failed:
+            return (), f"the checks could not run: {failed.message}"
         why = sealed if verdict.passed else verdict.why or "a check failed"
         return runs, "\n\n".join(text for text in (why, work.other_failures) if text)
 

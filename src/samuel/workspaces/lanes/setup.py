@@ -10,18 +10,13 @@ from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.base.printable import safe
 from samuel.confine import sandbox as sandboxes
+from samuel.evidence.surroundings.inputs import USUAL_INPUTS
 from samuel.files import atomic
 from samuel.files.regular import read_regular
 from samuel.process import spawn
 
 TIMEOUT = 1800.0
 TAIL = 2000
-USUAL_INPUTS = (
-    *("package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lockb"),
-    *("pyproject.toml", "requirements.txt", "requirements-dev.txt", "poetry.lock", "uv.lock", "Pipfile.lock"),
-    ".gitmodules",
-    *("Cargo.toml", "Cargo.lock", "go.mod", "go.sum", "Gemfile.lock", "composer.lock", "mix.lock"),
-)
 
 
 def make_ready(place: Workplace, mark: Path) -> bool:
