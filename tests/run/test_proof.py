@@ -235,3 +235,13 @@ def test_test_that_was_weakened_is_put_back_when_the_work_passes_it_anyway(shop:
     )
     assert (outcomes, grade) == (["quality_failed", "unproven", "completed"], "checked")
     assert (shop.root / "tests/test_prices.py").read_text() == TEST
+
+
+def test_fix_of_an_exception_is_proven_by_a_test_that_ended_with_it(shop: LoopProject) -> None:
+    add(shop, "Fix the price of nothing")
+    fixed = "def price(amount):\n    return int(amount or 0)\n"
+    test = TEST + "\n\ndef test_nothing():\n    assert price(None) + 1 == 1\n"
+    outcomes, grade, run = judged(shop, write("prices.py", fixed), write("tests/test_prices.py", test))
+    assert (outcomes, grade) == (["completed"], "proven")
+    (attempt,) = attempts(shop, run)
+    assert [check.corner for check in attempt.checks].count("old source") == 2  # an accident would not come twice

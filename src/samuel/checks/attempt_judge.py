@@ -158,9 +158,18 @@ class AttemptJudge:
         tree = self._tests.with_old_source()
         if not tree:  # it could not differ
             return ()
-        runs = self._runs.corner("old source", tree, [run.command for run in own if run.passed])
+        commands = [run.command for run in own if run.passed]
+        proofs = fail_to_pass(own, self._on_old_source(tree, commands))
+        if any(proof.kind != "error" for proof in proofs) or not any(proof.by_behaviour for proof in proofs):
+            return proofs
+        # An exception may be an accident, a lost connection for example. It does not come twice.
+        again = {proof.name for proof in fail_to_pass(own, self._on_old_source(tree, commands))}
+        return tuple(proof for proof in proofs if proof.name in again)
+
+    def _on_old_source(self, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
+        runs = self._runs.corner("old source", tree, commands)
         self._records += (record_of(run, corner="old source") for run in runs)
-        return fail_to_pass(own, runs)
+        return runs
 
     def _own_checks(self, own: Sequence[CheckRun]) -> tuple[str, ...]:
         """The checks that came with the task, fail on the verified tree and pass now."""

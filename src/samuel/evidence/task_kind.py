@@ -35,6 +35,8 @@ _OTHER_NAMES: dict[str, TaskKind] = {
 }
 # `fix(parser): ...`, `feat!: ...`, `[bug] ...`, `docs - ...`
 _PREFIX = re.compile(r"\[?([a-z]{2,15})\]?(?:\([^()]{0,60}\))?!?\s*(?::|\]|\s-\s)\s*", re.IGNORECASE)
+# `Fix #233: drop support for 3.5` closes an issue; what is done stands behind it.
+_CLOSES = re.compile(r"(?:fix|close|resolve)(?:e?s|e?d)? \(?#\d{1,9}\)?[:,]\s+(?=\S)", re.IGNORECASE)
 _NUMBER = re.compile(r"^(?:[#(\[]?[\w.-]*\d[\w.]*[)\]:.]?\s+|[-*]\s+|\[[ x]\]\s+)+", re.IGNORECASE)
 
 # What a title is about, whatever its verb is: these are asked first, and a docs task with "fix" in it is no fix.
@@ -135,6 +137,8 @@ def task_kind(kind: str, title: str) -> TaskKind | None:
     if prefix and (named := _named(prefix[1])) is not None:
         return named
     text = text.strip("`*_ ")
+    if closes := _CLOSES.match(text):
+        return task_kind("", text[closes.end() :]) or "fix"
     for subject, pattern in _SUBJECTS:
         if pattern.search(text):
             return subject
