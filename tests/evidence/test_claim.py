@@ -63,6 +63,12 @@ def test_claim_without_proof_goes_back_once_where_a_proof_can_be_expected(
     assert judge_claim(facts, "off", sent_back=False) == ("checked", "the checks pass", "")
 
 
+def test_claim_whose_check_was_flaky_is_not_sent_back_for_that() -> None:
+    verdict = judge_claim(ClaimFacts(kind="fix", has_tests=True, flaky=("make test",)), "ask", sent_back=False)
+    assert (verdict.grade, verdict.why) == ("checked", "")
+    assert verdict.rests_on.startswith("`make test` failed once")
+
+
 @pytest.mark.parametrize("proof", ["ask", "require", "off"])
 def test_proven_claim_is_never_sent_back(proof: Proof) -> None:
     assert judge_claim(ClaimFacts(kind="fix", proofs=BY_ASSERTION), proof, sent_back=False).why == ""

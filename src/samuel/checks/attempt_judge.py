@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.corner_runs import CornerRuns
+from samuel.checks.narrowed_runs import on_changed_tests
 from samuel.checks.planting import ShownToFail
 from samuel.checks.refusal_texts import contested_text
 from samuel.checks.verdict import CheckVerdict, failed_names, record_of
@@ -135,6 +136,7 @@ class AttemptJudge:
             has_tests=bool(self._tests.paths),
             proofs=proofs,
             own_checks=self._own_checks(runs) if claim.proof != "off" else (),
+            flaky=tuple(run.command for run in runs if run.flaky),
             still_red=self._still_red,
         )
         is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
@@ -167,7 +169,8 @@ class AttemptJudge:
         return tuple(proof for proof in proofs if proof.name in again)
 
     def _on_old_source(self, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
-        runs = self._runs.corner("old source", tree, commands)
+        lines = {command: on_changed_tests(self._tests, command) for command in commands}
+        runs = self._runs.old_source(tree, lines)
         self._records += (record_of(run, corner="old source") for run in runs)
         return runs
 

@@ -44,6 +44,8 @@ class ClaimFacts(NamedTuple):
     proofs: Sequence[FailToPass] = ()
     own_checks: Sequence[str] = ()
     """Checks that came with the task, failed before the work and pass now."""
+    flaky: Sequence[str] = ()
+    """Checks that passed only when they were run once more."""
     still_red: Sequence[str] = ()
     """What failed before the attempt, if it turned none of it green."""
 
@@ -64,9 +66,9 @@ def judge_claim(facts: ClaimFacts, proof: Proof, *, sent_back: bool) -> ClaimVer
     if proof == "require":
         return ClaimVerdict(grade, rests_on, f"{rests_on}; {MISSING}")
     needs_proof = facts.kind in NEEDS_PROOF or (facts.change == "comments" and facts.kind not in NEEDS_NONE)
-    if (
-        sent_back or not needs_proof or facts.proofs or not facts.has_checks
-    ):  # without a check no test could show it
+    # Without a check no test could show anything; with a flaky one, or on source that does not build, none does.
+    cannot_show = not facts.has_checks or facts.flaky or facts.proofs
+    if sent_back or not needs_proof or cannot_show:
         return ClaimVerdict(grade, rests_on)
     return ClaimVerdict(grade, rests_on, f"{rests_on}; {MISSING}")
 
@@ -93,6 +95,11 @@ def _graded(facts: ClaimFacts, proof: Proof) -> tuple[Grade, str]:
         )
     if facts.proofs:
         return "checked", NO_TEST_FAILS
+    if facts.flaky:
+        return (
+            "checked",
+            f"{_named(facts.flaky)} failed once and passed when it was run again, so it shows nothing",
+        )
     return "checked", NO_DIFFERENCE if facts.has_tests else NO_TEST
 
 
