@@ -12,6 +12,8 @@ TITLES: list[tuple[str, TaskKind | None]] = [
     ("[bug] Login loops for ever", "fix"),
     ("#123 Fix crash on empty file", "fix"),
     ("2.1 Handle missing config file", "fix"),
+    ("Resolve the cast_lossless clippy lint", "chore"),
+    ("Format with rustfmt 0.6.0", "chore"),
     ("Fix #12: The total of an empty cart", "fix"),
     ("Fixes #233: drop support for Python 3.6", "refactor"),
     ("Fix #176: Add the cache as an attribute", "feature"),

@@ -78,7 +78,8 @@ _SUBJECTS: tuple[tuple[TaskKind, re.Pattern[str]], ...] = (
         re.compile(
             r"^(?:bump|upgrade|pin|downgrade|release|vendor)\b|\b(?:dependenc(?:y|ies)"
             r"|github actions?|ci pipeline"
-            r"|workflow file|linter|pre-commit|lockfile|lock file|gitignore|dockerfile"
+            r"|workflow file|linter|lints?|clippy|flake8|pylint|isort|rustfmt|gofmt|pyupgrade"
+            r"|stylecheck|pre-commit|lockfile|lock file|gitignore|dockerfile"
             r"|docker(?:-compose)?|copyright|editorconfig|licen[cs]e header|makefile|tsconfig"
             r"|scaffold\w*|boilerplate|project (?:structure|skeleton|layout))\b"
             r"|^(?:update|set up|configure|switch to)\s+(?:ci|eslint|prettier|ruff|black|mypy"
