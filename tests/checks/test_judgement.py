@@ -378,3 +378,12 @@ class TestChecked:
         judgement = Judgement(judged.trees, judged.memory, [COMMAND], ProtectedFiles(), runs)
         verdict = judgement.judge(TASK, judged.attempts.observe(), judged.attempts.state.verified)
         assert (verdict.checks.passed, verdict.checks.why) == (False, "no docs")
+
+
+def test_claim_that_comes_again_unchanged_does_not_run_its_corners_again(judged: Judged) -> None:
+    judged.write(code_txt="right and more\n", check_sh=FILES["check.sh"] + "grep -q more code.txt || exit 3\n")
+    judged.judge(claim=Claim(kind="fix"))
+    before = len(judged.runs)
+    judged.judge(claim=Claim(kind="fix", sent_back=("unproven",)))
+    own = 1
+    assert len(judged.runs) - before == own

@@ -160,19 +160,17 @@ class AttemptJudge:
         tree = self._tests.with_old_source()
         if not tree:  # it could not differ
             return ()
-        commands = [run.command for run in own if run.passed]
-        proofs = fail_to_pass(own, self._on_old_source(tree, commands))
+        lines = {run.command: on_changed_tests(self._tests, run.command) for run in own if run.passed}
+        runs = self._runs.old_source(tree, lines)
+        self._records += (record_of(run, corner="old source") for run in runs)
+        proofs = fail_to_pass(own, runs)
         if any(proof.kind != "error" for proof in proofs) or not any(proof.by_behaviour for proof in proofs):
             return proofs
         # An exception may be an accident, a lost connection for example. It does not come twice.
-        again = {proof.name for proof in fail_to_pass(own, self._on_old_source(tree, commands))}
-        return tuple(proof for proof in proofs if proof.name in again)
-
-    def _on_old_source(self, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
-        lines = {command: on_changed_tests(self._tests, command) for command in commands}
-        runs = self._runs.old_source(tree, lines)
+        runs = self._runs.old_source_again(tree, lines)
         self._records += (record_of(run, corner="old source") for run in runs)
-        return runs
+        again = {proof.name for proof in fail_to_pass(own, runs)}
+        return tuple(proof for proof in proofs if proof.name in again)
 
     def _own_checks(self, own: Sequence[CheckRun]) -> tuple[str, ...]:
         """The checks that came with the task, fail on the verified tree and pass now."""

@@ -73,6 +73,11 @@ class CornerRuns:
 
         A failure is expected there, so none is repeated. A line that fails without a failed test says nothing.
         """
+        texts = [line or command for command, line in lines.items()]
+        return self._memory.corner("old source", tree, texts, lambda: self.old_source_again(tree, lines))
+
+    def old_source_again(self, tree: str, lines: Mapping[str, str]) -> tuple[CheckRun, ...]:
+        """The same, also if it is known."""
         with self.showing(tree):
             runs = []
             for command, line in lines.items():
@@ -85,6 +90,9 @@ class CornerRuns:
 
     def corner(self, corner: Corner, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
         """The commands on another tree; one whose failure counts is run once more before it is believed."""
+        return self._memory.corner(corner, tree, commands, lambda: self._corner(corner, tree, commands))
+
+    def _corner(self, corner: Corner, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
         with self.showing(tree):
             runs = tuple(run for command in commands if (run := self._checks.command(command, corner)) is not None)
             return repeated(runs, self.failing, lambda command: self._checks.command(command, corner))

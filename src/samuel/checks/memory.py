@@ -6,6 +6,7 @@ tests can be long, and run.json is written several times an iteration.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from samuel.files.atomic import DISK, Disk
 from samuel.files.regular import read_regular
 
 FILE = "checks.json"
+MOST_CORNERS = 16
 
 
 class RememberedChecks(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +37,7 @@ class CheckMemory:
         self._file = directory / FILE if directory else None
         self._disk = disk
         self._remembered = self._load(run_id)
+        self._corners: dict[tuple[str, ...], tuple[CheckRun, ...]] = {}
 
     @classmethod
     def of(cls, remembered: RememberedChecks) -> CheckMemory:
@@ -58,6 +61,20 @@ class CheckMemory:
     @property
     def ignored(self) -> tuple[str, ...]:
         return self._remembered.ignored
+
+    def corner(
+        self, corner: str, tree: str, lines: Iterable[str], run: Callable[[], tuple[CheckRun, ...]]
+    ) -> tuple[CheckRun, ...]:
+        """What these command lines said about a tree in a corner; `run` is called if this process does not know.
+
+        A claim that comes again often has the same tree, or one that differs in its tests alone.
+        """
+        key = (corner, tree, *lines)
+        if key not in self._corners:
+            self._corners[key] = run()
+            while len(self._corners) > MOST_CORNERS:
+                del self._corners[next(iter(self._corners))]
+        return self._corners[key]
 
     def set_baseline(self, runs: tuple[CheckRun, ...], ignored: tuple[str, ...] = ()) -> None:
         self._save(replace(self._remembered, baseline=runs, ignored=ignored))
