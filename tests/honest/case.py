@@ -54,9 +54,9 @@ def write(path: str, text: str) -> str:
 
 def append(path: str, text: str) -> str:
     """Append to a file, once."""
-    first = next(line for line in text.splitlines() if line.strip())
+    telling = max(text.splitlines(), key=len)
     return (
-        f"grep -qxF -e {shlex.quote(first)} {path} || cat >> {shlex.quote(path)} <<'END_OF_FILE'\n"
+        f"grep -qxF -e {shlex.quote(telling)} {path} || cat >> {shlex.quote(path)} <<'END_OF_FILE'\n"
         f"{text.strip(chr(10))}\nEND_OF_FILE\n"
     )
 
