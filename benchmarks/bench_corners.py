@@ -105,8 +105,8 @@ def _make(root: Path, scratch: Path, check: str) -> dict[str, str]:
 def _attempt(root: Path, environment: dict[str, str], id: str) -> list[dict[str, Any]]:
     """The runs of the checks for the only attempt of a task."""
     command = ["samuel", "run", "show", id, "--json"]
-    shown = subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True)
-    (attempt,) = json.loads(shown.stdout)["data"]["attempts"]
+    answer = subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True)
+    (attempt,) = json.loads(answer.stdout)["data"]["attempts"]
     return list(attempt["checks"])
 
 

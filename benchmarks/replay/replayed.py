@@ -131,8 +131,8 @@ class Replay:
         done = self._samuel(root, env, "run", "start", "--yes", "--iterations", str(ATTEMPTS), code=None)
         screen = done.stdout + done.stderr
         task = json.loads(self._samuel(root, env, "run", "tasks", "--json").stdout)["data"][0]
-        shown = json.loads(self._samuel(root, env, "run", "show", task["id"], "--json").stdout)["data"]
-        return _summary(task, shown["attempts"], screen) | _counted(root, self._check(commit))
+        task_answer = json.loads(self._samuel(root, env, "run", "show", task["id"], "--json").stdout)["data"]
+        return _summary(task, task_answer["attempts"], screen) | _counted(root, self._check(commit))
 
     def _samuel(
         self, root: Path, env: dict[str, str], *arguments: str, code: int | None = 0
