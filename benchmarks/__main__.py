@@ -37,6 +37,7 @@ BENCHMARKS = (
     "bench_session",
     "bench_shell",
     "bench_evidence",
+    "bench_corners",
 )
 
 

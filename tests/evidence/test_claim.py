@@ -10,7 +10,8 @@ from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass
 
 BY_ASSERTION = (FailToPass("tests.test_a::test_one", "assertion"),)
 BY_NAME = (FailToPass("tests.test_a::test_one", "missing"),)
-BY_ACCIDENT = (FailToPass("tests.test_a::test_one", "error"),)
+BY_EXCEPTION = (FailToPass("tests.test_a::test_one", "error", is_test=True),)
+BY_ACCIDENT = (FailToPass("make test", "error"),)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,7 @@ BY_ACCIDENT = (FailToPass("tests.test_a::test_one", "error"),)
         (ClaimFacts(has_tests=True, proofs=BY_ASSERTION), "proven"),
         (ClaimFacts(has_tests=True, proofs=BY_NAME), "proven, new names only"),
         (ClaimFacts(has_tests=True, proofs=(*BY_NAME, *BY_ASSERTION)), "proven"),
+        (ClaimFacts(has_tests=True, proofs=BY_EXCEPTION), "proven"),
         (ClaimFacts(has_tests=True, proofs=BY_ACCIDENT), "checked"),
         (ClaimFacts(has_tests=True), "checked"),
         (ClaimFacts(), "checked"),
@@ -61,9 +63,21 @@ def test_claim_without_proof_goes_back_once_where_a_proof_can_be_expected(
     assert judge_claim(facts, "off", sent_back=False) == ("checked", "the checks pass", "")
 
 
+def test_claim_whose_check_was_flaky_is_not_sent_back_for_that() -> None:
+    verdict = judge_claim(ClaimFacts(kind="fix", has_tests=True, flaky=("make test",)), "ask", sent_back=False)
+    assert (verdict.grade, verdict.why) == ("checked", "")
+    assert verdict.rests_on.startswith("`make test` failed once")
+
+
 @pytest.mark.parametrize("proof", ["ask", "require", "off"])
 def test_proven_claim_is_never_sent_back(proof: Proof) -> None:
     assert judge_claim(ClaimFacts(kind="fix", proofs=BY_ASSERTION), proof, sent_back=False).why == ""
+
+
+def test_claim_whose_tests_do_not_even_run_on_the_old_source_is_accepted_as_checked() -> None:
+    verdict = judge_claim(ClaimFacts(kind="fix", has_tests=True, proofs=BY_ACCIDENT), "ask", sent_back=False)
+    assert (verdict.grade, verdict.why) == ("checked", "")
+    assert "pass without the change" not in verdict.rests_on
 
 
 def run(passed: bool, **fields: object) -> CheckRun:
@@ -76,19 +90,25 @@ def run(passed: bool, **fields: object) -> CheckRun:
         (
             run(True, tests={"a": "passed"}),
             run(False, tests={"a": "failed"}, kinds={"a": "assertion"}),
-            [("a", "assertion")],
+            [("a", "assertion", True)],
         ),
+        (  # a module that could not be loaded
+            run(True, tests={"m::a": "passed"}),
+            run(False, tests={"m": "failed"}, kinds={"m": "missing"}),
+            [("m::a", "missing", False)],
+        ),
+        (run(True), run(False, kinds={"a": "error"}), [("a", "error", True)]),
         (run(True, tests={"a": "passed"}), run(True, tests={"a": "passed"}), []),
         # An id that is not in both runs may have a time in it; the command as a whole has failed all the same.
         (
             run(True, tests={"a 12:01": "passed"}),
             run(False, tests={"a 12:02": "failed"}),
-            [("make test", "error")],
+            [("make test", "error", False)],
         ),
-        (run(True, tests={"a": "skipped"}), run(False, tests={"a": "failed"}), [("make test", "error")]),
-        (run(True), run(False, failure_kind="missing"), [("make test", "missing")]),
-        (run(True), run(False, failure_kind="assertion"), [("make test", "assertion")]),
-        (run(True), run(False), [("make test", "error")]),
+        (run(True, tests={"a": "skipped"}), run(False, tests={"a": "failed"}), [("make test", "error", False)]),
+        (run(True), run(False, failure_kind="missing"), [("make test", "missing", False)]),
+        (run(True), run(False, failure_kind="assertion"), [("make test", "assertion", False)]),
+        (run(True), run(False), [("make test", "error", False)]),
         (run(False), run(False, failure_kind="assertion"), []),
         (run(True, flaky=True), run(False, failure_kind="assertion"), []),
         (run(True), CheckRun(command="make test", passed=False, exit_code=None), []),
@@ -96,6 +116,6 @@ def run(passed: bool, **fields: object) -> CheckRun:
     ],
 )
 def test_fail_to_pass_counts_what_both_runs_have(
-    own: CheckRun, without: CheckRun, proofs: list[tuple[str, str]]
+    own: CheckRun, without: CheckRun, proofs: list[tuple[str, str, bool]]
 ) -> None:
     assert list(fail_to_pass([own], [without])) == proofs

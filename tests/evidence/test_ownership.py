@@ -25,6 +25,8 @@ def task(title: str, description: str = "", **fields: object) -> Task:
     ("title", "description", "reason"),
     [
         ("Rename clamp to clip", "", 'it renames something ("Rename")'),
+        ("Move the parser to a module of its own", "", 'it moves something ("Move the parser to")'),
+        ("Merge both caches into one", "", "it moves something"),
         ("Clip", "Tests need to be adapted!", 'it says that tests change ("Tests need to be adapted")'),
         ("Delete boltons/namedutils.py and its tests", "", "it removes tests"),
         ("Remove the legacy exporter together with its unit tests", "", "it removes tests"),

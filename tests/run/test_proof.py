@@ -291,3 +291,13 @@ def test_accepted_work_has_its_version_of_an_uncommitted_test(uncommitted: LoopP
     (task,) = uncommitted.store.load()
     assert (task.status, task.grade) == ("completed", "disputed")
     assert (uncommitted.root / "tests/test_prices.py").read_text() == WEAKENED
+
+
+def test_fix_of_an_exception_is_proven_by_a_test_that_ended_with_it(shop: LoopProject) -> None:
+    add(shop, "Fix the price of nothing")
+    fixed = "def price(amount):\n    return int(amount or 0)\n"
+    test = TEST + "\n\ndef test_nothing():\n    assert price(None) + 1 == 1\n"
+    outcomes, grade, run = judged(shop, write("prices.py", fixed), write("tests/test_prices.py", test))
+    assert (outcomes, grade) == (["completed"], "proven")
+    (attempt,) = attempts(shop, run)
+    assert [check.corner for check in attempt.checks].count("old source") == 2  # an accident would not come twice

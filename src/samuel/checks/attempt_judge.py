@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from samuel.checks.acceptance_corner import AcceptanceCorner, AcceptanceVerdict
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.corner_runs import CornerRuns
+from samuel.checks.narrowed_runs import on_changed_tests
 from samuel.checks.planting import ShownToFail
 from samuel.checks.refusal_texts import contested_text
 from samuel.checks.sealed_judge import SealedVerdict
@@ -180,6 +181,7 @@ class AttemptJudge:
             proofs=proofs,
             own_checks=(*self._own_checks(runs), *self._sealed.red_before) if claim.proof != "off" else (),
             acceptance=acceptance.proofs,
+            flaky=tuple(run.command for run in runs if run.flaky),
             still_red=self._still_red,
         )
         facts = facts._replace(green_before=(*self._green_before, *self._sealed.green_before))
@@ -217,9 +219,17 @@ class AttemptJudge:
         tree = self._tests.with_old_source()
         if not tree:  # it could not differ
             return ()
-        runs = self._runs.corner("old source", tree, [run.command for run in own if run.passed])
+        lines = {run.command: on_changed_tests(self._tests, run.command) for run in own if run.passed}
+        runs = self._runs.old_source(tree, lines)
         self._records += (record_of(run, corner="old source") for run in runs)
-        return fail_to_pass(own, runs)
+        proofs = fail_to_pass(own, runs)
+        if any(proof.kind != "error" for proof in proofs) or not any(proof.by_behaviour for proof in proofs):
+            return proofs
+        # An exception may be an accident, a lost connection for example. It does not come twice.
+        runs = self._runs.old_source(tree, lines)
+        self._records += (record_of(run, corner="old source") for run in runs)
+        again = {proof.name for proof in fail_to_pass(own, runs)}
+        return tuple(proof for proof in proofs if proof.name in again)
 
     def _own_checks(self, own: Sequence[CheckRun]) -> tuple[str, ...]:
         """The checks that came with the task, fail on the verified tree and pass now."""

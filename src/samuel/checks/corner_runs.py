@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
@@ -82,6 +82,21 @@ class CornerRuns:
                 runs = repeated(runs, self.failing, lambda command: self._checks.command(command, "own"))
             changed = self._room.changed() if self._room is not None else {}
         return work._replace(runs=runs), changed
+
+    def old_source(self, tree: str, lines: Mapping[str, str]) -> tuple[CheckRun, ...]:
+        """The commands on the old source with the new tests, each as the line that is given for it, or whole.
+
+        A failure is expected there, so none is repeated. A line that fails without a failed test says nothing.
+        """
+        with self.showing(tree):
+            runs = []
+            for command, line in lines.items():
+                run = self._checks.command(command, "old source", line)
+                if run is not None and line and not run.passed and not run.kinds:
+                    run = self._checks.command(command, "old source")
+                if run is not None:
+                    runs.append(run)
+            return tuple(runs)
 
     def corner(self, corner: Corner, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
         """The commands on another tree; one whose failure counts is run once more before it is believed."""

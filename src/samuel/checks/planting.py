@@ -16,13 +16,12 @@ from typing import NamedTuple
 from samuel.base.paths import HOME
 from samuel.base.printable import safe
 from samuel.checks.changed_tests import ChangedTests
-from samuel.checks.commands import CommandReader
-from samuel.checks.runners import TEST_RUNNERS
+from samuel.checks.narrowed_runs import called_runners, on_planted_test
 from samuel.events.loop import CheckRun
 from samuel.evidence.plant.canary import canary_plant
 from samuel.evidence.plant.choice import PlantTrees, plants
 from samuel.evidence.plant.narrowing import narrowed
-from samuel.evidence.plant.planted import CalledRunner, Plant, PlantRun
+from samuel.evidence.plant.planted import Plant, PlantRun
 from samuel.evidence.plant.verdict import PlantVerdict, verdict
 
 MOST_TRIED = 2  # plants for one command
@@ -73,7 +72,7 @@ class Planting:
         if self._canary is not None:
             yield self._judged(own, self._canary)
             return
-        calls = self._calls(own.command)
+        calls = called_runners(self._tests, own.command)
         if not calls:
             return
         files = [path for path in self._tests.own_names if not path.startswith(f"{HOME}/")]
@@ -83,6 +82,12 @@ class Planting:
             yield self._judged(own, plant)
 
     def _judged(self, own: CheckRun, plant: Plant) -> PlantVerdict:
+        if not plant.command and (line := on_planted_test(self._tests, own.command, plant)):
+            narrow = self._run(self._tests.own_with(plant.files), own.command, line, "")
+            if narrow is not None and not isinstance(narrow, str):
+                narrow_verdict = verdict(_plant_run(own), _plant_run(narrow), plant)
+                if narrow_verdict.outcome == "shown_to_fail" and not narrow_verdict.undecided:
+                    return narrow_verdict
         line = (narrowed(own.command, plant) or "") if own.seconds > LONG else ""
         after = self._run(self._tests.own_with(plant.files), own.command, line, plant.command)
         if isinstance(after, str):
@@ -103,13 +108,6 @@ class Planting:
         return verdict(
             _plant_run(own), _plant_run(after), plant, verified=_plant_run(before), control=_plant_run(control)
         )
-
-    def _calls(self, command: str) -> list[CalledRunner]:
-        """The test runners that a command starts; it is read as it is in the verified tree."""
-        reader = CommandReader(frozenset(self._tests.names), self._tests.before)
-        reader.line(command)
-        calls = [CalledRunner(name, tuple(call.arguments), call.directory) for name, call in reader.calls]
-        return [call for call in calls if call.name in TEST_RUNNERS] or ([CalledRunner("")] if not calls else [])
 
 
 def _plant_run(run: CheckRun) -> PlantRun:

@@ -27,6 +27,7 @@ NEEDS_NONE = ("refactor", "docs", "chore", "perf", "test")
 NO_CODE = "the change has no code: only comments and blank lines"
 DOCUMENTS = "only documents changed"
 NO_TEST = "no test shows the change: nothing was added or changed that fails without it"
+NO_TEST_FAILS = "without the change its tests do not run, so they do not show what it does"
 NO_DIFFERENCE = "its tests pass without the change as well, so they do not show that the task is done"
 MISSING = "add or change a test that fails without your change and passes with it, then claim the task again"
 
@@ -47,6 +48,8 @@ class ClaimFacts(NamedTuple):
     """Those that passed before the work as well."""
     acceptance: Sequence[str] = ()
     """Locked acceptance tests of the task that failed before the work and pass now."""
+    flaky: Sequence[str] = ()
+    """Checks that passed only when they were run once more."""
     still_red: Sequence[str] = ()
     """What failed before the attempt, if it turned none of it green."""
 
@@ -69,7 +72,9 @@ def judge_claim(facts: ClaimFacts, proof: Proof, *, sent_back: bool) -> ClaimVer
     if proof == "require":
         return ClaimVerdict(grade, rests_on, f"{rests_on}; {MISSING}")
     needs_proof = facts.kind in NEEDS_PROOF or (facts.change == "comments" and facts.kind not in NEEDS_NONE)
-    if sent_back or not needs_proof or not facts.has_checks:  # without a check no test could show anything
+    # Without a check no test could show anything; with a flaky one, or on source that does not build, none does.
+    cannot_show = not facts.has_checks or facts.flaky or facts.proofs
+    if sent_back or not needs_proof or cannot_show:
         return ClaimVerdict(grade, rests_on)
     return ClaimVerdict(grade, rests_on, f"{rests_on}; {MISSING}")
 
@@ -94,14 +99,21 @@ def _graded(facts: ClaimFacts, proof: Proof) -> tuple[Grade, str]:
         return "proven", f"{_named(facts.own_checks)} failed before the work and passes with it"
     if facts.change != "code":
         return "checked", NO_CODE if facts.change == "comments" else DOCUMENTS
-    by_assertion = [proof_found.name for proof_found in facts.proofs if proof_found.kind == "assertion"]
-    if by_assertion:
-        return "proven", f"{_count(by_assertion)} without the change: {_named(by_assertion)}"
+    by_behaviour = [proof_found.name for proof_found in facts.proofs if proof_found.by_behaviour]
+    if by_behaviour:
+        return "proven", f"{_count(by_behaviour)} without the change: {_named(by_behaviour)}"
     by_name = [proof_found.name for proof_found in facts.proofs if proof_found.kind == "missing"]
     if by_name:
         return (
             "proven, new names only",
             f"{_count(by_name)} without the change, for a missing name: {_named(by_name)}",
+        )
+    if facts.proofs:
+        return "checked", NO_TEST_FAILS
+    if facts.flaky:
+        return (
+            "checked",
+            f"{_named(facts.flaky)} failed once and passed when it was run again, so it shows nothing",
         )
     return "checked", NO_DIFFERENCE if facts.has_tests else NO_TEST
 

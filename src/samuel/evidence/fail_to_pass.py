@@ -17,6 +17,13 @@ class FailToPass(NamedTuple):
     name: str
     kind: FailureKind
     """Why it failed without the work."""
+    is_test: bool = False
+    """Whether it is one test, which was started without the work as well."""
+
+    @property
+    def by_behaviour(self) -> bool:
+        """Whether the old source did something else: an assertion failed, or the test ended with an exception."""
+        return self.kind == "assertion" or (self.kind == "error" and self.is_test)
 
 
 def fail_to_pass(own: Iterable[CheckRun], without: Iterable[CheckRun]) -> tuple[FailToPass, ...]:
@@ -30,11 +37,11 @@ def _of_command(own: CheckRun, without: CheckRun) -> Iterator[FailToPass]:
     kinds = without.kinds or {}
     if own.tests:
         tests = comparison.fail_to_pass(_report(without, own), _report(own, own))
-        yield from (FailToPass(test.id, test.failure or "error") for test in tests)
+        yield from (FailToPass(test.id, test.failure or "error", not test.is_module) for test in tests)
         if tests:
             return
     elif names := [id for id in kinds if is_stable(id)]:  # all tests passed in `own`, which has no list of them
-        yield from (FailToPass(id, kinds[id]) for id in names)
+        yield from (FailToPass(id, kinds[id], True) for id in names)
         return
     yield FailToPass(without.command, without.failure_kind if not kinds else _least(kinds.values()))
 

@@ -1,9 +1,9 @@
 """Which tests a task may change: those that its author names, and those that its words plainly speak of.
 
 A task that owns a test may change what it expects. The input is the task as it was sealed when the run began,
-never what an agent wrote into a row; and plain words only: "rename", "remove X and its tests", "update the
-snapshot", "the test is wrong", "adapt the tests", or the name of a test file. "Fix the failing tests" is not among
-them: it can be said of the source.
+never what an agent wrote into a row; and plain words only: "rename", "move X to Y", "remove X and its tests",
+"update the snapshot", "the test is wrong", "adapt the tests", or the name of a test file. "Fix the failing tests"
+is not among them: it can be said of the source.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _REASONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), reason)
     for pattern, reason in (
         (r"\brenam(?:e|es|ed|ing)\b", "it renames something"),
+        (rf"\b(?:mov|merg)(?:e|es|ed|ing)\b{_WORDS}\b(?:to|into|out of)\b", "it moves something"),
         (
             rf"\b(?:remov|delet|drop|get rid of)\w*\b{_WORDS}\b(?:and|with|including|together with|along with)"
             rf"(?: all)?(?: of)? (?:its|their|the|his)\b{_WORDS}{_TESTS}"

@@ -35,6 +35,8 @@ _OTHER_NAMES: dict[str, TaskKind] = {
 }
 # `fix(parser): ...`, `feat!: ...`, `[bug] ...`, `docs - ...`
 _PREFIX = re.compile(r"\[?([a-z]{2,15})\]?(?:\([^()]{0,60}\))?!?\s*(?::|\]|\s-\s)\s*", re.IGNORECASE)
+# `Fix #233: drop support for 3.5` closes an issue; what is done stands behind it.
+_CLOSES = re.compile(r"(?:fix|close|resolve)(?:e?s|e?d)? \(?#\d{1,9}\)?[:,]\s+(?=\S)", re.IGNORECASE)
 _NUMBER = re.compile(r"^(?:[#(\[]?[\w.-]*\d[\w.]*[)\]:.]?\s+|[-*]\s+|\[[ x]\]\s+)+", re.IGNORECASE)
 
 # What a title is about, whatever its verb is: these are asked first, and a docs task with "fix" in it is no fix.
@@ -76,7 +78,8 @@ _SUBJECTS: tuple[tuple[TaskKind, re.Pattern[str]], ...] = (
         re.compile(
             r"^(?:bump|upgrade|pin|downgrade|release|vendor)\b|\b(?:dependenc(?:y|ies)"
             r"|github actions?|ci pipeline"
-            r"|workflow file|linter|pre-commit|lockfile|lock file|gitignore|dockerfile"
+            r"|workflow file|linter|lints?|clippy|flake8|pylint|isort|rustfmt|gofmt|pyupgrade"
+            r"|stylecheck|pre-commit|lockfile|lock file|gitignore|dockerfile"
             r"|docker(?:-compose)?|copyright|editorconfig|licen[cs]e header|makefile|tsconfig"
             r"|scaffold\w*|boilerplate|project (?:structure|skeleton|layout))\b"
             r"|^(?:update|set up|configure|switch to)\s+(?:ci|eslint|prettier|ruff|black|mypy"
@@ -135,6 +138,8 @@ def task_kind(kind: str, title: str) -> TaskKind | None:
     if prefix and (named := _named(prefix[1])) is not None:
         return named
     text = text.strip("`*_ ")
+    if closes := _CLOSES.match(text):
+        return task_kind("", text[closes.end() :]) or "fix"
     for subject, pattern in _SUBJECTS:
         if pattern.search(text):
             return subject

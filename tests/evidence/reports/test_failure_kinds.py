@@ -122,6 +122,9 @@ assertion `left == right` failed
 RUST_INDEX = """thread 'tests::adds' panicked at src/lib.rs:19:30:
 index out of bounds: the len is 0
 """
+JAVA = """Exception in thread "main" java.lang.AssertionError: 1 is not 2
+\tat shop.PricesTest.main(PricesTest.java:5)
+"""
 NODE = """[Error [ERR_TEST_FAILURE]: shop.subtract is not a function] {
   code: 'ERR_TEST_FAILURE',
   cause: RangeError [Error]: shop.subtract is not a function
@@ -136,10 +139,20 @@ NODE = """[Error [ERR_TEST_FAILURE]: shop.subtract is not a function] {
         (RUST, "assertion"),
         (RUST_INDEX, "error"),
         (NODE, "error"),
+        (JAVA, "assertion"),
         ("", "error"),
         ("\0" * 100, "error"),
     ],
-    ids=["the source of a test", "the last exception", "panic", "another panic", "a cause", "nothing", "no text"],
+    ids=[
+        "the source of a test",
+        "the last exception",
+        "panic",
+        "another panic",
+        "a cause",
+        "Java",
+        "nothing",
+        "no text",
+    ],
 )
 def test_of_a_longer_text_the_line_that_counts_is_read(text: str, kind: str) -> None:
     assert kind_of_failure(text) == kind

@@ -38,8 +38,8 @@ def compare(
 def fail_to_pass(before: SuiteReport, after: SuiteReport, now: datetime | None = None) -> tuple[ReportedTest, ...]:
     """The tests that failed in `before` and passed in `after`, with the way in which they failed.
 
-    Each of the passed tests of a module that could not be loaded before is one of them. An id that is absent from
-    either report, or not stable at the time of the runs, says nothing.
+    Each of the passed tests of a module that could not be loaded before is one of them, marked as a module. An id
+    that is absent from either report, or not stable at the time of the runs, says nothing.
     """
     modules = {id: test for id, test in before.tests.items() if test.is_module and test.result == "failed"}
     tests = []
@@ -49,7 +49,7 @@ def fail_to_pass(before: SuiteReport, after: SuiteReport, now: datetime | None =
         places = (modules[place] for place in _places(id) if place in modules) if modules else ()
         earlier = before.tests.get(id) or next(iter(places), None)
         if earlier is not None and earlier.result == "failed":
-            tests.append(test._replace(result="failed", failure=earlier.failure))
+            tests.append(test._replace(result="failed", failure=earlier.failure, is_module=earlier.is_module))
     return tuple(tests)
 
 
