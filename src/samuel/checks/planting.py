@@ -19,6 +19,7 @@ from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.commands import CommandReader
 from samuel.checks.runners import TEST_RUNNERS
 from samuel.events.loop import CheckRun
+from samuel.evidence.conventions import is_test_file
 from samuel.evidence.plant.canary import canary_plant
 from samuel.evidence.plant.choice import PlantTrees, plants
 from samuel.evidence.plant.narrowing import narrowed
@@ -73,7 +74,7 @@ class Planting:
         if self._canary is not None:
             yield self._judged(own, self._canary)
             return
-        calls = self._calls(own.command)
+        calls = _called_runners(own.command, self._tests)
         if not calls:
             return
         files = [path for path in self._tests.own_names if not path.startswith(f"{HOME}/")]
@@ -104,12 +105,22 @@ class Planting:
             _plant_run(own), _plant_run(after), plant, verified=_plant_run(before), control=_plant_run(control)
         )
 
-    def _calls(self, command: str) -> list[CalledRunner]:
-        """The test runners that a command starts; it is read as it is in the verified tree."""
-        reader = CommandReader(frozenset(self._tests.names), self._tests.before)
-        reader.line(command)
-        calls = [CalledRunner(name, tuple(call.arguments), call.directory) for name, call in reader.calls]
-        return [call for call in calls if call.name in TEST_RUNNERS] or ([CalledRunner("")] if not calls else [])
+
+def alone(command: str, tests: ChangedTests) -> str:
+    """The command for the one test file that changed; "" if there are several, or that is not plain."""
+    paths = [path for path in tests.paths if is_test_file(path) and path in tests.own_names]
+    calls = _called_runners(command, tests)
+    if len(paths) != 1 or len(calls) != 1:
+        return ""
+    return narrowed(command, Plant(calls[0], "added test", "", files={paths[0]: b""})) or ""
+
+
+def _called_runners(command: str, tests: ChangedTests) -> list[CalledRunner]:
+    """The test runners that a command starts; it is read as it is in the verified tree."""
+    reader = CommandReader(frozenset(tests.names), tests.before)
+    reader.line(command)
+    calls = [CalledRunner(name, tuple(call.arguments), call.directory) for name, call in reader.calls]
+    return [call for call in calls if call.name in TEST_RUNNERS] or ([CalledRunner("")] if not calls else [])
 
 
 def _plant_run(run: CheckRun) -> PlantRun:

@@ -95,7 +95,7 @@ class RunCommands:
             del output[:-OUTPUT]
 
         argv, place = ["/bin/sh", "-c", command], self._place
-        asked_for = reports.prepare(command, number, past_collection_errors=corner == "old source")
+        asked_for = reports.prepare(command, number)
         env = {**place.environment, **_own_names(event), **asked_for}
         place.watch(CheckStarted(command))
         began = place.clock.monotonic()
@@ -130,6 +130,7 @@ class RunCommands:
             seconds=round(seconds_taken, 3),
             output_tail=tail,
             tests=_listed(report),
+            ran=report.ran if report else None,
             kinds={id: test.failure or "error" for id, test in report.tests.items() if test.result == "failed"}
             if report
             else None,
