@@ -62,7 +62,7 @@ def test_run_json_holds_only_the_cells_that_a_settlement_changes(tmp_path: Path)
         ),
         ({"settlement": {"outcome": "fine"}}, "`active[...].result.settlement.outcome` cannot be `fine`"),
         ({"exit_reason": "tired"}, "`exit_reason` cannot be `tired`"),
-        ({"mode": "sleep"}, "`mode` must be one of `implementation`, `discovery`, not `sleep`"),
+        ({"mode": "sleep"}, "`mode` must be one of `implementation`, `discovery`, `acceptance`, not `sleep`"),
     ],
 )
 def test_a_corrupt_run_json_is_refused_with_the_field_that_is_wrong(

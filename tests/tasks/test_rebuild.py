@@ -79,6 +79,7 @@ class TestWhatAnAgentMaySay:
             "grade": "checked",
             "kind": "docs",
             "proof": "none",
+            "acceptance_tests": "none",
             "sent_back": ("unproven",),
             "attempts": 1,
             "completed_at": "now",

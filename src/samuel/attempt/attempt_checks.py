@@ -12,17 +12,23 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
+from samuel.attempt.run_files import RunFiles
 from samuel.attempt.workplace import SEALED_OUTPUT, Workplace
 from samuel.base.errors import SamuelError
 from samuel.base.paths import Project
 from samuel.base.printable import safe, shorten
-from samuel.checks.sealed_judge import SealedRun
+from samuel.checks.corner_runs import CornerRuns
+from samuel.checks.put_back import PutBack
+from samuel.checks.sealed_judge import SealedJudge, SealedRun, sealed_word
 from samuel.confine import sandbox as sandboxes
 from samuel.dispatch.record import Fired
 from samuel.events.loop import CheckRun
+from samuel.evidence.check_directory import CheckRoom
 from samuel.evidence.corner import Corner
 from samuel.evidence.sealed import SealedCheck, SealedCheckMissing
+from samuel.evidence.work_tree_room import WorkTreeRoom
 from samuel.files.inside import make_dirs_inside, read_inside
+from samuel.history.attempts import AttemptChanges
 from samuel.history.notices import CheckEnded, CheckStarted
 from samuel.history.run import Run
 from samuel.hooks.handler import Origin
@@ -60,6 +66,25 @@ class AttemptChecks:
             call.handler.origin is not Origin.BUILT_IN and call.would is None for call in fired.calls
         )
         return fired
+
+    def corners(self, files: RunFiles, changes: AttemptChanges, save: Callable[[], None]) -> CornerRuns:
+        """Runs these checks on the trees of an attempt; `save` writes the state of its work tree to disk."""
+        settings = self._place.settings
+        put_back = PutBack(files.trees, files.attempts, save) if files.trees else None
+        room: CheckRoom | None = files.room
+        if room is None and files.trees is not None and changes.tree:
+            room = WorkTreeRoom(files.trees, files.attempts, changes.tree, save)
+        room = room if changes.tree else None
+        word = sealed_word(settings.sandbox.kind, is_clean=room is not None and room.is_clean)
+        return CornerRuns(
+            put_back,
+            room,
+            files.checks,
+            self,
+            self._place.watch,
+            sealed=SealedJudge(self._place.sealed_checks, self.sealed, word),
+            canary=settings.canary,
+        )
 
     def sealed(self, check: SealedCheck, corner: Corner) -> SealedRun:
         with self._window():

@@ -10,7 +10,14 @@ from msgspec import UNSET, UnsetType
 from samuel.bridges.coverage import Coverage
 from samuel.clients.adapter.ending import ENDED_WELL, AgentEnding
 from samuel.events.endings import IterationOutcome
-from samuel.history.attempt_record import MAX_NAMED, AttemptRecord, ChangedFile, CheckRecord, EvidenceRecord
+from samuel.history.attempt_record import (
+    MAX_NAMED,
+    AcceptanceRecord,
+    AttemptRecord,
+    ChangedFile,
+    CheckRecord,
+    EvidenceRecord,
+)
 from samuel.history.run import Run
 from samuel.tasks.grade import Grade
 from samuel.tasks.task import Task
@@ -36,6 +43,7 @@ class AttemptFacts:
     decided: str = ""  # the status that the agent gave its task: skipped or blocked
     grade: Grade = ""
     evidence: EvidenceRecord | None = None
+    acceptance: AcceptanceRecord | None = None
     contested: tuple[str, ...] = ()
     ref: str = ""
     notes: tuple[str, ...] = ()  # what was put back of the repository
@@ -66,6 +74,7 @@ class AttemptFacts:
             still_red=self.still_red[:MAX_NAMED],
             grade=self.grade,
             evidence=self.evidence,
+            acceptance=self.acceptance,
             contested=self.contested[:MAX_NAMED],
             decided=self.decided,
             ref=self.ref,

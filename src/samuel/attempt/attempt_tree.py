@@ -17,7 +17,14 @@ from samuel.checks.files import CheckFiles, ProtectedFiles, owned
 from samuel.evidence.conventions import is_test_file
 from samuel.files.survey import Signature, signature_if_exists
 from samuel.history.attempt_record import ChangedFile
-from samuel.history.attempts import DISCOVERY, AttemptChanges, Retry, is_never_protected
+from samuel.history.attempts import (
+    ACCEPTANCE,
+    DISCOVERY,
+    NOTHING_LAID,
+    AttemptChanges,
+    Retry,
+    is_never_protected,
+)
 from samuel.history.tree_state import TreeState
 from samuel.tasks.task import Task
 
@@ -32,8 +39,21 @@ class LastChanges(NamedTuple):
 
 
 class AttemptTree:
-    def __init__(self, place: Workplace, files: RunFiles, task: Task | None, commands: Sequence[str]) -> None:
-        """`task` is None for a discovery; `commands` are the checks of the attempt."""
+    def __init__(
+        self,
+        place: Workplace,
+        files: RunFiles,
+        task: Task | None,
+        commands: Sequence[str],
+        name: str = DISCOVERY,
+        laid: Mapping[str, bytes | None] = NOTHING_LAID,
+    ) -> None:
+        """`task` is None for an attempt that works on none, which is called `name`. `commands` are its checks.
+
+        `laid` are files that it begins with, whatever the last attempt left: locked tests.
+        """
+        self._name = task.id if task else name
+        self._laid = laid
         self._place = place
         self._files = files
         self._task = task
@@ -53,9 +73,8 @@ class AttemptTree:
         `accepted`: a person took all that the last attempt left.
         """
         retry: Retry = "accepted" if accepted else "fresh" if self._is_fresh else "continue"
-        name = self._task.id if self._task else DISCOVERY
         is_protected = is_never_protected if accepted else self._is_protected
-        start = self._files.attempts.start(name, retry, is_protected)
+        start = self._files.attempts.start(self._name, retry, is_protected, self._laid)
         for problem in start.problems:
             self._place.warn(problem)
         if self._outside is not None:
@@ -68,15 +87,17 @@ class AttemptTree:
     @property
     def _is_fresh(self) -> bool:
         """Whether it begins with the verified tree; what a person refused is no start for the next attempt."""
-        return self._place.settings.retry == "fresh" or (self._task is not None and self._task.is_refused)
+        if self._task is None:
+            return self._name == ACCEPTANCE or self._place.settings.retry == "fresh"
+        return self._place.settings.retry == "fresh" or self._task.is_refused
 
     def _signature(self, path: str) -> Signature:
         return signature_if_exists(self._place.root / path)
 
     def last_changes(self) -> LastChanges | None:
         """What the last attempt changed, if this one starts without it; None if it goes on with it."""
-        trees, name = self._files.trees, self._task.id if self._task else DISCOVERY
-        last = self.state.attempts.get(name)
+        trees = self._files.trees
+        last = self.state.attempts.get(self._name)
         if trees is None or last is None or not self._is_fresh:
             return None
         files = sorted(map(file_name, trees.differing(last.base, last.tree)))
@@ -139,6 +160,23 @@ class AttemptTree:
                 self._place.warn(problem)
             self.changes = self._files.attempts.observe(())
 
+    def lay(self, contents: Mapping[str, bytes | None]) -> list[str]:
+        """Make these files of the attempt what they must be, whatever its agent did; gives those that are not.
+
+        What a person has there is never written.
+        """
+        trees, attempts = self._files.trees, self._files.attempts
+        if trees is None or self.changes is None or not self.changes.tree:
+            return []
+        target = trees.with_contents(self.changes.tree, contents)
+        differing = trees.differing(self.changes.tree, target)
+        if not differing:
+            return []
+        for problem in trees.put(target, [path for path in differing if not attempts.is_persons(path)]):
+            self._place.warn(problem)
+        self.changes = attempts.observe()
+        return sorted(trees.differing(self.changes.tree, target) & differing)
+
     def observe_checks(self, by_checks: Mapping[str, bytes | None]) -> tuple[str, ...]:
         """Take what the checks wrote as the attempt's: a formatter among them, or a file that is not ignored.
 
@@ -174,6 +212,7 @@ class AttemptTree:
         marks, trees, verified = SourceMarks(self._place), self._files.trees, self.state.verified
         if self.changes is not None and self.changes.tree:
             paths = {*(change.path for change in self.changes.changes), *self.changes.paths}
+            paths -= self._laid.keys()
             return bool(paths - marks.only_marked(paths, trees, verified))
         paths = set(changed) - marks.only_marked(changed, None, "")
         return bool(paths) or (self._task is not None and self._task.attempts > 0)

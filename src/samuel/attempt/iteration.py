@@ -6,21 +6,20 @@ pending with the reason in its next prompt, or is blocked when it failed too oft
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from samuel.agents.process_files import written_log
-from samuel.attempt.agent_ending import ending_of
+from samuel.attempt.acceptance.author_turn import AuthorTurn
+from samuel.attempt.acceptance.task_acceptance import TaskAcceptance
 from samuel.attempt.agent_turn import AgentTurn
 from samuel.attempt.attempt_checks import AttemptChecks, check_names
 from samuel.attempt.attempt_facts import AttemptFacts
 from samuel.attempt.attempt_tree import MAX_NAMED, AttemptTree
+from samuel.attempt.claims import claim_of
 from samuel.attempt.contexts import Contexts
 from samuel.attempt.evidence import Evidence
 from samuel.attempt.iteration_state import state_of_task
@@ -33,13 +32,10 @@ from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectState, RepositoryLost
 from samuel.base.printable import file_name
 from samuel.bridges.coverage import uncovered
-from samuel.checks.attempt_judge import Claim
 from samuel.checks.checked_work import checked
 from samuel.checks.corner_runs import CornerRuns
 from samuel.checks.files import ProtectedFiles
 from samuel.checks.judgement import Judgement
-from samuel.checks.put_back import PutBack
-from samuel.checks.sealed_judge import SealedJudge, sealed_word
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.dispatch.record import Fired
 from samuel.events import (
@@ -52,17 +48,12 @@ from samuel.events import (
 )
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
-from samuel.evidence.check_directory import CheckRoom
-from samuel.evidence.claim import Proof
 from samuel.evidence.sealed import SealedCheckMissing
-from samuel.evidence.task_kind import task_kind
-from samuel.evidence.work_tree_room import WorkTreeRoom
 from samuel.git.git import GitFailed
-from samuel.history.attempts import AttemptChanges
-from samuel.history.availability import TROUBLE
+from samuel.history.attempts import ACCEPTANCE, DISCOVERY, NOTHING_LAID, AttemptChanges
 from samuel.history.no_task import WITHOUT_TASK, reason_without_task
-from samuel.history.notices import AgentEnded, DiscoveryChosen, IterationStarted, LostTests
-from samuel.history.run import MAX_FAILURE, Run, Settlement, TaskCells
+from samuel.history.notices import DiscoveryChosen, IterationStarted, LostTests
+from samuel.history.run import Run, Settlement, TaskCells
 from samuel.tasks.queue import remaining
 from samuel.tasks.task import Task
 
@@ -93,6 +84,7 @@ class Iteration:
         self._files_before: ProjectState | None = None  # None until the attempt starts
         self._header_reported = False
         self._passed_runs: tuple[CheckRun, ...] = ()
+        self._acceptance = TaskAcceptance(place, files, task)
         self._evidence = Evidence(place, files.tasks, steps.state_files, dry_run=steps.dry_run)
         self._checks = AttemptChecks(place, self._fire_checks, self._check_window, self._check_names)
 
@@ -112,6 +104,8 @@ class Iteration:
         except IterationEnded as ended:
             self._report_header()
             self._observe()
+            if self.run.mode == "acceptance":
+                return self._author_turn.failed(ended)
             return self._settlements.failed(ended.outcome, ended.why)
         except (
             RepositoryLost,
@@ -144,13 +138,17 @@ class Iteration:
         turn = self._turn()
         answer = turn.work(turn.prepare(), self._changed)
         self._observe()
-        self._after_agent(answer)
+        turn.ended(answer)
         self._refuse_tampering()
         self._refuse_unjudged()
         if self.run.mode == "discovery":
             return self._settlements.discovered(self._evidence.new_tasks)
+        if self.run.mode == "acceptance":
+            return self._judge_tests()
         if settlement := self._settlements.parked():
             return settlement
+        if locked := self._acceptance.locked:
+            self._lay(locked.visible)
         self._check()
         self._refuse_tampering()
         has_changes = self._tree is not None and self._tree.has_changes(self._facts.changed)
@@ -228,8 +226,8 @@ class Iteration:
             why = str(fired.result.get("reason") or "the gate ended the run without a reason")
             raise RunStopped(IterationOutcome.GATED, why, ExitReason.GATE_STOP)
         discovery = fired.result.get("mode") == "discovery"
-        self.run = replace(self.run, mode="discovery" if discovery else "implementation")
         if discovery:
+            self.run = replace(self.run, mode="discovery")
             self._steps.state = state_of_task(self._place, self.run, None)
         if not discovery and self._task is None:
             exit_reason = reason_without_task(tasks)
@@ -248,18 +246,23 @@ class Iteration:
 
     def _refuse_spent_task(self) -> None:
         """Start no agent for a task whose own budget is used up."""
-        if self._own_task and (hit := self._place.meter.hit({}, "task")):
+        if self._task_at_hand and (hit := self._place.meter.hit({}, "task")):
             raise AgentTrouble(AgentEnding(EndingKind.OVER_BUDGET, hit.text))
 
     def _start_attempt(self, *, accepted: bool) -> bool:
         """Make the work tree what the attempt begins with, and save that before an agent changes it."""
-        self._tree = AttemptTree(self._place, self._files, self._task if self._own_task else None, self._commands)
+        task, acceptance = (self._task, self._acceptance) if self._own_task else (None, None)
+        name = ACCEPTANCE if self.run.mode == "acceptance" else DISCOVERY
+        laid = acceptance.laid if acceptance else NOTHING_LAID
+        self._tree = AttemptTree(self._place, self._files, task, self._commands, name, laid)
+        self._facts.acceptance = acceptance.record if acceptance else None
         is_written = self._tree.start(accepted=accepted)
         self._save_tree()
         return is_written
 
     def _contexts(self) -> None:
         last = self._tree.last_changes() if self._tree and self._own_task else None
+        self._steps.state = replace(self._steps.state, **self._acceptance.prompt_names)
         Contexts(self._place, self._steps, self.run, self._task, last).generate()
 
     def _changed(self) -> list[str]:
@@ -281,28 +284,28 @@ class Iteration:
         self.run = self._save(replace(self.run, tree=self._files.attempts.state))
 
     def _turn(self) -> AgentTurn:
-        task = self._task if self._own_task else None
+        task = self._task_at_hand
         return AgentTurn(self._place, self._steps, self._files, self.run, task, self._facts, self._evidence)
 
-    def _after_agent(self, answer: Mapping[str, Any]) -> None:
-        facts, code = self._facts, int(answer["exit_code"])
-        stdout, stderr = str(answer.get("stdout", "")), str(answer.get("stderr", ""))
-        facts.exit_code, facts.log = code, self._written_log(str(answer.get("stdout_path") or ""))
-        facts.ending = ending_of(answer, changed=bool(facts.changed), now=self._place.clock.now())
-        self._place.watch(AgentEnded(code, facts.usage, facts.ending, facts.log, self.run.agent))
-        self._fire(
-            AfterAgentInvoke(
-                exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage, duration_ms=facts.agent_ms
-            )
-        )
-        is_trouble = facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET)
-        if is_trouble and not self._is_decided():
-            raise AgentTrouble(facts.ending)
-        if code != 0 and not is_trouble:  # what it decided about its task before the trouble counts
-            reason = facts.ending.reason or f"the agent ended with exit code {code}"
-            output = (stderr or stdout).strip()[-MAX_FAILURE:]
-            why = reason if output == reason else f"{reason}\n{output}"
-            raise IterationEnded(IterationOutcome.AGENT_FAILED, why.strip())
+    @property
+    def _author_turn(self) -> AuthorTurn:
+        return AuthorTurn(self._acceptance, self.run, self._facts, self._settlements)
+
+    def _judge_tests(self) -> Settlement:
+        """Lock the acceptance tests that the agent wrote, if they are as they must be."""
+        changes = (self._tree.changes if self._tree else None) or AttemptChanges()
+        written_tests = self._acceptance.written_tests(changes.tree, self._commands, self._corners(changes))
+        self._refuse_tampering()
+        return self._author_turn.judged(written_tests)
+
+    def _lay(self, contents: Mapping[str, bytes | None]) -> None:
+        """Make the locked tests what they must be, whatever the agent did to them."""
+        assert self._tree is not None
+        if left := self._tree.lay(contents):
+            named = ", ".join(f"`{file_name(path)}`" for path in left[:MAX_NAMED])
+            raise IterationEnded(IterationOutcome.QUALITY_FAILED, f"acceptance tests cannot be put back: {named}")
+        self._facts.changed_files = self._tree.changed_files
+        self._save_tree()
 
     def _check(self, accepting: str = "") -> None:
         """No claim counts unless the quality checks pass."""
@@ -312,9 +315,10 @@ class Iteration:
             return
         assert self._task is not None
         changes = (self._tree.changes if self._tree else None) or AttemptChanges()
-        verdict = self._judgement(changes).judge(
-            self._task, changes, self.run.tree.verified, self._claim(accepting)
-        )
+        locked = self._acceptance.locked
+        settings, task = self._place.settings, self._settlements.current(self._files.tasks.load())
+        claim = claim_of(task, settings.proof, settings.max_task_attempts, accepting)
+        verdict = self._judgement(changes).judge(self._task, changes, self.run.tree.verified, claim, locked)
         facts = self._facts
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
         facts.lost_tests, facts.still_red = verdict.checks.lost_tests, verdict.checks.still_red
@@ -335,6 +339,8 @@ class Iteration:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, verdict.checks.why)
         if verdict.unproven:
             raise IterationEnded(IterationOutcome.UNPROVEN, verdict.unproven)
+        if locked is not None and claim is not None:  # the hidden ones are added, and land with the work
+            self._lay(locked.contents)
         if facts.lost_tests:
             self._place.watch(LostTests(self._task.id, facts.lost_tests))
         if facts.evidence and not facts.checks and self._checks.others_ran:
@@ -345,34 +351,11 @@ class Iteration:
 
     def _judgement(self, changes: AttemptChanges) -> Judgement:
         settings, files = self._place.settings, self._files
-        put_back = PutBack(files.trees, files.attempts, self._save_tree) if files.trees else None
-        room: CheckRoom | None = files.room
-        if room is None and files.trees is not None and changes.tree:
-            room = WorkTreeRoom(files.trees, files.attempts, changes.tree, self._save_tree)
-        room = room if changes.tree else None
-        word = sealed_word(settings.sandbox.kind, is_clean=room is not None and room.is_clean)
-        sealed = SealedJudge(self._place.sealed_checks, self._checks.sealed, word)
-        runs = CornerRuns(
-            put_back,
-            room,
-            files.checks,
-            self._checks,
-            self._place.watch,
-            sealed=sealed,
-            canary=settings.canary,
-        )
         protect = ProtectedFiles(settings.protect, settings.protect_existing)
-        return Judgement(files.trees, files.checks, self._commands, protect, runs)
+        return Judgement(files.trees, files.checks, self._commands, protect, self._corners(changes))
 
-    def _claim(self, accepting: str) -> Claim | None:
-        """What is asked of the claim; None if the agent did not claim its task."""
-        task = self._settlements.current(self._files.tasks.load())
-        if task is None or not task.claimed or task.status != "in_progress":
-            return None
-        policies: dict[str, Proof] = {"none": "off", "require": "require", "ask": "ask", "off": "off"}
-        proof = policies[task.proof or self._place.settings.proof]
-        is_last = task.attempts + 1 >= self._place.settings.max_task_attempts
-        return Claim(proof, task_kind(task.kind, task.title) or "", task.sent_back, accepting, is_last)
+    def _corners(self, changes: AttemptChanges) -> CornerRuns:
+        return self._checks.corners(self._files, changes, self._save_tree)
 
     def _fire_checks(self) -> Fired:
         task = self._task.plain() if self._task else {}
@@ -399,23 +382,13 @@ class Iteration:
 
     # Details
 
-    def _is_decided(self) -> bool:
-        """Whether the agent has claimed its task, skipped or blocked it, or asked about it."""
-        task = self._settlements.current(self._files.tasks.load())
-        return task is not None and (task.claimed or task.status != "in_progress")
-
-    def _written_log(self, stdout_path: str) -> str:
-        """The log of the agent, relative to the root; "" if it wrote nothing."""
-        log = written_log(Path(stdout_path)) if stdout_path else None
-        return os.path.relpath(log, self._place.root) if log else ""
-
     def _report_header(self) -> None:
         """Report which iteration this is: once, before anything else about it."""
         if self._header_reported:
             return
         self._header_reported = True
         run = self.run
-        task = self._task if run.mode == "implementation" else None
+        task = self._task_at_hand
         self._place.watch(IterationStarted(run.iteration, run.max_iterations, run.mode, task))
 
     def _report_mode(self) -> None:
@@ -431,13 +404,17 @@ class Iteration:
 
     @property
     def _own_task(self) -> str:
-        """The id of the task that the agent may change; "" in discovery."""
+        """The id of the task that the agent may change; "" if it only looks for tasks, or writes tests."""
         return self._task.id if self._task and self.run.mode == "implementation" else ""
 
     @property
+    def _task_at_hand(self) -> Task | None:
+        """The task that the iteration is about; None in discovery."""
+        return None if self.run.mode == "discovery" else self._task
+
+    @property
     def _settlements(self) -> Settlements:
-        task = self._task if self._own_task else None
-        return Settlements(self._place, self._files, self.run, task, self._facts)
+        return Settlements(self._place, self._files, self.run, self._task_at_hand, self._facts)
 
     def _refuse_unjudged(self) -> None:
         """What no hook judged does not count where that is required, nor what changed the hooks themselves."""

@@ -14,6 +14,7 @@ from samuel.attempt.worktree import ProjectFiles
 from samuel.checks.memory import CheckMemory
 from samuel.evidence.room import CleanRoom
 from samuel.git.trees import Trees
+from samuel.history.acceptance_tests import AcceptanceMemory
 from samuel.history.attempts import Attempts
 from samuel.history.tree_state import TreeState
 from samuel.tasks.origin import origin_directory
@@ -28,6 +29,7 @@ class RunFiles(NamedTuple):
     attempts: Attempts
     checks: CheckMemory
     repository: RepositoryWindow
+    acceptance: AcceptanceMemory
     room: CleanRoom | None = None
     """Where checks run; None: where the agent works."""
 
@@ -49,6 +51,7 @@ class RunFiles(NamedTuple):
             Attempts(None, ""),
             CheckMemory(private_directory(place), "", place.disk),
             RepositoryWindow(place, private_directory(place)),
+            AcceptanceMemory(private_directory(place), place.disk),
             clean_room(place, trees, private_directory(place)),
         )
 

@@ -15,13 +15,15 @@ from samuel.attempt.run_files import RunFiles
 from samuel.attempt.stop import AgentTrouble
 from samuel.attempt.workplace import Workplace
 from samuel.base.clock import iso
+from samuel.base.wording import plural
 from samuel.clients.adapter.ending import EndingKind
 from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.evidence.claim import UNPROVEN
+from samuel.history.acceptance_tests import AcceptanceTests
 from samuel.history.availability import wait_after
 from samuel.history.budgets import BudgetHit
-from samuel.history.notices import IterationFailed, QuestionAsked, TaskDecided
+from samuel.history.notices import AcceptanceWritten, IterationFailed, QuestionAsked, TaskDecided
 from samuel.history.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, TreeAction
 from samuel.tasks.question import ACCEPT, DISPUTED, REFUSE, Question, new_id
 from samuel.tasks.task import Task
@@ -93,6 +95,17 @@ class Settlements:
     def discovered(self, new_tasks: int) -> Settlement:
         outcome = IterationOutcome.COMPLETED if new_tasks else IterationOutcome.INCOMPLETE
         return self._settle(outcome, failed=False, new_tasks=new_tasks, tree="put_away")
+
+    def wrote_tests(
+        self, tests: AcceptanceTests, outcome: IterationOutcome = IterationOutcome.INCOMPLETE
+    ) -> Settlement:
+        """Acceptance tests were written, or not: the task is pending again, with no attempt more."""
+        task = self.current(self._files.tasks.load())
+        self._place.watch(AcceptanceWritten(task.id if task else "", tests.names, tests.hidden, tests.why))
+        row = TaskCells(status="pending", claimed=False) if task and task.status == "in_progress" else UNCHANGED
+        why = tests.why or f"{plural(len(tests.names), 'acceptance test')} locked"
+        failed = outcome is not IterationOutcome.INCOMPLETE
+        return self._settle(outcome, failed=failed, task=task, row=row, why=why, acceptance=tests, tree="drop")
 
     def failed(self, outcome: IterationOutcome, why: str) -> Settlement:
         if outcome is IterationOutcome.UNPROVEN and not self._requires_proof:

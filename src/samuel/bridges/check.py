@@ -119,12 +119,12 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
     problems += _switched_off(context, client)
     if entries:
         problems += _rivals(context, client)
-    if not all(entry.fails_closed for entry in entries) and can_fail_closed(
-        client, context.environment, context.root
-    ):
-        notes.append(
+    open_levels = [entry.level for entry in entries if not entry.fails_closed]
+    if open_levels and can_fail_closed(client, context.environment, context.root):
+        notes += (
             f"the installed {client} can deny by itself where a hook fails, and these hooks do not say so: "
-            f"`samuel bridge add --{levels[0]} {client}` writes them again"
+            f"`samuel bridge add --{level} {client}` writes them again"
+            for level in open_levels
         )
     for level, step in trust.items():
         if step.state == "untrusted":

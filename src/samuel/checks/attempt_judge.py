@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from samuel.checks.acceptance_corner import AcceptanceCorner, AcceptanceVerdict
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.corner_runs import CornerRuns
 from samuel.checks.planting import ShownToFail, alone
@@ -20,6 +21,7 @@ from samuel.checks.verdict import CheckVerdict, failed_names, record_of
 from samuel.events.loop import CheckRun
 from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim, passes_before
 from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass, fails_again, passes_again
+from samuel.history.acceptance_tests import AcceptanceTests
 from samuel.history.attempt_record import MAX_NAMED as MAX_RECORDED
 from samuel.history.attempt_record import CheckRecord, EvidenceRecord
 from samuel.tasks.task import Task
@@ -63,7 +65,16 @@ class AttemptVerdict(NamedTuple):
 class AttemptJudge:
     """The judgement of one attempt, corner by corner."""
 
-    def __init__(self, runs: CornerRuns, task: Task, tests: ChangedTests, claim: Claim | None) -> None:
+    def __init__(
+        self,
+        runs: CornerRuns,
+        task: Task,
+        tests: ChangedTests,
+        claim: Claim | None,
+        locked: AcceptanceTests | None = None,
+    ) -> None:
+        """`locked` are the acceptance tests of the task."""
+        self._locked = locked
         self._runs = runs
         self._task = task
         self._tests = tests
@@ -100,7 +111,7 @@ class AttemptJudge:
     def _with_old_tests(self, own: CheckVerdict) -> AttemptVerdict | None:
         """The verdict if the work fails old tests, or removed or weakened them; None if it did neither."""
         is_accepted = bool(self._claim and self._claim.accepted_by)
-        not_owned = () if is_accepted else self._tests.not_owned(self._task)
+        not_owned = self._not_owned
         # Where the attempt changed tests, only a run with those as they were can tell which do not run any more.
         not_run = own.not_run if self._tests.verified and not self._tests.paths and not is_accepted else ()
         failed: tuple[str, ...] = ()
@@ -144,6 +155,14 @@ class AttemptJudge:
             runs += self._runs.corner("old tests", self._tests.with_old_tests(existing), of_task)
         return runs
 
+    @property
+    def _not_owned(self) -> tuple[str, ...]:
+        """The changed tests that need not be believed; the locked ones are what they must be."""
+        if self._claim and self._claim.accepted_by:
+            return ()
+        locked = self._locked.paths if self._locked else ()
+        return tuple(path for path in self._tests.not_owned(self._task) if path not in locked)
+
     def _with_sealed_checks(self, own: CheckVerdict, tree: str) -> AttemptVerdict | None:
         """The verdict if a sealed check fails with a claim; None if none does."""
         if self._claim is None:
@@ -168,12 +187,17 @@ class AttemptJudge:
         claim = self._claim
         if claim is None:
             return self._ended(own, own_runs=runs)
+        acceptance = self._acceptance(runs)
+        if acceptance.why:
+            return self._ended(own._replace(passed=False, why=acceptance.why))
         if claim.accepted_by:
             text = f"tests fail that were there before; accepted by {claim.accepted_by}"
             evidence = EvidenceRecord(grade="disputed", rests_on=text, place=self._runs.place)
             return self._ended(own, own_runs=runs, evidence=evidence)
         change = self._tests.change()
-        proofs = self._proofs(runs) if claim.proof != "off" and change in ("code", "names") else ()
+        proofs: tuple[FailToPass, ...] = ()
+        if claim.proof != "off" and change in ("code", "names") and not acceptance.proofs:
+            proofs = self._proofs(runs)
         facts = ClaimFacts(
             kind=claim.kind,
             has_checks=bool(runs or self._sealed.records),
@@ -181,6 +205,7 @@ class AttemptJudge:
             has_tests=bool(self._tests.paths),
             proofs=proofs,
             own_checks=(*self._own_checks(runs), *self._sealed.red_before) if claim.proof != "off" else (),
+            acceptance=acceptance.proofs,
             still_red=self._still_red,
         )
         facts = facts._replace(green_before=(*self._green_before, *self._sealed.green_before))
@@ -197,11 +222,21 @@ class AttemptJudge:
             grade=verdict.grade,
             rests_on=verdict.rests_on,
             place=self._runs.place,
-            fail_to_pass=tuple(proof.name for proof in proofs)[:MAX_RECORDED],
+            fail_to_pass=(acceptance.proofs or tuple(proof.name for proof in proofs))[:MAX_RECORDED],
             shown_to_fail=can_fail.answer,
             sealed=self._runs.sealed.sealed,
         )
         return self._ended(own, own_runs=runs, evidence=evidence, unproven=verdict.why)
+
+    def _acceptance(self, own: Sequence[CheckRun]) -> AcceptanceVerdict:
+        """What the locked tests say; nothing if there are none."""
+        if self._locked is None:
+            return AcceptanceVerdict()
+        verdict = AcceptanceCorner(self._locked, self._tests, self._not_owned, self._runs).judge(own)
+        self._records += verdict.records
+        if verdict.proofs:
+            self._still_red = ()
+        return verdict
 
     def _proofs(self, own: Sequence[CheckRun]) -> tuple[FailToPass, ...]:
         """What fails when the attempt's tests run on the old source, and passes with its own."""

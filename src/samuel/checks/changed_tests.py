@@ -19,6 +19,7 @@ from samuel.evidence.ownership import ALL_TESTS, owned_tests
 from samuel.evidence.settings.check_settings import is_check_setting, merged_settings, same_check_settings
 from samuel.evidence.settings.runner_places import patterns_of_tests
 from samuel.evidence.softened import softened_in
+from samuel.git.output import GITLINK, LINK
 from samuel.git.trees import Trees
 from samuel.tasks.task import Task
 
@@ -100,6 +101,11 @@ class ChangedTests:
         """The tree of the attempt with these tests as in the verified tree."""
         return self._mixed(self.own, self.verified, paths, self._old_tests)
 
+    def with_acceptance(self, not_owned: Sequence[str], contents: Mapping[str, bytes | None]) -> str:
+        """The tree of the attempt with these tests as in the verified tree, and with the files of locked tests."""
+        assert self._trees is not None
+        return self._trees.with_contents(self.with_old_tests(not_owned), contents)
+
     def with_old_source(self) -> str:
         """The verified tree with the tests of the attempt; "" if that is the verified tree, or the attempt."""
         if self._trees is None or not self.paths or not self.sources:
@@ -154,6 +160,11 @@ class ChangedTests:
         """Take files that the checks changed, a formatter among them, as the attempt's."""
         if self._trees is not None:
             self.own = self._trees.with_contents(self.own, contents)
+
+    def is_plain_file(self, path: str) -> bool:
+        """Whether the attempt has a file there, and not a link or another repository."""
+        entry = self._trees.entries(self.own, [path]).get(path) if self._trees else None
+        return entry is not None and entry.mode not in (LINK, GITLINK)
 
     def is_verified(self, path: str) -> bool:
         """Whether the verified tree has this file."""

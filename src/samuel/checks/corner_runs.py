@@ -18,7 +18,7 @@ from samuel.checks.verdict import CheckVerdict, counting_failures, how_failed, j
 from samuel.dispatch.record import Fired
 from samuel.events.loop import CheckRun
 from samuel.evidence.check_directory import CheckRoom
-from samuel.evidence.corner import MUST_FAIL, Corner
+from samuel.evidence.corner import EXPECTED_RED, MUST_FAIL, Corner
 from samuel.history.attempt_record import CheckRecord
 from samuel.history.notices import CheckFilesChanged, LoopWarning, Watch, ignore_reports
 
@@ -70,11 +70,16 @@ class CornerRuns:
     def showing(self, tree: str) -> AbstractContextManager[None]:
         return self._room.showing(tree) if self._room is not None else nullcontext()
 
-    def own(self, tree: str) -> tuple[CheckedWork, dict[str, bytes | None]]:
-        """The checks on the attempt as it is, with all handlers; and the files that they changed."""
+    def own(self, tree: str, *, repeat: bool = True) -> tuple[CheckedWork, dict[str, bytes | None]]:
+        """The checks on the attempt as it is, with all handlers; and the files that they changed.
+
+        `repeat`: one whose failure counts is run once more.
+        """
         with self.showing(tree):
             work = checked(self._checks.all())
-            runs = repeated(work.runs, self.failing, lambda command: self._checks.command(command, "own"))
+            runs = work.runs
+            if repeat:
+                runs = repeated(runs, self.failing, lambda command: self._checks.command(command, "own"))
             changed = self._room.changed() if self._room is not None else {}
         return work._replace(runs=runs), changed
 
@@ -82,7 +87,7 @@ class CornerRuns:
         """The commands on another tree; one whose failure counts is run once more before it is believed."""
         with self.showing(tree):
             runs = tuple(run for command in commands if (run := self._checks.command(command, corner)) is not None)
-            if corner == "old source":  # a failure is expected there, and proves nothing if it is an accident
+            if corner in EXPECTED_RED:  # a failure is expected there, and proves nothing if it is an accident
                 return runs
             return repeated(runs, self.failing, lambda command: self._checks.command(command, corner))
 
@@ -119,7 +124,12 @@ class CornerRuns:
                 records.append(record_of(planted, corner="planted"))
             return planted
 
-        return Planting(tests, run, self._memory.verified or self._memory.baseline, self._canary)
+        return Planting(tests, run, self.before, self._canary)
+
+    @property
+    def before(self) -> tuple[CheckRun, ...]:
+        """The runs on the verified tree."""
+        return self._memory.verified or self._memory.baseline
 
     def verdict(self, runs: Sequence[CheckRun]) -> CheckVerdict:
         return judge(runs, baseline=self._memory.baseline, before=self._memory.verified)

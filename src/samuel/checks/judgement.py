@@ -13,6 +13,7 @@ from samuel.checks.refusal_texts import hidden_text, not_kept_text, protected_te
 from samuel.checks.verdict import CheckVerdict
 from samuel.evidence.check_directory import RoomFailed
 from samuel.git.trees import Trees
+from samuel.history.acceptance_tests import AcceptanceTests
 from samuel.history.attempts import AttemptChanges
 from samuel.tasks.task import Task
 
@@ -35,11 +36,19 @@ class Judgement:
         self._runs = runs
 
     def judge(
-        self, task: Task, attempt: AttemptChanges, verified: str, claim: Claim | None = None
+        self,
+        task: Task,
+        attempt: AttemptChanges,
+        verified: str,
+        claim: Claim | None = None,
+        locked: AcceptanceTests | None = None,
     ) -> AttemptVerdict:
-        """The verdict; `claim` is None if the task is not claimed. Protected files are put back."""
+        """The verdict; `claim` is None if the task is not claimed. Protected files are put back.
+
+        `locked` are the acceptance tests of the task, of which the attempt has what its worker sees.
+        """
         tests = ChangedTests(self._trees, verified, attempt.tree, self._commands)
-        if refused := self._refused(task, tests):
+        if refused := self._refused(task, tests, locked.paths if locked else ()):
             why = protected_text(refused, self._runs.put(refused))
             return AttemptVerdict(CheckVerdict(False, why), tuple(refused))
         if hidden := self._hidden(tests):
@@ -48,12 +57,13 @@ class Judgement:
             problems = self._runs.put(list(not_kept))
             return AttemptVerdict(CheckVerdict(False, not_kept_text(not_kept, problems)), tests.paths)
         try:
-            return AttemptJudge(self._runs, task, tests, claim).judge(attempt.tree)
+            return AttemptJudge(self._runs, task, tests, claim, locked).judge(attempt.tree)
         except RoomFailed as failed:
             return AttemptVerdict(CheckVerdict(False, f"the checks could not run: {failed.message}"), tests.paths)
 
-    def _refused(self, task: Task, tests: ChangedTests) -> list[str]:
-        chosen = self._protect.of(tests.changed, tests.is_verified)
+    def _refused(self, task: Task, tests: ChangedTests, locked: Sequence[str]) -> list[str]:
+        changed = [path for path in tests.changed if path not in locked]
+        chosen = self._protect.of(changed, tests.is_verified)
         owned_paths = owned(task, chosen)
         return [path for path in chosen if path not in owned_paths]
 

@@ -60,6 +60,8 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         budgets=_budgets(table),
         branch=branch,
         proof=table.take("proof", kinds.one_of("ask", "require", "off"), default.proof),
+        acceptance=table.take("acceptance", kinds.one_of("agent", "none"), default.acceptance),
+        acceptance_visible=table.take("acceptance_visible", kinds.flag, default.acceptance_visible),
         evidence=evidence,
         sealed_checks=table.take("sealed_checks", kinds.commands, default.sealed_checks),
         canary=_canary(table, evidence),

@@ -169,6 +169,12 @@ class Methodology(msgspec.Struct, frozen=True):
     proof: str = "ask"
     """Whether a claim needs a test that fails without the work: `ask` for one once, `require` it, or `off`."""
 
+    acceptance: str = "none"
+    """Who writes tests for a task before the work on it starts: an `agent`, or `none`."""
+
+    acceptance_visible: bool = True
+    """Whether the agent that does the work sees all of these tests; False: half of them."""
+
     evidence: str = "clean room"
     """Where the checks run that decide: in a `clean room`, or `in place`, where the agent worked."""
 

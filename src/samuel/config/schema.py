@@ -118,6 +118,8 @@ DESCRIPTIONS: Mapping[str, str] = {
     "methodology.*.baseline": "Checks that fail before the first agent: `refuse` the run, or `accept` them.",
     "methodology.*.protect": "Patterns of files that only a task which names them may change.",
     "methodology.*.protect_existing": "Like protect, for files that are there already; new ones may be added.",
+    "methodology.*.acceptance": "Who writes tests for a task before the work on it starts: an `agent`, or `none`.",
+    "methodology.*.acceptance_visible": "`false`: the agent that does the work sees only half of these tests.",
     "methodology.*.proof": "Whether a claim needs a test that fails without the work: `ask`, `require` or `off`.",
     "methodology.*.evidence": "Where the checks run that decide: in a `clean room`, or `in place`.",
     "methodology.*.sealed_checks": "Programs outside of the project that judge a claim, hidden from the agent.",

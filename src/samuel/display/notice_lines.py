@@ -61,6 +61,8 @@ def subject(report: notices.IterationStarted) -> str:
     task = report.task
     if task is None:
         return LOOKING if report.mode == "discovery" else "no task"
+    if report.mode == "acceptance":
+        return f"{task.id} {shorten(task.title, AGAIN)} (acceptance tests)"
     if not task.attempts:
         return f"{task.id} {task.title}"
     return f"{task.id} {shorten(task.title, AGAIN)} (attempt {task.attempts + 1})"
@@ -126,6 +128,13 @@ def settled_line(report: notices.IterationSettled) -> str:
         return f"  completed{f' ({report.grade})' if report.grade else ''}: {done}"
     why = NOTHING_GREEN if report.still_red else NO_CHECKS
     return f"  completed (unverified): {why}; {done}"
+
+
+def acceptance_line(report: notices.AcceptanceWritten) -> str:
+    if report.why:
+        return f"acceptance tests are not used: {first_line(report.why)}"
+    hidden = f", {report.hidden} hidden from the worker" if report.hidden else ""
+    return f"{plural(len(report.tests), 'acceptance test')} locked{hidden}"
 
 
 def lost_tests_line(report: notices.LostTests) -> str:
@@ -230,6 +239,7 @@ LINES: Mapping[type[notices.Report], Callable[[Any], str]] = {
     notices.BranchEntered: lambda report: f"on the branch {report.branch}, from {report.origin}",
     notices.DiscoveryChosen: lambda report: f"  {LOOKING}",
     notices.CheckFilesChanged: lambda report: f"  {judged_twice_line(report)}",
+    notices.AcceptanceWritten: lambda report: f"  {acceptance_line(report)}",
     notices.LostTests: lambda report: f"  {lost_tests_line(report)}",
     notices.LoopWarning: lambda report: f"  warning: {report.text}",
     notices.HandlerMessage: lambda report: f"  {report.text}",

@@ -108,7 +108,7 @@ class LoopEvent(Event, frozen=True, kw_only=True):
     """The fields that only the 15 loop events have."""
 
     iteration: Annotated[int, field("The number of the iteration, from 1; 0 outside of one.")] = 0
-    mode: Annotated[str, field("`implementation` or `discovery`.")] = "implementation"
+    mode: Annotated[str, field("`implementation`, `discovery` or `acceptance`.")] = "implementation"
     context: Annotated[
         Mapping[str, Any], field("The PromptContext: what the prompt's template sees.", bulk=True)
     ] = msgspec.field(default_factory=dict)

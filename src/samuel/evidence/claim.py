@@ -45,6 +45,8 @@ class ClaimFacts(NamedTuple):
     """Checks that came with the task, and sealed checks, that failed before the work and pass now."""
     green_before: Sequence[str] = ()
     """Those that passed before the work as well."""
+    acceptance: Sequence[str] = ()
+    """Locked acceptance tests of the task that failed before the work and pass now."""
     still_red: Sequence[str] = ()
     """What failed before the attempt, if it turned none of it green."""
 
@@ -84,6 +86,10 @@ def _graded(facts: ClaimFacts, proof: Proof) -> tuple[Grade, str]:
         return "unverified", "the checks failed before it, and it turned nothing green"
     if proof == "off":
         return "checked", "the checks pass"
+    if facts.acceptance:
+        passes = "acceptance test that failed before passes" if len(facts.acceptance) == 1 else ""
+        passes = passes or "acceptance tests that failed before pass"
+        return "proven", f"{len(facts.acceptance)} {passes} now: {_named(facts.acceptance)}"
     if facts.own_checks:
         return "proven", f"{_named(facts.own_checks)} failed before the work and passes with it"
     if facts.change not in ("code", "names"):

@@ -8,6 +8,8 @@ planted        the attempt with a test that must fail, or after the canary ran t
 canary         the canary itself, on the attempt
 sealed         the attempt, for sealed checks
 sealed before  the verified tree, for sealed checks
+acceptance     its source with the tests of the verified tree and the acceptance tests of the task
+acceptance before  the verified tree with these acceptance tests
 in place       the verified tree where it is, to find out what the clean room lacks
 """
 
@@ -16,7 +18,17 @@ from __future__ import annotations
 from typing import Literal
 
 Corner = Literal[
-    "own", "old tests", "old source", "before", "planted", "canary", "sealed", "sealed before", "in place"
+    "own",
+    "old tests",
+    "old source",
+    "before",
+    "planted",
+    "canary",
+    "sealed",
+    "sealed before",
+    "acceptance",
+    "acceptance before",
+    "in place",
 ]
 
 CORNERS: dict[str, str] = {
@@ -28,6 +40,8 @@ CORNERS: dict[str, str] = {
     "canary": "canary on new",
     "sealed": "sealed on new",
     "sealed before": "sealed on old",
+    "acceptance": "acceptance on new",
+    "acceptance before": "acceptance on old",
     "in place": "in place",
 }
 """Each corner as a cell of a table: which tests, on which source."""
@@ -41,9 +55,14 @@ WITH: dict[str, str] = {
     "canary": "",
     "sealed": "(sealed)",
     "sealed before": "(sealed) before the work",
+    "acceptance": "with the acceptance tests",
+    "acceptance before": "with the acceptance tests, before the work",
     "in place": "in your work tree",
 }
 """Each corner in words that follow the name of a check."""
 
-MUST_FAIL: tuple[str, ...] = ("old source", "before", "planted", "sealed before")
+EXPECTED_RED: tuple[str, ...] = ("old source", "acceptance before")
+"""Where new tests run on old source: a failure is no accident, and one module must not hide the others."""
+
+MUST_FAIL: tuple[str, ...] = ("old source", "before", "planted", "sealed before", "acceptance before")
 """Where a check that fails shows something, and one that passes does not."""

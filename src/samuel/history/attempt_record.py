@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from samuel.base.wording import plural
 from samuel.bridges.coverage import Coverage
 from samuel.clients.adapter.ending import AgentEnding
 from samuel.events.endings import ExitReason, IterationOutcome
@@ -63,6 +64,27 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.rests_on}; sealed: {self.sealed}" if self.sealed else self.rests_on
 
 
+class AcceptanceRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The acceptance tests that an attempt was judged by, or wrote."""
+
+    author: str = ""
+    """The agent that wrote them."""
+    tests: tuple[str, ...] = ()
+    """Their names, at most 50; commands where the tests are not known."""
+    files: tuple[str, ...] = ()
+    hidden: int = 0
+    """How many test functions the worker did not see."""
+    why: str = ""
+    """Why there are none, though they were wanted; "" if there are."""
+
+    @property
+    def words(self) -> str:
+        if self.why:
+            return f"none: {self.why}"
+        hidden = f", {self.hidden} of them hidden from the worker" if self.hidden else ""
+        return f"{plural(len(self.tests), 'test')} by {self.author}{hidden} ({', '.join(self.files)})"
+
+
 class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     added: int | None = None  # lines; None: a binary file
@@ -97,6 +119,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     grade: str = ""
     evidence: EvidenceRecord | None = None
     """What the grade rests on; None if the task was not claimed or the checks failed."""
+    acceptance: AcceptanceRecord | None = None
+    """The acceptance tests of its task; None if there were to be none."""
     contested: tuple[str, ...] = ()
     """Old tests that fail with its work, or that it removed or weakened, though its task does not own them."""
     decided: str = ""

@@ -11,7 +11,7 @@ repository nothing is done, and `unavailable` says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -28,6 +28,10 @@ from samuel.history.tree_state import KeptAttempt, TreeState
 Retry = Literal["continue", "fresh", "accepted"]
 DISCOVERY = "discovery"
 """The name under which the changes of a discovery are put away."""
+ACCEPTANCE = "acceptance"
+"""The name of an attempt that writes acceptance tests."""
+
+NOTHING_LAID: Mapping[str, bytes | None] = {}
 
 NO_GIT = "the project is in no git repository: what a failed attempt changed stays in the work tree"
 
@@ -159,20 +163,22 @@ class Attempts:
         task: str,
         retry: Retry = "continue",
         is_protected: Callable[[str], bool] = is_never_protected,
+        laid: Mapping[str, bytes | None] = NOTHING_LAID,
     ) -> AttemptStart:
         """Make the work tree what an attempt of the task must begin with.
 
         That is the verified tree; with "continue" and what the last attempt of the same task left, except for
         protected paths, those that were put back, and those that a completed task or a person changed since. With
         "accepted" those that were put back are as the attempt had them, also a person's own.
+        `laid` are files that every attempt of the task begins with, whatever the last one left; None for no file.
         """
         if self._trees is None or not self.state.verified:
             return AttemptStart()
         tree = self._trees.snapshot()
         # A start that was killed has written some of its target already.
-        target = self._target(task, retry, is_protected)
+        target = self._trees.with_contents(self._target(task, retry, is_protected), laid)
         if appeared := self._take_in(tree, target):
-            target = self._target(task, retry, is_protected)
+            target = self._trees.with_contents(self._target(task, retry, is_protected), laid)
         last = self.state.attempts.get(task)
         accepted = _paths(last.put_back) if retry == "accepted" and last is not None else ()
         restored, problems, tree = self._put(tree, target, accepted)
@@ -256,6 +262,17 @@ class Attempts:
         restored, problems, tree = self._put(tree, self.state.verified)
         self.state = replace(self.state, task="", start=tree, left=tree)
         return PutAway(ref, restored, tuple(sorted(persons)), problems)
+
+    def drop(self, task: str) -> tuple[str, ...]:
+        """Make the work tree the verified tree again and keep nothing; gives why a path could not be written."""
+        if self._trees is None or not self.state.verified:
+            return ()
+        tree = self._trees.snapshot(())
+        self._take_in(tree)
+        _, problems, tree = self._put(tree, self.state.verified)
+        attempts = {id: last for id, last in self.state.attempts.items() if id != task}
+        self.state = replace(self.state, task="", start=tree, left=tree, attempts=attempts)
+        return problems
 
     def complete(self, task: str, changed: Iterable[str] | None = None, own: Iterable[str] = ()) -> str:
         """Make the work tree as it is the verified tree, after the commit of a completed task; gives the tree.

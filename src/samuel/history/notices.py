@@ -203,6 +203,18 @@ class IterationFailed:
 
 
 @dataclass(frozen=True)
+class AcceptanceWritten:
+    """An agent wrote acceptance tests for a task, before the work on it starts."""
+
+    task_id: str
+    tests: tuple[str, ...]
+    hidden: int
+    """How many of them the worker does not see."""
+    why: str
+    """Why they are not used; "" if they are locked."""
+
+
+@dataclass(frozen=True)
 class IterationSettled:
     """The result of an iteration is in the task file and counted."""
 
@@ -331,6 +343,7 @@ Report = (
     | CheckFilesChanged
     | LostTests
     | IterationFailed
+    | AcceptanceWritten
     | IterationSettled
     | HandlerMessage
     | LoopWarning

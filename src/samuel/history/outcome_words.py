@@ -38,11 +38,18 @@ DECIDED: Mapping[str, tuple[str, str]] = {
 
 
 def outcome_words(attempt: AttemptRecord) -> str:
-    return DECIDED.get(attempt.decided, OUTCOMES[attempt.outcome])[0]
+    return _words_and_tone(attempt)[0]
 
 
 def outcome_tone(attempt: AttemptRecord) -> str:
-    return DECIDED.get(attempt.decided, OUTCOMES[attempt.outcome])[1]
+    return _words_and_tone(attempt)[1]
+
+
+def _words_and_tone(attempt: AttemptRecord) -> tuple[str, str]:
+    if attempt.mode == "acceptance" and attempt.outcome is IterationOutcome.INCOMPLETE:
+        is_locked = attempt.acceptance is not None and not attempt.acceptance.why
+        return ("wrote acceptance tests", "idle") if is_locked else ("no acceptance tests", "warn")
+    return DECIDED.get(attempt.decided, OUTCOMES[attempt.outcome])
 
 
 def status_words(task: Task) -> str:

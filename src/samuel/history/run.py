@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.history.acceptance_tests import AcceptanceTests
 from samuel.history.attempt_record import AttemptRecord
 from samuel.history.availability import AgentWait
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget, BudgetHit, add_usage
@@ -28,13 +29,14 @@ MAX_FAILURE = 4000  # characters of a failure that the next attempt gets to read
 LONE_AFTER = 2
 """Conflicts after which a task is worked on alone: nothing else lands between its beginning and its landing."""
 
-TreeAction = Literal["", "complete", "keep", "put_away"]
-"""What happens to the work tree: it is the new verified tree, or the attempt is kept in a ref, and put away."""
+TreeAction = Literal["", "complete", "keep", "put_away", "drop"]
+"""What happens to the work tree: it is the new verified tree, or the attempt is kept in a ref, and put away. With
+`drop` it becomes the verified tree again, and no ref has what was written: acceptance tests are kept elsewhere."""
 
 PlaceStatus = Literal["checking", "ready", "waiting", "out"]
 """`waiting`: it is tried again later. `out`: it gets no more work in this run."""
 
-RunMode = Literal["implementation", "discovery"]
+RunMode = Literal["implementation", "discovery", "acceptance"]
 
 
 class TaskCells(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -79,6 +81,7 @@ class Settlement(msgspec.Struct, frozen=True):
     attempt: int = 0  # the number of the attempt at the task
     last_failure: str = ""  # why the attempt before it failed, in one line
     record: AttemptRecord | None = None
+    acceptance: AcceptanceTests | None = None  # what came of writing acceptance tests for the task
 
     @property
     def counted(self) -> bool:
@@ -110,6 +113,8 @@ class AttemptUnderWay(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int
     agent: str
     started_at: float
+    mode: RunMode = "implementation"
+    """`acceptance` if its agent writes acceptance tests; what the gate decides is in the result."""
     lane: int | UnsetType = UNSET
     """UNSET in the work tree of the user; 0 for work of an earlier run, which waits for its landing."""
     result: AttemptResult | None = None  # None until it is decided
@@ -278,9 +283,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return self.iterations_run - self.uncounted
 
     def begin(self, record: AttemptUnderWay) -> Run:
-        """The run with one more task under way; an iteration is one of implementation until its gate decides."""
+        """The run with one more task under way; the gate of its iteration may choose discovery instead."""
         active = {**self.active, record.task: record}
-        return replace(self, iteration=record.iteration, agent=record.agent, mode="implementation", active=active)
+        return replace(self, iteration=record.iteration, agent=record.agent, mode=record.mode, active=active)
 
     def without(self, *tasks: str) -> Run:
         """The run with these tasks under way no more."""

@@ -154,6 +154,7 @@ class MachineAttempt:
             commit=True,
             require_checks=request.require_checks,
             proof=request.proof or settings.proof,
+            acceptance=request.acceptance,
         )
         config = msgspec.structs.replace(config, methodology={**config.methodology, request.methodology: settings})
         if request.accept_unguarded:
@@ -207,6 +208,7 @@ class MachineAttempt:
                 base_tree=lane.trees.refs.tree_of(self._request.base),
                 last_attempts=last,
                 checks=CheckMemory.of(work_request.checks),
+                acceptance=work_request.acceptance,
                 fresh=work_request.fresh,
             )
             try:

@@ -88,6 +88,13 @@ class StateNames(msgspec.Struct, frozen=True, kw_only=True):
     ClaimsByExit: Annotated[
         bool, field("True if the agent cannot run `samuel run done`, and its clean exit is the claim.")
     ] = False
+    AcceptanceTests: Annotated[
+        list[str], field("The files with acceptance tests of the task that the agent sees; it cannot change them.")
+    ] = msgspec.field(default_factory=list)
+    HiddenTests: Annotated[int, field("How many acceptance tests the agent does not see.")] = 0
+    AcceptanceFailure: Annotated[
+        str, field("Why the acceptance tests that were written last are not used; empty if they are.")
+    ] = ""
     Extras: Annotated[list[dict[str, str]], field("`{name, content}`, from `context.extra`.")] = msgspec.field(
         default_factory=list
     )
@@ -114,7 +121,7 @@ class PromptContext(msgspec.Struct, frozen=True):
     Guardrails: Annotated[Mapping[str, Any], field("[guardrails] of samuel.toml.")]
     Paths: Annotated[PathNames, field("Where things are.")]
     State: Annotated[StateNames, field("The state of the run.")]
-    Mode: Annotated[str, field("implementation or discovery.")]
+    Mode: Annotated[str, field("implementation, discovery or acceptance.")]
     Hooks: Annotated[Mapping[str, list[str]], field("By event, the handlers in their order.")]
     Plugins: Annotated[Mapping[str, Any], field("By name, what handlers contributed.")]
 

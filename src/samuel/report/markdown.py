@@ -150,6 +150,9 @@ def _task(task: TaskReport, tails: bool) -> Iterator[str]:
     yield f"{_MARKS[task.tone]} {task.word}{f': {escaped(headline(task.why))}' if task.why else ''}"
     yield ""
     yield from _attempts(task.attempts)
+    if task.acceptance:
+        yield f"**Acceptance tests:** {escaped(task.acceptance, 500)}"
+        yield ""
     for title, items in _notable(task):
         yield f"**{title}:** {', '.join(code_span(item) for item in items[:50])}"
         yield ""

@@ -96,6 +96,8 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     """Of the attempt that completed it, or of all."""
     flaky: tuple[str, ...]
     """Checks that failed, and passed when they were run once more."""
+    acceptance: str
+    """The acceptance tests that it was judged by, or why there were none; "" if none were wanted."""
     denials: tuple[str, ...]
     would_denials: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -260,6 +262,7 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
         check_files=_each_once(record.check_files for record in records),
         lost_tests=lost,
         flaky=_each_once([check.command for check in record.checks if check.flaky] for record in records),
+        acceptance=next((record.acceptance.words for record in reversed(records) if record.acceptance), ""),
         denials=_each_once(record.denials for record in records),
         would_denials=_each_once(record.would_denials for record in records),
         notes=tuple(notes),

@@ -18,6 +18,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from samuel.attempt.acceptance.due import authors, is_due
 from samuel.attempt.steps import ProgressNote, Steps
 from samuel.attempt.stop import RunStopped, Stop
 from samuel.attempt.workplace import Workplace
@@ -35,7 +36,7 @@ from samuel.history.notices import (
     RunStarted,
     WaitStarted,
 )
-from samuel.history.run import Announcement, AttemptUnderWay, Run, Settlement
+from samuel.history.run import Announcement, AttemptUnderWay, Run, RunMode, Settlement
 from samuel.history.run_file import RunFile
 from samuel.history.run_state import RunState
 from samuel.process.live import registered
@@ -76,7 +77,8 @@ class Coordinator:
         self._lanes = LaneWorkspace(place, stop, self._state, self._own, lanes) if lanes else None
         self._workspace: AttemptWorkspace = self._lanes or self._own
         self._history = RunHistoryWriter(place)
-        self._ledger = TaskLedger(place, steps, self._own.files.tasks, self._state, self._history)
+        files = self._own.files
+        self._ledger = TaskLedger(place, steps, files.tasks, self._state, self._history, files.acceptance)
         self._limits = RunLimits(place, stop, self._ledger.spending, self._state)
         self._beginning = RunBeginning(
             place, file, self._state, self._own, self._workspace, self._ledger, self._history, pinned
@@ -214,13 +216,20 @@ class Coordinator:
                 return self._noted(ExitReason.NO_PLACE, why)
             if slot is None or (task is None and run.active) or self._is_all_given_out():
                 return None
-            choice = choose(run.agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
+            mode = self._mode_of(task)
+            agents = authors(run.agents) if mode == "acceptance" else run.agents
+            choice = choose(agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
             if not choice.agent:
                 return self._noted(ExitReason.AGENT_UNAVAILABLE, choice.why)
             if not self._can_start(choice):
                 return None
-            self._start(slot, task, choice.agent)
+            self._start(slot, task, choice.agent, mode)
         return self._reason
+
+    def _mode_of(self, task: Task | None) -> RunMode:
+        """What the next agent at a task does: the work, or its acceptance tests before."""
+        due = task is not None and is_due(self._place, task, self._own.files.acceptance)
+        return "acceptance" if due else "implementation"
 
     def _next_task(self) -> tuple[Task | None, ExitReason | None]:
         """The next task, or why there is none. Pilot mode goes on without a task: it looks for more."""
@@ -272,7 +281,7 @@ class Coordinator:
             self._place.watch(AgentChanged(choice.agent, f"{run.agent}: {run.waits[run.agent].why}"))
         return True
 
-    def _start(self, slot: int | UnsetType, task: Task | None, agent: str) -> None:
+    def _start(self, slot: int | UnsetType, task: Task | None, agent: str, mode: RunMode) -> None:
         """Begin an attempt: saved first, then in the task file, then begun."""
         run = self._state.run
         # In lanes a number is never given out twice: another attempt may have settled before one that did not.
@@ -284,6 +293,7 @@ class Coordinator:
                 attempt=task.attempts + 1 if task else number,
                 agent=agent,
                 started_at=self._place.clock.now(),
+                mode=mode,
                 lane=slot,
                 probe=agent in run.waits,
             )

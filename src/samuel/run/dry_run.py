@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
+from samuel.attempt.acceptance.due import is_due
 from samuel.attempt.iteration import Iteration
 from samuel.attempt.run_files import RunFiles
 from samuel.attempt.steps import NO_TASK, Steps
@@ -23,6 +26,8 @@ def dry_run(place: Workplace, steps: Steps, files: RunFiles, run: Run) -> dict[s
         steps.fire(run, BeforeLoop(prd_path=str(place.prd), max_iterations=1))
         task = pick(files.tasks.load(), run)
         data["task"] = task.id if task else ""
+        if task is not None and is_due(place, task, files.acceptance):
+            run = replace(run, mode="acceptance")
         data |= Iteration(place, steps, files, run, task, lambda run: run).dry_run()
     except IterationEnded as ended:
         data["stopped"] = f"{ended.outcome}: {ended.why}"

@@ -22,8 +22,10 @@ from samuel.base.clock import iso
 from samuel.base.errors import SamuelError
 from samuel.dispatch.record import Fired
 from samuel.events import AfterIteration
+from samuel.events.endings import IterationOutcome
+from samuel.history.acceptance_tests import AcceptanceMemory
 from samuel.history.notices import IterationSettled
-from samuel.history.run import Announcement, AttemptUnderWay, Run
+from samuel.history.run import Announcement, AttemptUnderWay, Run, Settlement
 from samuel.history.run_state import RunState
 from samuel.history.spending import Spending
 from samuel.run.limits import Reservations
@@ -44,13 +46,20 @@ def unchanged(run: Run) -> Run:
 
 class TaskLedger:
     def __init__(
-        self, place: Workplace, steps: Steps, tasks: PatientTasks, state: RunState, history: RunHistoryWriter
+        self,
+        place: Workplace,
+        steps: Steps,
+        tasks: PatientTasks,
+        state: RunState,
+        history: RunHistoryWriter,
+        acceptance: AcceptanceMemory,
     ) -> None:
         self._place = place
         self._steps = steps
         self._tasks = tasks
         self._state = state
         self._history = history
+        self._acceptance = acceptance
         self.spending = Spending(place.meter, history.history, place.clock.now)
         self.reservations = Reservations(place.settings.budgets)
 
@@ -85,6 +94,8 @@ class TaskLedger:
 
         `also` is what else changes in the run with it.
         """
+        for _, settlement, _ in settled:
+            self._settle_acceptance(settlement)
         self._change(lambda rows: with_results(rows, settled))
         for _, settlement, applied in settled:
             attempt = self._history.add(settlement, applied)
@@ -93,6 +104,13 @@ class TaskLedger:
             self.reservations.settle(settlement.usage)
         self._state.change(lambda run: also(counted(run, settled)))
         self.announce()
+
+    def _settle_acceptance(self, settlement: Settlement) -> None:
+        """Keep the acceptance tests of a task until it is completed."""
+        if settlement.acceptance is not None:
+            self._acceptance.set(settlement.task_id, settlement.acceptance)
+        elif settlement.outcome is IterationOutcome.COMPLETED:
+            self._acceptance.forget(settlement.task_id)
 
     def announce(self, *others: Announcement) -> None:
         """Fire after:iteration for what is settled and was not announced, and for others that are not counted."""

@@ -60,6 +60,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     require_proof: bool = False
     baseline: str = ""
     """`refuse` or `accept`; "" for that of samuel.toml."""
+    acceptance: str = ""
+    """`agent` or `none`; "" for that of samuel.toml."""
     accept_unguarded: bool = False
     pilot: Mapping[str, Any] | None = None
     """With pilot mode, and these of its settings; None is as samuel.toml says."""
@@ -91,6 +93,8 @@ def run_settings(root: Path, request: RunRequest) -> Config:
         changes["proof"] = "require"
     if request.baseline:
         changes["baseline"] = request.baseline
+    if request.acceptance:
+        changes["acceptance"] = request.acceptance
     if request.pilot is not None:
         changes["pilot"] = Pilot(**{**msgspec.structs.asdict(chosen.pilot), **request.pilot, "enabled": True})
     if changes:

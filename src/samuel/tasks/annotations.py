@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from samuel.tasks.task import KINDS, PRIORITIES, PROOFS
+from samuel.tasks.task import ACCEPTANCE_TESTS, KINDS, PRIORITIES, PROOFS
 
 
 class Title(NamedTuple):
@@ -178,6 +178,11 @@ def _word(text: str) -> str:
     return words[0].strip(",;`*()") if words else ""
 
 
+def _only_word(text: str) -> str:
+    """The word that a text is; "" if it has several."""
+    return _word(text) if len(text.split()) == 1 else ""
+
+
 def _list(text: str, separator: str) -> tuple[str, ...]:
     values = [value.strip().strip("`").strip() for value in text.rstrip(".").split(separator)]
     return tuple(value for value in values if value and value.lower() not in _NOTHING)
@@ -201,6 +206,10 @@ _FIELDS: dict[str, Callable[[str], dict[str, Any]]] = {
     "check": lambda value: {"checks": commands} if (commands := _commands(value)) else {},
     "kind": lambda value: {"kind": word} if (word := _word(value)) in KINDS else {},
     "proof": lambda value: {"proof": word} if (word := _word(value)) in PROOFS else {},
+    **dict.fromkeys(
+        ("acceptance", "acceptance tests"),
+        lambda value: {"acceptance_tests": word} if (word := _only_word(value)) in ACCEPTANCE_TESTS else {},
+    ),
     "changes": lambda value: {"no_change": True} if _word(value) in _NOTHING else {},
     **dict.fromkeys(("files to create", "new files"), lambda value: {"files_to_create": _list(value, ",")}),
     **dict.fromkeys(("files", "files to modify"), _files),

@@ -29,6 +29,7 @@ from samuel.base.nearest import did_you_mean
 from samuel.tasks import graph
 from samuel.tasks.grade import GRADES
 from samuel.tasks.task import (
+    ACCEPTANCE_TESTS,
     COLUMNS,
     KINDS,
     LISTS,
@@ -53,6 +54,7 @@ _CHOICES: dict[str, Sequence[str]] = {
     "grade": GRADES[1:],
     "kind": KINDS,
     "proof": PROOFS,
+    "acceptance_tests": ACCEPTANCE_TESTS,
 }
 _EXPECTED = {
     str: ("text", 'put it in double quotes, like "1.10": without them it is a number'),

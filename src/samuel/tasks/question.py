@@ -14,6 +14,8 @@ LAND = "land"
 """The answer by which a person lets work land that a handler of `before:land` held back."""
 ACCEPT, REFUSE = "accept", "refuse"
 """The answers to the question whether old tests may fail. What follows ACCEPT is who said it, REFUSE why."""
+KEEP_TESTS, DROP_TESTS = "keep the acceptance tests", "drop the acceptance tests"
+"""The answers to a worker who believes that an acceptance test is wrong."""
 OF_SAMUEL = ((LAND,), (ACCEPT, REFUSE))
 """The options of Samuel's own questions. Those of an agent cannot have them: the answer would count for theirs."""
 DISPUTED = "disputed: "
@@ -85,6 +87,11 @@ def is_about_landing(question: Question) -> bool:
 def is_dispute(question: Question) -> bool:
     """Whether it asks if old tests may fail with the work on a task."""
     return question.options == (ACCEPT, REFUSE)
+
+
+def is_about_acceptance(question: Question) -> bool:
+    """Whether a worker disputes the acceptance tests of its task."""
+    return question.options == (KEEP_TESTS, DROP_TESTS)
 
 
 def answer_command(task_id: str, question: Question) -> str:

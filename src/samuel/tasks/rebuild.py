@@ -29,6 +29,7 @@ RIGHTS = (
     "no_change",
     "kind",
     "proof",
+    "acceptance_tests",
     "sent_back",
 )  # reported if a new row has them
 AGENT_STATUSES = ("skipped", "blocked")

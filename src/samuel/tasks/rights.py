@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from samuel.base.errors import SamuelError
+from samuel.base.errors import SamuelError, UsageError
 from samuel.tasks import changes
-from samuel.tasks.seal import DISCOVERY, Seal
+from samuel.tasks.question import DROP_TESTS, KEEP_TESTS
+from samuel.tasks.seal import ACCEPTANCE, DISCOVERY, Seal
 from samuel.tasks.task import Task, Tasks
 
 
@@ -28,6 +29,10 @@ class Asker:
     """What one discovery may find."""
     busy: tuple[str, ...] = ()
     """The tasks that agents work on now, which a person can only claim."""
+    writes_tests: bool = False
+    """Whether an agent only writes the acceptance tests of the task."""
+    acceptance_tests: int | None = None
+    """How many acceptance tests of the task are locked; None if that is not known."""
 
     @property
     def trusted(self) -> bool:
@@ -68,9 +73,21 @@ class Asker:
                 f"this is inside the run `{self.run}`, and this iteration works on no task to ask about",
                 "a task that is added with `samuel run enqueue` can say what has to be decided",
             )
+        self._refuse_author("ask a question")
         return changes.ask(
             tasks, self.task_id, question=question, options=options, iteration=self.iteration, at=at
         )
+
+    def dispute(self, tasks: Tasks, why: str, *, at: str) -> tuple[Task, ...]:
+        """Park the current task with the question whether its acceptance tests are right."""
+        if not why.strip():
+            raise UsageError("the reason is empty", "say which acceptance test is wrong, and why")
+        if self.kind == "agent" and self.acceptance_tests == 0:
+            raise SamuelError(
+                f"task `{self.task_id}` has no acceptance tests",
+                'anything else that a person has to decide is asked with `samuel run ask "question"`',
+            )
+        return self.ask(tasks, disputed_text(why), options=(KEEP_TESTS, DROP_TESTS), at=at)
 
     def answer(self, tasks: Tasks, id: str, *, text: str, at: str) -> tuple[Task, ...]:
         self._refuse_check(f"answer `{id}`")
@@ -88,6 +105,7 @@ class Asker:
         depends_on: Iterable[str],
     ) -> tuple[Task, ...]:
         self._refuse_check("add a task")
+        self._refuse_author("add a task")
         discovered = [task for task in tasks if task.source == DISCOVERY and task.iteration == self.iteration]
         if self.discovers and self.max_new_tasks is not None and len(discovered) >= self.max_new_tasks:
             raise SamuelError(
@@ -114,12 +132,23 @@ class Asker:
         if self.kind == "agent":
             raise SamuelError(f"this is inside the run `{self.run}`, which cannot {what}", hint)
 
+    def _refuse_author(self, what: str) -> None:
+        if self.writes_tests:
+            hint = "write the tests and end this turn; another agent does the work"
+            self._refuse_agent(f"{what} while its acceptance tests are written", hint)
+
     def _refuse_other(self, verb: str, id: str) -> None:
         """Refuse a task that is not the one that was given."""
         self._refuse_check(f"{verb} task `{id}`")
+        self._refuse_author(f"{verb} task `{id}`")
         if id != self.task_id:
             hint = f"the current task is `{self.task_id}`" if self.task_id else "this iteration works on no task"
             self._refuse_agent(f"{verb} task `{id}`", hint)
+
+
+def disputed_text(why: str) -> str:
+    """The question of a worker who believes that an acceptance test is wrong."""
+    return f"are the acceptance tests of this task right? {why.strip()}"
 
 
 def asker(environment: Mapping[str, str], seal: Seal | None = None, above: Collection[str] = ()) -> Asker:
@@ -135,6 +164,8 @@ def asker(environment: Mapping[str, str], seal: Seal | None = None, above: Colle
             run,
             task_id=environment.get("SAMUEL_TASK_ID", ""),
             discovers=environment.get("SAMUEL_MODE") == DISCOVERY,
+            writes_tests=environment.get("SAMUEL_MODE") == ACCEPTANCE,
+            acceptance_tests=_number(environment, "SAMUEL_ACCEPTANCE_TESTS"),
             iteration=_number(environment, "SAMUEL_ITERATION") or 0,
             max_new_tasks=_number(environment, "SAMUEL_MAX_NEW_TASKS"),
         )
@@ -149,6 +180,7 @@ def asker(environment: Mapping[str, str], seal: Seal | None = None, above: Colle
         seal.run_id,
         task_id=next(iter(seal.own), ""),
         discovers=seal.mode == DISCOVERY,
+        writes_tests=seal.mode == ACCEPTANCE,
         iteration=seal.iteration,
         max_new_tasks=seal.max_new_tasks,
     )

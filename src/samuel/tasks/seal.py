@@ -26,6 +26,8 @@ from samuel.tasks.task import Task
 FILE = "tasks.json"
 COPY = "prd.toon"
 DISCOVERY = "discovery"
+ACCEPTANCE = "acceptance"
+"""The mode in which an agent writes tests for a task before the work on it starts."""
 SealedStep = Literal["agent", "check", "commit"]
 
 
@@ -49,7 +51,7 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
         discovers = self.mode == DISCOVERY
         return AllowedChanges(
             own=self.own,
-            adds=True,
+            adds=self.mode != ACCEPTANCE,
             max_new_tasks=self.max_new_tasks if discovers else None,
             source=DISCOVERY if discovers else "agent",
             iteration=self.iteration,

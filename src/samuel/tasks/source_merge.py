@@ -24,6 +24,7 @@ FROM_SOURCE = (
         "no_change",
         "kind",
         "proof",
+        "acceptance_tests",
         "acceptance",
         "test_strategy",
         "rank",

@@ -11,7 +11,7 @@ import msgspec
 from samuel.base.errors import UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.tasks.grade import Grade
-from samuel.tasks.question import ACCEPT, DISPUTED, REFUSE, Question, is_dispute
+from samuel.tasks.question import ACCEPT, DISPUTED, DROP_TESTS, REFUSE, Question, is_about_acceptance, is_dispute
 
 TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked", "waiting"]
 Priority = Literal["critical", "high", "medium", "low"]
@@ -20,6 +20,7 @@ STATUSES: tuple[TaskStatus, ...] = get_args(TaskStatus)
 PRIORITIES: tuple[Priority, ...] = get_args(Priority)  # the first is the most urgent
 KINDS = ("fix", "feature", "refactor", "docs", "chore", "perf", "test")
 PROOFS = ("require", "none")
+ACCEPTANCE_TESTS = ("agent", "none")
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -49,6 +50,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     grade: Grade = ""  # how far it is shown that a completed task was done
     kind: str = ""  # fix, feature, refactor, docs, chore, perf or test; "": its title decides
     proof: str = ""  # `require` or `none`, where its author knows what can be shown
+    acceptance_tests: str = ""  # `agent` or `none`: whether an agent writes tests for it before the work
     sent_back: tuple[str, ...] = ()  # why claims went back: `unproven`, or the old tests that failed
     checks: tuple[str, ...] = ()  # commands of its own, run after the project's checks
     no_change: bool = False  # it can be done without changing a file
@@ -77,6 +79,12 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return (name or "a person") if word == ACCEPT else ""
 
     @property
+    def acceptance_dropped(self) -> bool:
+        """Whether a person dropped its acceptance tests: then the work goes on without them."""
+        answers = [question.answer for question in self.questions if is_about_acceptance(question)]
+        return DROP_TESTS in answers
+
+    @property
     def is_refused(self) -> bool:
         """Whether a person refused its last attempt: the next one begins without its files."""
         return self._verdict.split(" ")[0] == REFUSE
@@ -102,6 +110,7 @@ RARE_COLUMNS = (
     "grade",
     "kind",
     "proof",
+    "acceptance_tests",
     "sent_back",
     "checks",
     "no_change",

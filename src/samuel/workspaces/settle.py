@@ -19,7 +19,7 @@ from samuel.confine import sandbox as sandboxes
 from samuel.git.commit import commit_paths, forget
 from samuel.git.git import GitFailed
 from samuel.git.kept_refs import landed_ref
-from samuel.history.attempts import DISCOVERY
+from samuel.history.attempts import ACCEPTANCE, DISCOVERY
 from samuel.history.notices import WorkPutAway
 from samuel.history.run import Run, Settlement
 from samuel.trust.commands import commit_hooks
@@ -60,6 +60,9 @@ def _settle_tree(place: Workplace, files: RunFiles, settlement: Settlement, mark
             case "complete":
                 # Nothing but a hook of the commit, or a mark, could have changed a file since the checks.
                 attempts.complete(name, None if place.settings.commit_hooks or marked else (), marked)
+            case "drop":
+                for problem in attempts.drop(ACCEPTANCE):
+                    place.warn(problem)
             case "keep":
                 return attempts.keep(name, settlement.attempt)
             case "put_away":

@@ -28,7 +28,8 @@ class AppendProgress:
             return {"ok": True}
         task = event.task
         done = event.outcome == "completed" and bool(task)
-        lesson = "" if done or event.outcome in NOTHING_LEARNED else learning(str(task.get("last_failure") or ""))
+        is_about_failure = not done and event.outcome not in NOTHING_LEARNED and event.mode != "acceptance"
+        lesson = learning(str(task.get("last_failure") or "")) if is_about_failure else ""
         progress.append(
             self._place.progress,
             progress.ProgressEntry(

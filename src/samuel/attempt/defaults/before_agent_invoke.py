@@ -8,6 +8,9 @@ from samuel.attempt.workplace import Workplace
 from samuel.events import BeforeAgentInvoke
 from samuel.prompts.render import load, render
 
+TEMPLATES = {"discovery": "discovery-prompt.md.j2", "acceptance": "acceptance-prompt.md.j2"}
+"""The templates of modes other than implementation."""
+
 
 class RenderPrompt:
     def __init__(self, place: Workplace) -> None:
@@ -18,7 +21,6 @@ class RenderPrompt:
         for_recipe_or_ability = event.recipe_name or (event.extra and "ability_id" in event.extra)
         if for_recipe_or_ability and not event.iteration:  # a loop may have been started inside of one
             return {}  # the text of a recipe or of an ability is the prompt, and is rendered already
-        name = "discovery-prompt.md.j2" if event.mode == "discovery" else "prompt.md.j2"
-        text, template = load(name, self._templates / event.methodology)
+        text, template = load(TEMPLATES.get(event.mode, "prompt.md.j2"), self._templates / event.methodology)
         rendered = render(text, event.context, template)
         return {"prompt": f"{event.prompt.rstrip()}\n\n{rendered}" if event.prompt else rendered}

@@ -117,7 +117,8 @@ class RunCommands:
         ended_well = finished.ended == "exited" and finished.returncode == 0
         report = reports.read(bytes(output), has_passed=ended_well)
         passed = ended_well and not (report and report.failed)
-        self._log(event, command, bytes(output), passed)
+        if not self._shows_hidden_tests(event, corner):
+            self._log(event, command, bytes(output), passed)
         text = output.decode("utf-8", "replace")
         tail = text[-TAIL:]
         if room is not None:  # an agent that reads this works in the project, and not in the room
@@ -141,6 +142,11 @@ class RunCommands:
             "not_started": f"could not be started: {finished.why}",
         }.get(finished.ended, how_failed(run))
         return run, "" if passed else how
+
+    def _shows_hidden_tests(self, event: QualityCheck, corner: Corner) -> bool:
+        """Whether the output may show acceptance tests that the worker is not to see: it can read the logs."""
+        about = event.mode == "acceptance" or corner in ("acceptance", "acceptance before")
+        return about and not self._place.settings.acceptance_visible
 
     def _log(self, event: QualityCheck, command: str, output: bytes, passed: bool) -> None:
         """Write the output of a check to the logs of its iteration, beside the agent's."""

@@ -28,6 +28,9 @@ COMMANDS = {
     "reset": CommandEntry("Make tasks pending again and forget their attempts."),
     "restore": CommandEntry("Put the changes of a failed attempt back into the work tree."),
     "ask": CommandEntry("Ask a person about the current task; for the agent of a run.", "questions"),
+    "dispute": CommandEntry(
+        "Say that an acceptance test of the current task is wrong; for the agent of a run.", "questions"
+    ),
     "questions": CommandEntry("List the questions of agents that wait for an answer."),
     "answer": CommandEntry("Answer the question of an agent.", "questions"),
     "enqueue": CommandEntry("Add a task, or all tasks of a file."),

@@ -1,4 +1,4 @@
-"""`samuel run ask`, `questions` and `answer`: what agents ask people."""
+"""`samuel run ask`, `dispute`, `questions` and `answer`: what agents ask people."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from samuel.base.wording import line
 from samuel.cli.command_context import CommandContext, command
 from samuel.setup.run_state import change_tasks, state_directory, task_store
 from samuel.tasks.changes import find_question, same_question
-from samuel.tasks.question import Question, answer_command, is_about_landing
-from samuel.tasks.rights import Asker
+from samuel.tasks.question import DROP_TESTS, KEEP_TESTS, Question, answer_command, is_about_landing
+from samuel.tasks.rights import Asker, disputed_text
 from samuel.tasks.task import Task, Tasks, find, natural
 
 
@@ -36,8 +36,10 @@ def ask(here: CommandContext, question: str, options: tuple[str, ...]) -> int:
         ids.append(who.task_id)
         return who.ask(tasks, question, options=options, at=at)
 
-    tasks = change_tasks(here.root, change)
-    task = find(tasks, ids[0])
+    return _answer_about(here, find(change_tasks(here.root, change), ids[0]), question, options)
+
+
+def _answer_about(here: CommandContext, task: Task, question: str, options: tuple[str, ...]) -> int:
     asked_question = same_question(task, question, options)
     assert asked_question is not None
     data = {"task": task.id, "status": task.status, "question": asked_question.plain()}
@@ -49,6 +51,28 @@ def ask(here: CommandContext, question: str, options: tuple[str, ...]) -> int:
             "the answer will be in the next prompt"
         )
     return here.out.answer(data, result)
+
+
+@command()
+@click.argument("why")
+def dispute(here: CommandContext, why: str) -> int:
+    """Say that an acceptance test of the current task is wrong; for the agent of a run.
+
+    The task waits for a person, who keeps the tests or drops them. A claim in the same turn does not count.
+
+    \b
+        samuel run dispute "test_total expects 2 for an empty cart, the task says 0"
+    """
+    at = iso(SystemClock().now())
+    ids: list[str] = []
+
+    def change(who: Asker, tasks: Tasks) -> tuple[Task, ...]:
+        ids.append(who.task_id)
+        return who.dispute(tasks, why, at=at)
+
+    return _answer_about(
+        here, find(change_tasks(here.root, change), ids[0]), disputed_text(why), (KEEP_TESTS, DROP_TESTS)
+    )
 
 
 @command()

@@ -158,6 +158,8 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
         yield "changed", f"{plural(len(attempt.changed_files), 'file')}, +{added} -{removed}"
     if attempt.evidence:
         yield "evidence", line(f"{attempt.evidence.words} ({attempt.evidence.place})")
+    if attempt.acceptance:
+        yield "acceptance", line(attempt.acceptance.words)
     if attempt.coverage:
         yield "guards", line(attempt.coverage.words)
     for label, names in (
@@ -223,7 +225,7 @@ def _facts(facts: Iterable[tuple[str, str]]) -> str:
 def _cells(attempt: AttemptRecord, longest: int = WHY) -> tuple[str, ...]:
     took = span(max(attempt.ended_at - attempt.started_at, 0.0))
     return (
-        attempt.decided or attempt.outcome,
+        attempt.decided or (attempt.mode if attempt.mode == "acceptance" else attempt.outcome),
         took,
         CostSummary.of([attempt.usage]).short,
         line(attempt.why, longest) or "-",

@@ -58,6 +58,7 @@ def status(here: CommandContext) -> int:
         "unverified": [task.id for task in _unverified(tasks)],
         "lost_tests": [],
         "baseline_failures": [],
+        "acceptance": [],
         "blocked": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "blocked"],
         "waiting": [{"id": task.id, "why": task.reason} for task in tasks if task.status == "waiting"],
     }
@@ -71,6 +72,7 @@ def status(here: CommandContext) -> int:
         seconds = _seconds(run, history, live)
         lost = lost_tests(history.attempts if history else ())
         data["lost_tests"] = [{"id": id, "tests": list(tests)} for id, tests in lost.items()]
+        data["acceptance"] = _acceptance(history)
         data |= {"started_at": run.started_at, "seconds": seconds, "running": live, **hold_data(run, now)}
         data |= {"exit_message": run.exit_message, "repository": _repository(history)}
         failures = history.run.baseline_failures if history else ()
@@ -140,6 +142,12 @@ def _repository(recorded: RunHistory | None) -> list[str]:
     """What agents did to the repository in the last run, and commits that failed."""
     attempts = recorded.attempts if recorded else ()
     return [*(attempt.commit_error for attempt in attempts if attempt.commit_error), *repository_notes(attempts)]
+
+
+def _acceptance(recorded: RunHistory | None) -> list[dict[str, Any]]:
+    """The acceptance tests of each task of the last run, or why it has none."""
+    last = {attempt.task_id: attempt.acceptance for attempt in (recorded.attempts if recorded else ())}
+    return [{"id": id, **msgspec.to_builtins(tests)} for id, tests in last.items() if tests is not None]
 
 
 def _repository_lines(notes: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ from samuel.files.inside import make_dirs_inside, read_inside
 SHIM = "shim"
 """The directory below a run's state that has the script."""
 
-COMMANDS = ("done", "skip", "block", "ask", "enqueue")
+COMMANDS = ("done", "skip", "block", "ask", "dispute", "enqueue")
 MOST = 10_000  # calls of one agent
 LONGEST = 64 * 1024  # bytes of one call
 _END = "."  # the last argument of a whole record: a script killed half-way leaves none

@@ -170,6 +170,32 @@ def brace_cases(text: str, extension: str) -> FileOutline | None:
     return outlines
 
 
+def brace_case_spans(text: str, extension: str) -> list[tuple[int, int]] | None:
+    """Where each test begins and ends that is in no other; None as for `brace_cases`."""
+    names = _FAMILIES.get(extension)
+    plain = masked(text, names[1]) if names else None
+    pairs = _pairs(plain) if plain is not None else None
+    if names is None or plain is None or pairs is None:
+        return None
+    rules = _RULES[names[0]]
+    spans: list[tuple[int, int]] = []
+    for match in rules.starts.finditer(plain):
+        groups = match.groupdict()
+        is_marked = rules.is_test is None or bool(groups.get("plain")) or rules.is_test.search(match[0])
+        if not is_marked or (spans and match.start() < spans[-1][1]):
+            continue
+        is_call = groups.get("title") is not None or groups.get("subtitle") is not None
+        end = (
+            pairs.get(plain.rfind("(", match.start(), match.end()))
+            if is_call
+            else _body(match, plain, pairs)[1] + 1
+        )
+        if end is None or end <= match.end():
+            return None
+        spans.append((match.start(), end + (plain[end : end + 1] == ";")))
+    return spans
+
+
 def _starts(plain: str, rules: _Rules, pairs: dict[int, int]) -> Iterator[re.Match[str]]:
     yield from rules.starts.finditer(plain)
     if rules is _RULES["javascript"]:

@@ -207,6 +207,7 @@ class Fleet:
             checks=request.checks.remembered,
             fresh=request.fresh,
             last=last if last is not None and last.ref else None,
+            acceptance=request.acceptance,
             texts=texts_so_far(self._project),
             timings=self._options.timings,
         )
@@ -281,6 +282,7 @@ class Fleet:
             agent=agent,
             agent_variables=tuple(project.agent_env(agent)),
             rules=self._rules,
+            acceptance=project.settings.acceptance,
             require_checks=project.settings.require_checks,
             proof=project.settings.proof,
             accept_unguarded=self._options.accept_unguarded,

@@ -25,6 +25,7 @@ SENT = (
     reports.CheckEnded,
     reports.CheckFilesChanged,
     reports.IterationFailed,
+    reports.AcceptanceWritten,
     reports.HandlerMessage,
     reports.LoopWarning,
     reports.TaskFileUnreadable,

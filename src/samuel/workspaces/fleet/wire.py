@@ -16,11 +16,12 @@ from samuel.base.errors import SamuelError
 from samuel.checks.memory import RememberedChecks
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
+from samuel.history.acceptance_tests import AcceptanceTests
 from samuel.history.run import AttemptResult, Run
 from samuel.history.tree_state import KeptAttempt
 from samuel.tasks.task import Task
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Changes with every change of what is in this file. Both sides must have the same."""
 
 COMMAND = "attempt"
@@ -44,6 +45,8 @@ class TaskRequest(msgspec.Struct, frozen=True, kw_only=True):
     fresh: bool
     last: KeptAttempt | None = None
     """What the last attempt at the task left."""
+    acceptance: AcceptanceTests | None = None
+    """What came of asking for acceptance tests of the task; None before."""
     texts: dict[str, str] = {}
     """What was learned so far, by the name of its file in the state directory."""
     timings: bool = False
@@ -86,6 +89,8 @@ class MachineRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The files by which agents are judged, with their digests."""
     task_checks: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The checks that tasks bring along, by the id of the task, in the order of the task file."""
+    acceptance: str = "none"
+    """Who writes acceptance tests; an option of the run may say something else than the project."""
     require_checks: bool = False
     proof: str = ""
     """`proof` of the coordinator, which an option may have changed; "" for that of samuel.toml."""

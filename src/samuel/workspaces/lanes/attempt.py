@@ -26,6 +26,7 @@ from samuel.files.regular import read_regular
 from samuel.git import settings as git_settings
 from samuel.git import worktrees
 from samuel.git.kept_refs import KeptRefs, work_ref
+from samuel.history.acceptance_tests import AcceptanceMemory, AcceptanceTests
 from samuel.history.attempts import DISCOVERY, Attempts
 from samuel.history.budgets import AddedBudget
 from samuel.history.run import UNCHANGED, AttemptResult, Run, Settlement, TaskCells
@@ -57,6 +58,8 @@ class AttemptRequest(NamedTuple):
     last_attempts: dict[str, KeptAttempt]
     """What earlier attempts left, by task."""
     checks: CheckMemory
+    acceptance: AcceptanceTests | None
+    """What came of asking for acceptance tests of the task; None before."""
     fresh: bool
     """True: begin without what the last attempt left; the agent gets it as a diff to read."""
 
@@ -70,6 +73,8 @@ def work(
     lane.give(request.tasks)
     place = _place(lane.place, fresh=request.fresh)
     files = lane.files(run.run_id, request.last_attempts, request.checks, stop, request.base_tree)
+    if task is not None and request.acceptance is not None:
+        files = files._replace(acceptance=AcceptanceMemory.of({task.id: request.acceptance}))
     _begin_meter(place, run, task)
     progress_size = place.progress.stat().st_size if place.progress.exists() else 0
     run = replace(run, tree=files.attempts.state)

@@ -28,6 +28,7 @@ from samuel.files.regular import read_regular
 from samuel.git import worktrees
 from samuel.git.commit import forget
 from samuel.git.trees import Trees
+from samuel.history.acceptance_tests import AcceptanceMemory
 from samuel.history.attempts import Attempts
 from samuel.history.notices import LaneReport, Report, Watch
 from samuel.history.path_set import saved_name
@@ -219,6 +220,7 @@ class Lane:
             Attempts(self.trees, run_id, state, self.number),
             checks.in_lane(self._ignored),
             self.repository,
+            AcceptanceMemory(None),
             self.room,
         )
 

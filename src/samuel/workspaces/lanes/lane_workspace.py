@@ -201,6 +201,7 @@ class LaneWorkspace:
             base_tree=self.tree_of(record.base),
             last_attempts=dict(run.tree.attempts),
             checks=self.checks,
+            acceptance=self._own.files.acceptance.get(record.task),
             fresh=self._state.lanes.conflicts.get(record.task, 0) > 0,
         )
         return partial(self._attempt, request, record)
