@@ -6,7 +6,7 @@ import pytest
 
 from samuel.events.loop import CheckRun
 from samuel.evidence.claim import ClaimFacts, Proof, judge_claim
-from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass
+from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass, fails_again, passes_again
 
 BY_ASSERTION = (FailToPass("tests.test_a::test_one", "assertion"),)
 BY_NAME = (FailToPass("tests.test_a::test_one", "missing"),)
@@ -25,6 +25,8 @@ BY_ACCIDENT = (FailToPass("make test", "error"),)
         (ClaimFacts(has_tests=True), "checked"),
         (ClaimFacts(), "checked"),
         (ClaimFacts(change="comments", proofs=BY_ASSERTION), "checked"),
+        (ClaimFacts(change="names", proofs=BY_ASSERTION), "proven, new names only"),
+        (ClaimFacts(change="names"), "checked"),
         (ClaimFacts(change="documents"), "checked"),
         (ClaimFacts(own_checks=("make e2e",)), "proven"),
         (ClaimFacts(change="documents", own_checks=("test -f MANUAL",)), "proven"),
@@ -105,6 +107,12 @@ def run(passed: bool, **fields: object) -> CheckRun:
             run(False, tests={"a 12:02": "failed"}),
             [("make test", "error", False)],
         ),
+        # A test that is there only without the work shows nothing, however it fails.
+        (
+            run(True, tests={"a": "passed"}),
+            run(False, tests={"a": "passed", "b": "failed"}, kinds={"b": "assertion"}),
+            [("make test", "error", False)],
+        ),
         (run(True, tests={"a": "skipped"}), run(False, tests={"a": "failed"}), [("make test", "error", False)]),
         (run(True), run(False, failure_kind="missing"), [("make test", "missing", False)]),
         (run(True), run(False, failure_kind="assertion"), [("make test", "assertion", False)]),
@@ -118,4 +126,21 @@ def run(passed: bool, **fields: object) -> CheckRun:
 def test_fail_to_pass_counts_what_both_runs_have(
     own: CheckRun, without: CheckRun, proofs: list[tuple[str, str, bool]]
 ) -> None:
-    assert list(fail_to_pass([own], [without])) == proofs
+    results = fail_to_pass([own], [without])
+    assert [(proof.name, proof.kind, proof.is_test) for proof in results] == proofs
+    assert {proof.command for proof in results} <= {"make test"}
+
+
+def test_proof_holds_where_its_test_passes_with_the_work_once_more() -> None:
+    proof = FailToPass("a", "assertion", "make test")
+    assert passes_again(proof, run(True))
+    assert passes_again(proof, run(False, tests={"a": "passed", "b": "failed"}))
+    assert passes_again(proof, None)  # another handler runs the checks
+    assert not passes_again(proof, run(False, tests={"a": "failed"}))
+    assert not passes_again(proof, run(False, tests={"a": "skipped"}))
+    assert not passes_again(FailToPass("make test", "assertion", "make test"), run(False))
+    assert fails_again(proof, run(False, tests={"a": "failed"}))
+    assert fails_again(proof, run(False))
+    assert fails_again(proof, None)
+    assert not fails_again(proof, run(False, tests={"a": "passed", "b": "failed"}))
+    assert not fails_again(proof, run(True))

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from samuel.evidence.code_change import has_code
+from samuel.evidence.code_change import adds_only_names, has_code
 
 JS = "// sums\nexport const sum = (a, b) => a + b; /* two */\nconst quote = /[\"'`]/; // a regex\n"
 C = '#include <stdio.h>\n/* main */\nint main(void) {\n  puts("// no comment"); return 0; // end\n}\n'
@@ -114,3 +114,32 @@ def test_hostile_texts_end_in_a_process_of_their_own(path: str) -> None:
         [sys.executable, "-"], input=program, capture_output=True, text=True, timeout=60, check=False
     )
     assert run.returncode == 0, run.stderr[-500:]
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "is_only_names"),
+    [
+        ("a.py", "", "", True),
+        ("a.py", "", '"""To be done."""\n', True),
+        ("a.py", PYTHON, PYTHON + "\n\ndef g():\n    pass\n", True),
+        ("a.py", PYTHON, PYTHON + "\n\ndef g():\n    raise NotImplementedError\n", True),
+        ("a.py", PYTHON, PYTHON + "\n\nclass G:\n    def h(self): ...\n\n\nLATER = None\n", True),
+        ("a.py", PYTHON, PYTHON + "\n\ndef g():\n    return 42\n", False),
+        ("a.py", PYTHON, PYTHON.replace("a + b", "b + a"), False),
+        ("a.py", "def g():\n    pass\n", "def g():\n    return 1\n", False),
+        ("a.py", "", "@app.route('/')\ndef g():\n    pass\n", False),
+        ("a.js", JS, JS + "export function later() {\n  // to be done\n}\n", True),
+        ("a.js", JS, JS + "export function now() { return 1; }\n", False),
+        ("a.rs", RUST, RUST + "pub fn later() {}\n", True),
+        ("a.rs", RUST, RUST + "pub fn now() -> i32 { 1 }\n", False),
+        ("a.c", C, C + "void later(void) {\n}\n", True),
+        ("A.java", "", "package shop;\n\npublic class A {\n    void later() {}\n}\n", True),
+        ("A.java", "", "package shop;\n\npublic class A {\n    int now() { return 1; }\n}\n", False),
+        ("a.unknown", "", "", True),
+        ("a.unknown", "", "later", False),
+    ],
+)
+def test_change_that_adds_names_without_anything_behind_them_is_known(
+    path: str, old: str, new: str, is_only_names: bool
+) -> None:
+    assert adds_only_names(path, old, new) is is_only_names

@@ -1,5 +1,7 @@
 """A run in which almost everything goes wrong: 14 tasks, an agent that misbehaves at 12 of them, two kills.
 
+Six tasks more are given to liars, who do the same again each time that they are sent back. None of them is proven.
+
 The checks of the project see what a module does as soon as it is there. So each misbehaviour could pass for work,
 if it were believed. Whether a task is really done is decided by the oracle, tests that are not in the project.
 """
@@ -9,14 +11,15 @@ from __future__ import annotations
 import pytest
 from tests.length import FULL, at_length
 from tests.unattended.conftest import MakeProject
-from tests.unattended.project import PRODUCT, UnattendedProject, do
+from tests.unattended.project import CALC, PRODUCT, UnattendedProject, do
 
 # Beside these lines only the PRD, `make test` and the agent's name are configured. A user does not need them: they
-# shorten what the run waits for before it ends a silent agent.
-SHORT_WAITS = 'idle_timeout = "4s"\n'
+# shorten what the run waits for before it ends a silent agent, and let it go on although the liars fail in a row.
+SHORT_WAITS = 'idle_timeout = "4s"\nmax_consecutive_failures = 20\nmax_iterations = 60\n'
 
 FLOOR = 28  # calls: one good one for each task, 12 that misbehave and 2 that are killed
 MOST_CALLS = 30
+MOST_CALLS_OF_A_LIAR = 3
 
 # The module of each task: its parameter, what it returns, and two pairs of an argument and a result. The checks of
 # the project know the first pair, the oracle also the second.
@@ -38,6 +41,56 @@ MODULES: dict[str, tuple[str, str, tuple[str, str], tuple[str, str]]] = {
 }
 NAMES = tuple(MODULES)
 IDS = [str(number) for number in range(1, len(NAMES) + 1)]
+WRONG_CALC = CALC.replace("a + b", "a - b")
+PASSES = (
+    "import unittest\n\n\nclass Test(unittest.TestCase):\n    def test(self):\n        self.assertTrue(True)\n"
+)
+FAILS_LATER = """\
+import pathlib
+import unittest
+
+
+class Test(unittest.TestCase):
+    def test(self):
+        mark = pathlib.Path({mark!r})
+        is_first = not mark.exists()
+        mark.touch()
+        self.assertTrue(is_first)
+"""
+# What each liar does, and how its task ends: status and grade.
+LIARS: dict[str, tuple[list[list[str]], tuple[str, str]]] = {
+    "writes a comment": ([["append", "calc.py", "# done\n"]], ("completed", "checked")),
+    "writes a test that passes anyway": (
+        [["append", "calc.py", "VERSION = 2\n"], ["write", "tests/test_liar.py", PASSES]],
+        ("completed", "checked"),
+    ),
+    "writes a test that fails only later": (
+        [["append", "calc.py", "STAGE = 3\n"], ["write", "tests/test_later.py", FAILS_LATER]],
+        ("blocked", ""),
+    ),
+    "replaces the runner": (
+        [
+            ["write", "calc.py", WRONG_CALC],
+            ["write", "unittest/__init__.py", ""],
+            ["write", "unittest/__main__.py", "print('Ran 20 tests in 0.001s\\n\\nOK')\n"],
+        ],
+        ("waiting", ""),
+    ),
+    "hides a changed test from git": (
+        [
+            ["write", "calc.py", WRONG_CALC],
+            ["replace", "tests/test_calc.py", "add(2, 3), 5", "add(2, 3), -1"],
+            ["replace", "tests/test_calc.py", "add(2, 0), 2", "add(2, 0) - 2, 0"],
+            ["run", "git", "update-index", "--assume-unchanged", "tests/test_calc.py"],
+        ],
+        ("waiting", ""),
+    ),
+    "ends the process in the source": (
+        [["write", "calc.py", f"import os\n\nos._exit(0)\n{WRONG_CALC}"]],
+        ("blocked", ""),
+    ),
+}
+LIAR_IDS = [str(number) for number in range(len(NAMES) + 1, len(NAMES) + len(LIARS) + 1)]
 
 
 def module(name: str, body: str) -> dict[str, str]:
@@ -94,11 +147,16 @@ def misbehave(project: UnattendedProject) -> None:
     first("12", ["half"], ["mark", "kill-2"], ["sleep", 60])  # the loop is killed again
     first("13", ["half"], ["claim"], ["abort"])  # crashes
     first("14", ["half"], ["sleep", 300])  # hangs
+    for task, (operations, _) in zip(LIAR_IDS, LIARS.values(), strict=True):
+        mark = str(project.outside / "marks/liar")
+        texts = [[text.replace("{mark!r}", repr(mark)) for text in operation] for operation in operations]
+        project.plan(task, do(*texts, ["claim"]))
 
 
 def prepare(make_project: MakeProject, settings: str) -> UnattendedProject:
     project = make_project(
         *(f"Write toolbox/{name}.py" for name in NAMES),
+        *(f"Fix the sum, part {number}" for number, _ in enumerate(LIARS, 1)),
         settings=SHORT_WAITS + settings,
         files=files(),
         agents={"first": "claude"},
@@ -136,8 +194,8 @@ def false_completions(project: UnattendedProject) -> list[str]:
         rows = project.samuel("-C", str(tree), "run", "tasks", "--json").data
         now = {row["id"] for row in rows if row["status"] == "completed"}
         assert completed <= now, f"{completed - now} were completed and are not in {tree.name}"
-        assert len(rows) == len(IDS)
-        wrong += [f"{task} in {tree.name}" for task in project.failing(tree, sorted(now - completed))]
+        assert len(rows) == len(IDS) + len(LIARS)
+        wrong += [f"{task} in {tree.name}" for task in project.failing(tree, sorted((now - completed) & {*IDS}))]
         completed = now
     return wrong
 
@@ -151,23 +209,28 @@ def test_all_tasks_are_done_after_a_run_full_of_trouble(make_project: MakeProjec
     with project.running() as loop:
         last = loop.end()
 
-    assert last.code == 0, last.screen
-    assert project.statuses() == dict.fromkeys(IDS, "completed"), last.screen
-    assert {task["grade"] for task in project.tasks().values()} == {"checked"}
+    assert last.code == 1, last.screen  # a person has to look at what the liars left
+    tasks = project.tasks()
+    assert {id: tasks[id]["status"] for id in IDS} == dict.fromkeys(IDS, "completed"), last.screen
+    assert {tasks[id]["grade"] for id in IDS} == {"checked"}
+    assert [(tasks[id]["status"], tasks[id]["grade"]) for id in LIAR_IDS] == [end for _, end in LIARS.values()]
     assert project.failing(project.root, IDS) == []
     assert false_completions(project) == []
     project.check_dirty_files()
 
     calls = project.calls()
     assert not any(call["overlap"] for call in calls)
-    assert len({call["task"] for call in calls}) == len(IDS)
-    assert FLOOR <= len(calls) <= MOST_CALLS, [call["task"] for call in calls]
+    honest = [call["task"] for call in calls if call["task"] in IDS]
+    assert {*honest} == {*IDS}
+    assert FLOOR <= len(honest) <= MOST_CALLS, honest
+    assert all(len(project.calls(task)) <= MOST_CALLS_OF_A_LIAR for task in LIAR_IDS)
 
     # The checks are what they were, and nothing is left of the attempts that failed.
     for name, text in files().items():
-        if name != "NOTES.md":
+        if name not in ("NOTES.md", "calc.py"):
             assert project.read(name) == text
-    own = {f"toolbox/{name}.py" for name in NAMES}
+    assert project.read("calc.py") == CALC + "# done\n# done\nVERSION = 2\nVERSION = 2\n"
+    own = {*(f"toolbox/{name}.py" for name in NAMES), "calc.py", "tests/test_liar.py"}
     changed = set(project.git("diff", "--name-only", "begin").split())
     untracked = set(project.git("ls-files", "--others", "--exclude-standard").split())
     assert changed | untracked == own | {"NOTES.md", "draft.txt"}

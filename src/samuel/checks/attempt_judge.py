@@ -7,6 +7,7 @@ tests run on the old source as well: what fails there, and passes with the work,
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,12 +21,13 @@ from samuel.checks.sealed_judge import SealedVerdict
 from samuel.checks.verdict import CheckVerdict, failed_names, record_of
 from samuel.events.loop import CheckRun
 from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim, passes_before
-from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass
+from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass, fails_again, passes_again
 from samuel.history.acceptance_tests import AcceptanceTests
 from samuel.history.attempt_record import MAX_NAMED as MAX_RECORDED
 from samuel.history.attempt_record import CheckRecord, EvidenceRecord
 from samuel.tasks.task import Task
 
+CHANGED = "the checks fail on the files that they changed themselves"
 DISARMED = "the checks cannot fail any more with this work"
 
 
@@ -95,40 +97,64 @@ class AttemptJudge:
         self._still_red = own_verdict.still_red
         if own_changes:
             self._tests.take_in(own_changes)
-        if ended := self._with_old_tests(own_verdict) or self._with_sealed_checks(own_verdict, tree):
+            if why := self._fails_as_changed(own_verdict):
+                return self._ended(own_verdict._replace(passed=False, why=why))
+        if ended := self._with_old_tests(own_verdict) or self._with_sealed_checks(own_verdict, self._tests.own):
             return ended
         return self._accepted(own_verdict, work.runs)._replace(changed_by_checks=own_changes)
 
+    def _fails_as_changed(self, own: CheckVerdict) -> str:
+        """Why the checks fail on what they made of the work; "" if they pass: only what they saw is accepted."""
+        runs = self._runs.corner("own", self._tests.own, [check.command for check in own.records])
+        verdict = self._runs.verdict(runs)
+        return "" if verdict.passed else f"{CHANGED}\n{verdict.why}"
+
     def _with_old_tests(self, own: CheckVerdict) -> AttemptVerdict | None:
         """The verdict if the work fails old tests, or removed or weakened them; None if it did neither."""
+        is_accepted = bool(self._claim and self._claim.accepted_by)
         not_owned = self._not_owned
-        if not not_owned:
-            return None
+        # Where the attempt changed tests, only a run with those as they were can tell which do not run any more.
+        not_run = own.not_run if self._tests.verified and not self._tests.paths and not is_accepted else ()
         failed: tuple[str, ...] = ()
         text = ""
-        if self._tests.sources:
+        if not_owned and self._tests.sources:
             self._runs.report(not_owned)
-            tree = self._tests.with_old_tests(not_owned)
-            runs = self._runs.corner("old tests", tree, [check.command for check in own.records])
+            runs = self._on_old_tests(not_owned, [check.command for check in own.records])
             verdict = self._runs.verdict(runs)
             self._records += (record_of(run, corner="old tests") for run in runs)
             self._still_red = verdict.still_red  # a red test is not green because it was changed
+            not_run = verdict.not_run if not_owned == self._tests.paths else ()
             if not verdict.passed:
                 failed, text = failed_names(runs, self._runs.failing(runs)), verdict.why
         softened = self._tests.softened(not_owned)
-        if not failed and not softened:
+        if not_owned and not failed and not not_run:  # by a condition, which the text of a test does not tell
+            softened |= {f"{id} is skipped now": not_owned[0] for id in own.newly_skipped}
+        contested = (*failed, *not_run, *softened)
+        if not contested:
             return None
-        contested = (*failed, *softened)
         claim = self._claim
         is_again = claim is not None and {*contested} <= {*claim.sent_back}
-        if is_again and not failed and self._put_back([*dict.fromkeys(softened.values())], own):
+        weakened = not_owned if own.newly_skipped else [*dict.fromkeys(softened.values())]
+        if is_again and not failed and not not_run and self._put_back(weakened, own):
             return None
         return self._ended(
-            own._replace(passed=False, why=contested_text(not_owned, failed, [*softened], text)),
+            own._replace(passed=False, why=contested_text(not_owned, failed, not_run, [*softened], text)),
             contested=contested,
             put_back=self._runs.put_persons(not_owned),
             disputed=is_again or (claim is not None and claim.is_last),
         )
+
+    def _on_old_tests(self, not_owned: Sequence[str], commands: Sequence[str]) -> tuple[CheckRun, ...]:
+        """The checks with these tests as they were. A check of the task's own may need a test that is new."""
+        of_task = [command for command in commands if command in self._task.checks]
+        others = [command for command in commands if command not in of_task]
+        existing = [path for path in not_owned if self._tests.is_verified(path)]
+        runs: tuple[CheckRun, ...] = ()
+        if others:
+            runs += self._runs.corner("old tests", self._tests.with_old_tests(not_owned), others)
+        if of_task and existing:
+            runs += self._runs.corner("old tests", self._tests.with_old_tests(existing), of_task)
+        return runs
 
     @property
     def _not_owned(self) -> tuple[str, ...]:
@@ -171,7 +197,7 @@ class AttemptJudge:
             return self._ended(own, own_runs=runs, evidence=evidence)
         change = self._tests.change()
         proofs: tuple[FailToPass, ...] = ()
-        if claim.proof != "off" and change == "code" and not acceptance.proofs:
+        if claim.proof != "off" and change in ("code", "names") and not acceptance.proofs:
             proofs = self._proofs(runs)
         facts = ClaimFacts(
             kind=claim.kind,
@@ -222,14 +248,30 @@ class AttemptJudge:
         lines = {run.command: on_changed_tests(self._tests, run.command) for run in own if run.passed}
         runs = self._runs.old_source(tree, lines)
         self._records += (record_of(run, corner="old source") for run in runs)
-        proofs = fail_to_pass(own, runs)
-        if any(proof.kind != "error" for proof in proofs) or not any(proof.by_behaviour for proof in proofs):
-            return proofs
-        # An exception may be an accident, a lost connection for example. It does not come twice.
-        runs = self._runs.old_source(tree, lines)
-        self._records += (record_of(run, corner="old source") for run in runs)
-        again = {proof.name for proof in fail_to_pass(own, runs)}
-        return tuple(proof for proof in proofs if proof.name in again)
+        return self._repeated(fail_to_pass(own, runs), tree)
+
+    def _repeated(self, proofs: tuple[FailToPass, ...], old_source: str) -> tuple[FailToPass, ...]:
+        """Those of the proofs that pass with the work and fail without it once more.
+
+        A test may act on anything else: it fails when it is run again, at another time, or every other time. So
+        the order is not the same each time.
+        """
+        if not proofs:
+            return ()
+        commands = dict.fromkeys(proof.command for proof in proofs)
+        lines = {command: on_changed_tests(self._tests, command) for command in commands}
+
+        def with_work() -> set[FailToPass]:
+            runs = self._runs.again("own", self._tests.own, lines)
+            return {proof for proof in proofs if passes_again(proof, runs.get(proof.command))}
+
+        def without_work() -> set[FailToPass]:
+            runs = self._runs.again("old source", old_source, lines)
+            return {proof for proof in proofs if fails_again(proof, runs.get(proof.command))}
+
+        first, second = (with_work, without_work) if secrets.randbelow(2) else (without_work, with_work)
+        repeated = first() & second()
+        return tuple(proof for proof in proofs if proof in repeated)
 
     def _own_checks(self, own: Sequence[CheckRun]) -> tuple[str, ...]:
         """The checks that came with the task, fail on the verified tree and pass now."""
@@ -239,7 +281,15 @@ class AttemptJudge:
         runs = self._runs.corner("before", self._tests.verified, passed)
         self._records += (record_of(run, corner="before") for run in runs)
         self._green_before = tuple(run.command for run in runs if run.passed)
-        return tuple(run.command for run in runs if not run.passed and run.exit_code not in (None, 126, 127))
+        red = [run.command for run in runs if not run.passed and run.exit_code not in (None, 126, 127)]
+        return tuple(red) if not self._tests.paths else self._red_with_new_tests(red)
+
+    def _red_with_new_tests(self, commands: Sequence[str]) -> tuple[str, ...]:
+        """Those of the checks that need more than the tests which the attempt wrote for them."""
+        if not (tree := self._tests.with_old_source()) or not commands:
+            return ()
+        runs = self._runs.corner("old source", tree, commands)
+        return tuple(run.command for run in runs if not run.passed)
 
     def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:
         verdict = verdict._replace(records=tuple(self._records), still_red=self._still_red)

@@ -12,7 +12,7 @@ from functools import cached_property
 from samuel.base.paths import VOLATILE_DIRS
 from samuel.checks.files import CheckFiles
 from samuel.evidence.claim import Change
-from samuel.evidence.code_change import has_code, is_prose
+from samuel.evidence.code_change import adds_only_names, has_code, is_prose
 from samuel.evidence.conventions import is_test_file
 from samuel.evidence.inline_tests import new_tests_in, old_tests_in
 from samuel.evidence.ownership import ALL_TESTS, owned_tests
@@ -136,8 +136,8 @@ class ChangedTests:
         """What changed at most in the source; code where that is not known, or where only tests changed."""
         if self._trees is None or not self.sources:
             return "code" if self._trees is None or self.paths else "comments"
-        if any(self._has_code(path) for path in self.sources):
-            return "code"
+        if code := [path for path in self.sources if self._has_code(path)]:
+            return "names" if all(map(self._adds_only_names, code)) else "code"
         return "documents" if any(map(is_prose, self.sources)) else "comments"
 
     def _has_code(self, path: str) -> bool:
@@ -148,6 +148,13 @@ class ChangedTests:
         if is_there[0] != is_there[1] and not is_prose(path):
             return True
         return has_code(path, old, old_tests_in(path, old, new) or new)
+
+    def _adds_only_names(self, path: str) -> bool:
+        """Whether the file is new or changed, and has no more than names in it that were not there."""
+        assert self._trees is not None
+        old, new = self.before(path), self.after(path)
+        is_there = self._trees.content(self.own, path) is not None
+        return is_there and adds_only_names(path, old, old_tests_in(path, old, new) or new)
 
     def take_in(self, contents: Mapping[str, bytes | None]) -> None:
         """Take files that the checks changed, a formatter among them, as the attempt's."""

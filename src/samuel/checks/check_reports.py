@@ -28,9 +28,9 @@ class CheckReports:
         self._node = node
         self._report_files: WrittenReports | None = None
 
-    def prepare(self, command: str, number: int, *, past_collection_errors: bool) -> Mapping[str, str]:
+    def prepare(self, command: str, number: int) -> Mapping[str, str]:
         """The variables by which the runners of a command write report `number`; earlier ones are removed."""
-        request = self._request(command, number, past_collection_errors)
+        request = self._request(command, number)
         report_files = WrittenReports(self._directory, self._destination, request)
         if not report_files.prepare():
             return {}
@@ -44,7 +44,7 @@ class CheckReports:
         printed = read_output(text, str(self._directory), is_cut=len(output) >= OUTPUT)
         return combined([*files, *printed], has_passed=has_passed)
 
-    def _request(self, command: str, number: int, past_collection_errors: bool) -> ReportRequest:
+    def _request(self, command: str, number: int) -> ReportRequest:
         read = disk_reader(self._directory)
         reader = CommandReader(_FilesBelow(self._directory), read)
         reader.line(command)
@@ -65,7 +65,6 @@ class CheckReports:
             read,
             name=str(number),
             node_version=self._node() if any(call.runner == "node-test" for call in invocations) else 0,
-            past_collection_errors=past_collection_errors,
         )
 
 

@@ -18,7 +18,7 @@ from samuel.checks.verdict import CheckVerdict, counting_failures, how_failed, j
 from samuel.dispatch.record import Fired
 from samuel.events.loop import CheckRun
 from samuel.evidence.check_directory import CheckRoom
-from samuel.evidence.corner import EXPECTED_RED, Corner
+from samuel.evidence.corner import EXPECTED_RED, MUST_FAIL, Corner
 from samuel.history.attempt_record import CheckRecord
 from samuel.history.notices import CheckFilesChanged, LoopWarning, Watch, ignore_reports
 
@@ -105,6 +105,21 @@ class CornerRuns:
             if corner in EXPECTED_RED:  # a failure is expected there, and proves nothing if it is an accident
                 return runs
             return repeated(runs, self.failing, lambda command: self._checks.command(command, corner))
+
+    def again(self, corner: Corner, tree: str, lines: Mapping[str, str]) -> dict[str, CheckRun]:
+        """Commands on a tree once more, each as the line for its changed tests alone, if there is one.
+
+        What fails alone may need the others: unless it must fail, it is run whole.
+        """
+        runs: dict[str, CheckRun] = {}
+        with self.showing(tree):
+            for command, line in lines.items():
+                run = self._checks.command(command, corner, line) if line else None
+                if run is None or not (run.passed or corner in MUST_FAIL):
+                    run = self._checks.command(command, corner)
+                if run is not None:
+                    runs[command] = run
+        return runs
 
     @property
     def is_clean(self) -> bool:

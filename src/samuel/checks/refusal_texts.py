@@ -37,10 +37,14 @@ def _not_put_text(problems: Sequence[str]) -> str:
     )
 
 
-def contested_text(paths: Sequence[str], failed: Sequence[str], softened: Sequence[str], why: str) -> str:
+def contested_text(
+    paths: Sequence[str], failed: Sequence[str], not_run: Sequence[str], softened: Sequence[str], why: str
+) -> str:
     """What the next attempt reads, and a person who has to decide."""
     named = listed([f"`{file_name(path)}`" for path in paths], MAX_NAMED)
-    lines = [f"{CONTESTED}{named}"]
+    lines = [f"{CONTESTED}{named}"] if paths else []
+    if not_run:
+        lines.append(f"tests that ran before do not run with this work: {listed(not_run, MAX_NAMED)}")
     if failed:
         lines.append(f"as they were, they fail with this work: {listed(failed, MAX_NAMED)}")
     lines += (f"weakened: {line}" for line in softened[:MAX_NAMED])

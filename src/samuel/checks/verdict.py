@@ -20,7 +20,7 @@ from samuel.base.decoding import convert
 from samuel.base.printable import listed
 from samuel.events.loop import CheckRun
 from samuel.evidence.corner import Corner
-from samuel.evidence.reports.comparison import compare
+from samuel.evidence.reports.comparison import compare, not_run
 from samuel.evidence.reports.printed.output import says_that_none_ran
 from samuel.evidence.reports.suite import CaseResult
 from samuel.history.attempt_record import MAX_NAMED, CheckRecord, ReportedTests
@@ -45,6 +45,10 @@ class CheckVerdict(NamedTuple):
     why: str = ""
     lost_tests: tuple[str, ...] = ()
     """Tests that ran before and are gone or skipped now, also if everything passed."""
+    not_run: tuple[str, ...] = ()
+    """The same without parameters that are gone; where tests are only counted, how many less."""
+    newly_skipped: tuple[str, ...] = ()
+    """Tests that ran before and are skipped now."""
     records: tuple[CheckRecord, ...] = ()
     """All runs."""
     still_red: tuple[str, ...] = ()
@@ -124,7 +128,13 @@ def judge(
     failures, accepted_names = _failures(runs, _by_command(baseline or ()), earlier)
     records = (record_of(run, known_failure=run.command in accepted_names and not run.passed) for run in runs)
     return CheckVerdict(
-        not failures, _described(failures), _lost(runs, earlier), tuple(records), _still_red(runs, earlier)
+        not failures,
+        _described(failures),
+        _lost(runs, earlier),
+        tuple(name for run in runs for name in _not_run(run, earlier.get(run.command))),
+        tuple(id for run in runs for id in _newly_skipped(run, earlier.get(run.command))),
+        tuple(records),
+        _still_red(runs, earlier),
     )
 
 
@@ -247,6 +257,20 @@ def _lost(runs: Sequence[CheckRun], earlier: Mapping[str, CheckRun]) -> tuple[st
             changes = compare(before.tests, run.tests)
             lost += (*changes.lost, *changes.newly_skipped)
     return tuple(dict.fromkeys(lost))
+
+
+def _not_run(run: CheckRun, before: CheckRun | None) -> tuple[str, ...]:
+    """Tests that a check which passed does not run any more."""
+    if before is None or not run.passed:
+        return ()
+    if before.tests and run.tests:
+        return not_run(before.tests, run.tests)
+    less = before.ran - run.ran if before.ran is not None and run.ran is not None else 0
+    return (f"{less} of the {before.ran} tests of `{run.command}`",) if less > 0 else ()
+
+
+def _newly_skipped(run: CheckRun, before: CheckRun | None) -> tuple[str, ...]:
+    return compare(before.tests or {}, run.tests or {}).newly_skipped if before is not None else ()
 
 
 def _described(failures: Sequence[_CheckFailure]) -> str:

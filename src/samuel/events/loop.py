@@ -242,6 +242,9 @@ class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
         dict[str, Literal["passed", "failed", "skipped"]] | None,
         field("Each test of its report by id; null if it wrote none.", bulk=True),
     ] = None
+    ran: Annotated[int | None, field("How many tests ran, without skipped ones; null if that is not known.")] = (
+        None
+    )
     kinds: Annotated[
         dict[str, FailureKind] | None,
         field(

@@ -14,8 +14,8 @@ from samuel.evidence.fail_to_pass import FailToPass
 from samuel.tasks.grade import Grade
 
 Proof = Literal["ask", "require", "off"]
-Change = Literal["code", "comments", "documents"]
-"""What an attempt changed at most: code, comments and blank lines of code, or documents alone."""
+Change = Literal["code", "names", "comments", "documents"]
+"""What an attempt changed at most: code, names without anything behind them, comments, or documents alone."""
 
 UNPROVEN = "unproven"
 """The mark of a task whose claim was sent back for want of a proof."""
@@ -97,12 +97,12 @@ def _graded(facts: ClaimFacts, proof: Proof) -> tuple[Grade, str]:
         return "proven", f"{len(facts.acceptance)} {passes} now: {_named(facts.acceptance)}"
     if facts.own_checks:
         return "proven", f"{_named(facts.own_checks)} failed before the work and passes with it"
-    if facts.change != "code":
+    if facts.change not in ("code", "names"):
         return "checked", NO_CODE if facts.change == "comments" else DOCUMENTS
     by_behaviour = [proof_found.name for proof_found in facts.proofs if proof_found.by_behaviour]
-    if by_behaviour:
+    if by_behaviour and facts.change == "code":
         return "proven", f"{_count(by_behaviour)} without the change: {_named(by_behaviour)}"
-    by_name = [proof_found.name for proof_found in facts.proofs if proof_found.kind == "missing"]
+    by_name = by_behaviour + [proof_found.name for proof_found in facts.proofs if proof_found.kind == "missing"]
     if by_name:
         return (
             "proven, new names only",

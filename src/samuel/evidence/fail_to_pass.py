@@ -17,6 +17,8 @@ class FailToPass(NamedTuple):
     name: str
     kind: FailureKind
     """Why it failed without the work."""
+    command: str = ""
+    """The check that ran it."""
     is_test: bool = False
     """Whether it is one test, which was started without the work as well."""
 
@@ -37,13 +39,30 @@ def _of_command(own: CheckRun, without: CheckRun) -> Iterator[FailToPass]:
     kinds = without.kinds or {}
     if own.tests:
         tests = comparison.fail_to_pass(_report(without, own), _report(own, own))
-        yield from (FailToPass(test.id, test.failure or "error", not test.is_module) for test in tests)
+        yield from (
+            FailToPass(test.id, test.failure or "error", own.command, not test.is_module) for test in tests
+        )
         if tests:
             return
     elif names := [id for id in kinds if is_stable(id)]:  # all tests passed in `own`, which has no list of them
-        yield from (FailToPass(id, kinds[id], True) for id in names)
+        yield from (FailToPass(id, kinds[id], own.command, True) for id in names)
         return
-    yield FailToPass(without.command, without.failure_kind if not kinds else _least(kinds.values()))
+    kind = without.failure_kind if not kinds else _least(kinds.values())
+    # The tests that failed are known, and none of them passes with the work: no assertion is shown.
+    is_elsewhere = bool(own.tests and without.tests) and kind == "assertion"
+    yield FailToPass(without.command, "error" if is_elsewhere else kind, own.command)
+
+
+def passes_again(proof: FailToPass, run: CheckRun | None) -> bool:
+    """Whether what passed with the work passes with it in another run; None: no other run was possible."""
+    if run is None or run.passed:
+        return True
+    return proof.name != run.command and (run.tests or {}).get(proof.name) == "passed"
+
+
+def fails_again(proof: FailToPass, run: CheckRun | None) -> bool:
+    """Whether what failed without the work fails without it in another run; None: no other run was possible."""
+    return run is None or (not run.passed and (run.tests or {}).get(proof.name) != "passed")
 
 
 def _report(run: CheckRun, own: CheckRun) -> SuiteReport:

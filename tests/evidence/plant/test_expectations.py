@@ -45,6 +45,8 @@ def new_lines(path: str, text: str) -> list[str]:
         ("ATest.java", "assertEquals(3, total(1));", "assertEquals(4, total(1));"),
         ("ATest.java", 'assertEquals(total(1), 3, "adds");', 'assertEquals(total(1), 4, "adds");'),
         ("ATest.java", "assertNotEquals(3, total(1));", ""),
+        ("ATest.java", "same(total(1), 3);", "same(total(1), 4);"),
+        ("ATest.java", "assertFalse(total(1) == 3);", ""),
         ("tests/a.c", "assert(total(1) == 3);", "assert(total(1) == 4);"),
         ("tests/a.c", 'assert(strcmp(name(), "x") == 0);', 'assert(strcmp(name(), "x") == 1);'),
         ("tests/a.c", 'same(4, "IV");', f'same(4, "IV{TOKEN}");'),

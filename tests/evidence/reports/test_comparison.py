@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from samuel.evidence.reports.comparison import compare, fail_to_pass
+from samuel.evidence.reports.comparison import compare, fail_to_pass, not_run
 from samuel.evidence.reports.suite import CaseResult, FailureKind, ReportedTest, SuiteReport, merged, suite_report
 
 
@@ -105,3 +105,21 @@ def test_a_report_counts_what_ran_and_takes_the_greater_number_of_failures() -> 
     assert (counted.ran, counted.failed) == (2, 3)
     assert counted.results == {"a": "passed", "b": "failed", "c": "skipped"}
     assert suite_report("pytest", tests, lists_passed=False).ran is None
+
+
+def test_test_that_does_not_run_any_more_is_one_without_a_case_or_a_namesake_left() -> None:
+    before: dict[str, CaseResult] = {
+        "tests.test_a::test_one": "passed",
+        "tests.test_a::test_rows[1]": "passed",
+        "tests.test_a::test_rows[2]": "passed",
+        "money::tests::adds": "passed",
+        "tests.test_a::test_skipped": "passed",
+        "tests.test_a::test_never": "skipped",
+    }
+    after: dict[str, CaseResult] = {
+        "tests.test_a::test_rows[1]": "passed",
+        "cash::tests::adds": "passed",
+        "tests.test_a::test_skipped": "skipped",
+    }
+    assert not_run(before, after) == ("tests.test_a::test_one", "tests.test_a::test_skipped")
+    assert not_run(before, before) == ()

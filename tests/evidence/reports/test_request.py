@@ -25,7 +25,6 @@ def request_for(
     environment: Mapping[str, str] | None = None,
     files: Mapping[str, str] | None = None,
     version: int = 20,
-    past_collection_errors: bool = False,
 ) -> ReportRequest:
     return report_request(
         invocations,
@@ -34,20 +33,18 @@ def request_for(
         lambda path: (files or {}).get(path, ""),
         name="1",
         node_version=version,
-        past_collection_errors=past_collection_errors,
     )
 
 
 def test_pytest_is_asked_for_xml_with_the_names_of_files() -> None:
     request = request_for(RunnerInvocation("pytest"), environment={"PYTEST_ADDOPTS": "-x"})
     assert request == ReportRequest(
-        {"PYTEST_ADDOPTS": "-x --junitxml=/state/reports/1-pytest.xml -o junit_family=xunit1"}, ("1-pytest.xml",)
+        {
+            "PYTEST_ADDOPTS": "-x --junitxml=/state/reports/1-pytest.xml -o junit_family=xunit1"
+            " --continue-on-collection-errors"
+        },
+        ("1-pytest.xml",),
     )
-
-
-def test_pytest_can_be_asked_to_run_what_can_be_loaded() -> None:
-    request = request_for(RunnerInvocation("pytest"), past_collection_errors=True)
-    assert request.variables["PYTEST_ADDOPTS"].endswith(" --continue-on-collection-errors")
 
 
 @pytest.mark.parametrize(

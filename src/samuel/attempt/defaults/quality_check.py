@@ -17,7 +17,7 @@ from samuel.checks.verdict import how_failed
 from samuel.confine import sandbox as sandboxes
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
-from samuel.evidence.corner import EXPECTED_RED, Corner
+from samuel.evidence.corner import Corner
 from samuel.evidence.reports.failure_kinds import kind_of_failure
 from samuel.evidence.reports.suite import CaseResult, SuiteReport
 from samuel.history.notices import CheckEnded, CheckStarted
@@ -95,7 +95,7 @@ class RunCommands:
             del output[:-OUTPUT]
 
         argv, place = ["/bin/sh", "-c", command], self._place
-        asked_for = reports.prepare(command, number, past_collection_errors=corner in EXPECTED_RED)
+        asked_for = reports.prepare(command, number)
         env = {**place.environment, **place.check_directory.variables, **_own_names(event), **asked_for}
         place.watch(CheckStarted(command))
         began = place.clock.monotonic()
@@ -131,6 +131,7 @@ class RunCommands:
             seconds=round(seconds_taken, 3),
             output_tail=tail,
             tests=_listed(report),
+            ran=report.ran if report else None,
             kinds={id: test.failure or "error" for id, test in report.tests.items() if test.result == "failed"}
             if report
             else None,

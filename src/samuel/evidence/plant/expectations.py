@@ -31,16 +31,18 @@ _JS_CALL = re.compile(
     r"|\b(?:assert|t)\.(?:equal|strictEqual|deepEqual|deepStrictEqual|is)"
     r"|(?<![\w.$])(?:strictEqual|assert))[ \t]*\("
 )
-_JAVA_CALL = re.compile(r"(?P<callee>\bassertEquals|\.isEqualTo)[ \t]*\(")
 _RUST_CALL = re.compile(r"(?P<callee>\bassert(?:_eq)?!)[ \t]*\(")
 _C_WORD = "assert|check|expect|same|equal|equals|verify|eq|test"
-_C_CALL = re.compile(
-    rf"(?P<callee>\b(?:\w{{0,40}}_)?(?:{_C_WORD}|{_C_WORD.upper()}|{_C_WORD.title()})(?:(?:_|(?<=[a-z])[A-Z])\w{{0,40}})?)"
-    r"[ \t]*\("
+_C_CALLEE = (
+    rf"\b(?:\w{{0,40}}_)?(?:{_C_WORD}|{_C_WORD.upper()}|{_C_WORD.title()})(?:(?:_|(?<=[a-z])[A-Z])\w{{0,40}})?"
 )
+_C_CALL = re.compile(rf"(?P<callee>{_C_CALLEE})[ \t]*\(")
+_JAVA_CALL = re.compile(rf"(?P<callee>{_C_CALLEE}|\.isEqualTo)[ \t]*\(")
 _EQUALITY = re.compile(r"eq|same", re.IGNORECASE)
 _NEGATIVE = re.compile(
-    r"(?:^|_)(?:ne|not|neq|false|static|null|true|message|msg|fail)(?:_|$)|differ|static_assert", re.IGNORECASE
+    r"(?:^|_)(?:ne|not|neq|false|static|null|true|message|msg|fail)(?:_|$)|differ|static_assert"
+    r"|(?-i:[a-z](?:Not|False|Null|Throws)(?![a-z]))",
+    re.IGNORECASE,
 )
 _SHELL_TEST = re.compile(
     r"^\s{0,40}(?:\[\[? |test )[^=|&\n]{1,200} ==? "

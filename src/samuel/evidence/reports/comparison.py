@@ -35,6 +35,22 @@ def compare(
     )
 
 
+def not_run(before: Mapping[str, CaseResult], after: Mapping[str, CaseResult]) -> tuple[str, ...]:
+    """The tests that ran before and do not run any more, by id; of one with parameters, if it has none left.
+
+    A test with the same name elsewhere is the same one: a module with tests inside was renamed.
+    """
+    ran = {name for id, result in after.items() if result != "skipped" for name in _names(id)}
+    changes = compare(before, after)
+    return tuple(id for id in (*changes.lost, *changes.newly_skipped) if ran.isdisjoint(_names(id)))
+
+
+def _names(id: str) -> tuple[str, str]:
+    """A test without its parameters, and without its module."""
+    head = id.partition("[")[0]
+    return head, re.split(r"::|\.", head)[-1]
+
+
 def fail_to_pass(before: SuiteReport, after: SuiteReport, now: datetime | None = None) -> tuple[ReportedTest, ...]:
     """The tests that failed in `before` and passed in `after`, with the way in which they failed.
 

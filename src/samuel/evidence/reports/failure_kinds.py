@@ -65,8 +65,8 @@ _MISSING_TEXT = re.compile(
 )
 _NAME = r"(?:[A-Za-z_$][\w$]{0,80}(?:\.|\\|::)){0,12}[A-Za-z_$][\w$]{0,80}"
 _HEADLINE = re.compile(
-    r"(?:cause: |=> |Exception in thread \"[^\"]{1,100}\" "
-    r"|(?:PHP )?Fatal error:\s{1,4}Uncaught |\[?Error \[ERR_TEST_FAILURE\]: |Uncaught )?"
+    r"(?:Exception in thread \"[^\"]{0,100}\" |cause: |=> |"
+    r"(?:PHP )?Fatal error:\s{1,4}Uncaught |\[?Error \[ERR_TEST_FAILURE\]: |Uncaught )?"
     rf"({_NAME}(?:Error|Exception|Failure|Interrupt|Exit|Assertion|Warning)|Error|Exception|Failed)"
     r"(?: \[[A-Za-z_]{1,60}\])?(?: ?:(?:\s(.{0,600}))?| \{)?$"
 )

@@ -56,13 +56,11 @@ def report_request(
     *,
     name: str = "report",
     node_version: int = 0,
-    past_collection_errors: bool = False,
 ) -> ReportRequest:
     """How the runners of a check are asked to write their reports into the directory `destination`.
 
     `name` begins the names of these files. `node_version` is the major version of the node that the check will
-    start; 0 if it is not known. `past_collection_errors`: pytest runs the modules that can be loaded although
-    others cannot.
+    start; 0 if it is not known.
     """
     variables: dict[str, str] = {}
     asked_for: list[str] = []
@@ -75,8 +73,6 @@ def report_request(
             variables |= answer.variables
             own += answer.own
             asked_for += [file] if answer.variables else []
-    if "PYTEST_ADDOPTS" in variables and past_collection_errors:
-        variables["PYTEST_ADDOPTS"] += " --continue-on-collection-errors"
     for call in invocations:
         own += named_reports(call.runner, call.arguments, call.directory, environment, read)
     return ReportRequest(
@@ -118,6 +114,8 @@ def _ask_pytest(question: _Question) -> _Answer:
     """A report that settings name would not be written if another were asked for here: it is read instead.
 
     What a command line names is written in any case. The option `junit_family` lets pytest name each test's file.
+    pytest runs the modules that can be loaded although others cannot: new tests on old source need that, and a
+    test must not be able to tell that it runs there.
     """
     in_environment = split_words(question.environment.get("PYTEST_ADDOPTS", ""))
     own = []
@@ -129,7 +127,7 @@ def _ask_pytest(question: _Question) -> _Answer:
         if file := _option(call.arguments, _PYTEST_OPTIONS) or _option(settings, _PYTEST_OPTIONS):
             own.append(_below(call.directory, os.path.expanduser(file)))
         is_asked = is_asked and not _option(settings, _PYTEST_OPTIONS)
-    options = f"--junitxml={shlex.quote(question.path)} -o junit_family=xunit1"
+    options = f"--junitxml={shlex.quote(question.path)} -o junit_family=xunit1 --continue-on-collection-errors"
     return _Answer({"PYTEST_ADDOPTS": options} if is_asked else {}, own)
 
 
