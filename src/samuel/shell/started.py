@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from samuel.shell import OpaqueKind
 from samuel.shell.word import Word
 
 
@@ -35,6 +36,9 @@ class Unreadable(NamedTuple):
     """It cannot be known what is started."""
 
     reason: str
+    kind: OpaqueKind = "option"
+    code: str = ""
+    """The code of another language that runs, where it is in the text."""
 
 
 Started: TypeAlias = StartedCommand | StartedScript | StartedInput | Unreadable
