@@ -21,6 +21,7 @@ sys.path.insert(0, str(HERE))
 
 from cases import Case  # noqa: E402
 from clone import Clone  # noqa: E402
+from decided import decided_otherwise  # noqa: E402
 from judge import Judge, Judgement  # noqa: E402
 from suites import SUITES  # noqa: E402
 
@@ -32,9 +33,23 @@ class Score(NamedTuple):
     seconds: list[float]
 
     def of(self, expected: str) -> tuple[int, int]:
-        """How many cases were stopped, of how many."""
-        judgements = [judgement for case, judgement in self.judged if case.expected == expected]
+        """How many cases were stopped, of how many; without those that Samuel decided otherwise."""
+        judgements = [
+            judgement
+            for case, judgement in self.judged
+            if case.expected == expected and (self.agrees(case, judgement) or not decided_otherwise(case))
+        ]
         return sum(judgement.stops for judgement in judgements), len(judgements)
+
+    def agrees(self, case: Case, judgement: Judgement) -> bool:
+        return judgement.stops is (case.expected == "stop")
+
+    def otherwise(self) -> int:
+        return sum(
+            not self.agrees(case, judgement) and bool(decided_otherwise(case))
+            for case, judgement in self.judged
+            if case.expected != "unlisted"
+        )
 
 
 def main() -> None:
@@ -47,7 +62,7 @@ def main() -> None:
     cache.mkdir(exist_ok=True)
     with TemporaryDirectory(dir=cache) as scratch:
         judge = Judge(Path(scratch))
-        print("| suite | commit | must be stopped | stopped | innocent | false alarms | p50 | p95 |")
+        print("| suite | commit | must be stopped | innocent | not on a list | decided otherwise | p50 | p95 |")
         print("|---|---|---|---|---|---|---|---|")
         for name, read in SUITES.items():
             path = arguments.clones / name
@@ -70,23 +85,22 @@ def scored(name: str, version: str, cases: Iterable[Case], judge: Judge) -> Scor
 
 
 def row(score: Score) -> str:
-    stopped, dangerous = score.of("stop")
-    alarms, innocent = score.of("innocent")
     parts = quantiles(score.seconds, n=20)
     times = (f"{parts[at] * 1000:.1f} ms" for at in (9, 18))
-    figures = (share(stopped, dangerous), str(innocent or "-"), share(alarms, innocent))
-    return f"| {' | '.join((score.suite, score.version, str(dangerous or '-'), *figures, *times))} |"
+    shares = (share(*score.of(expected)) for expected in ("stop", "innocent", "unlisted"))
+    return f"| {' | '.join((score.suite, score.version, *shares, str(score.otherwise() or '-'), *times))} |"
 
 
 def share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} % ({part})" if whole else "-"
+    return f"{part} of {whole} stopped ({100 * part / whole:.1f} %)" if whole else "-"
 
 
 def print_misses(score: Score) -> None:
     for case, judgement in score.judged:
-        if judgement.stops is not (case.expected == "stop"):
+        if case.expected != "unlisted" and not score.agrees(case, judgement):
             kind = f"alarm ({judgement.rule})" if judgement.stops else "miss"
-            print(f"    {kind}  [{case.group}]  {case.command!r}")
+            reason = decided_otherwise(case)
+            print(f"    {'otherwise' if reason else kind}  [{reason or case.group}]  {case.command!r}")
     rules = Counter(judgement.rule for case, judgement in score.judged if judgement.stops)
     print("    by rule:", ", ".join(f"{rule} {count}" for rule, count in rules.most_common(40)))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-Expected = Literal["stop", "innocent"]
+Expected = Literal["stop", "innocent", "unlisted"]
+"""`unlisted`: in a suite for lists of what is allowed, a command that is not on the list. It may be harmless."""
 
 
 class Case(NamedTuple):

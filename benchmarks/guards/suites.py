@@ -107,11 +107,61 @@ def codex(clone: Clone) -> Iterator[Case]:
             yield Case(shlex.join(texts), expected, name[1])
 
 
+_EVALUATION = re.compile(
+    rf"evaluateTerminalCommandSecurity\(\s*({SCRIPT_TEXT.pattern})\s*,\s*({SCRIPT_TEXT.pattern})\s*,?\s*\);"
+    r"\s*expect\(\w+\)\.toBe\(\"(\w+)\"\)",
+    re.DOTALL,
+)
+_POLICIES: dict[str, Expected] = {
+    "disabled": "stop",
+    "allowedWithoutPermission": "innocent",
+    "allowedWithPermission": "unlisted",
+}
+
+
+def terminal_security(clone: Clone) -> Iterator[Case]:
+    """What Continue disables whatever a user allows; a case whose policy was strict already says nothing."""
+    text = clone.text("packages/terminal-security/test/terminalCommandSecurity.test.ts")
+    for policy, command, result in _EVALUATION.findall(text):
+        if script_text(policy) == "allowedWithoutPermission":
+            yield Case(script_text(command), _POLICIES[result], result)
+
+
+_CHECK = re.compile(
+    rf"command:\s*({SCRIPT_TEXT.pattern})(?:(?!command:).)*?toBe\(PolicyDecision\.(\w+)\)", re.DOTALL
+)
+
+
+def gemini_cli(clone: Clone) -> Iterator[Case]:
+    """Commands that a list of allowed prefixes must not let through, and those that it does."""
+    for name in ("shell-safety", "shell-safety-regression", "shell-substitution"):
+        for command, decision in _CHECK.findall(clone.text(f"packages/core/src/policy/{name}.test.ts")):
+            yield Case(script_text(command), "innocent" if decision == "ALLOW" else "unlisted", name)
+
+
+def safe_chains(clone: Clone) -> Iterator[Case]:
+    """Examples of a list of commands that need no question, and of those that are not on it."""
+    for name, text in clone.texts("commands", ".toml"):
+        for example, expected in _examples(tomllib.loads(text)):
+            yield Case(example, expected, name)
+
+
+def _examples(value: Any) -> Iterator[tuple[str, Expected]]:
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if key in ("examples_safe", "examples_denied"):
+            yield from ((example, "innocent" if key == "examples_safe" else "unlisted") for example in item)
+        elif isinstance(item, (dict, list)):
+            yield from _examples(item)
+
+
 SUITES: dict[str, Callable[[Clone], Iterator[Case]]] = {
     "destructive_command_guard": destructive_command_guard,
     "claude-code-safety-net": claude_code_safety_net,
     "codex": codex,
     "GTFOBins.github.io": gtfobins,
+    "continue": terminal_security,
+    "gemini-cli": gemini_cli,
+    "safe-chains": safe_chains,
     "nl2bash": nl2bash,
     "Parable": parable,
 }

@@ -20,6 +20,10 @@ _RUNNING_MODULES = named("timeit code cProfile profile trace pdb doctest runpy a
 _LOADING = named("-r --require --import --loader --experimental-loader")  # of node
 _AWK_FILE = re.compile(r"-[A-Za-z]*f|--file|-E|--exec")
 _SHOWS_VERSION = re.compile(r"(?:perl|ruby|php|lua)[\d.]*|jruby|node|nodejs|bun|deno|luajit|julia|fish|nu")
+_LONG_FLAGS = re.compile(
+    r"--(?:check|test|watch|no-[\w-]+|inspect[\w-]*|experimental-(?!loader)[\w-]+|enable-[\w-]+|trace-[\w-]+|harmony[\w-]*"
+    r"|expose-gc|preserve-symlinks[\w-]*|throw-deprecation|use-strict|strict|verbose|quiet|syntax-check|jit|yjit)"
+)
 _NOT_FROM_INPUT = re.compile(r"bun|deno|gdb|lldb|ghc|elixir|erl|cmd.*")
 _AWK_RUNS = re.compile(r"system|getline|\||@")
 _AWK_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*|\|\|', re.DOTALL)
@@ -130,7 +134,8 @@ def interpreter(words: Sequence[Word]) -> Iterator[Started]:
             if not word.literal:
                 yield Unreadable(f"`{name}` gets a word that the shell fills in", "text")
             return
-        may_be_value = text.startswith("-") and not (letters and set(letters) <= set(language.flags))
+        is_flag = bool(letters and set(letters) <= set(language.flags)) or bool(_LONG_FLAGS.fullmatch(text))
+        may_be_value = text.startswith("-") and not is_flag
     if not _NOT_FROM_INPUT.fullmatch(name):
         yield StartedInput(is_shell=False)
 

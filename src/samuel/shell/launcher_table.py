@@ -159,6 +159,7 @@ split | text --filter | split --filter='rm -rf x' a
 sshfs | option ssh_command=* sftp_server=* | sshfs -o ssh_command=./x a: b
 check_ssl_cert | option --grep-bin --openssl --curl-bin --nmap-bin | check_ssl_cert --grep-bin ./x -H a
 zic | option -y | zic -y ./x a
+fd fdfind | after -x/-X/--exec/--exec-batch | fd pattern -x rm -rf x
 scp rsync-ssl | option -S | scp -S ./x a b:
 ssh-keygen ssh-copy-id ssh-keyscan | option -D | ssh-keygen -D ./x.so
 strace ltrace | words -o -e -E -p -s -u -a -I -O -P -S -X -b | strace -f -o out rm -rf x

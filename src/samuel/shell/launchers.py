@@ -55,7 +55,7 @@ _RUNNING_OPTIONS: dict[str, re.Pattern[str]] = {
     "sort": _options("", "compress-program"),
     "split": _options("--f(?:i(?:l(?:te?)?)?)?=.*"),
     "install": _options("", "strip-program"),
-    "fd": _options(r"-[A-Za-z0-9]*[xX].*", "exec exec-batch"),
+    "fd": _options(r"-[A-Za-z0-9]+[xX]|-[xX].+|--exec(?:-batch)?=.*"),
     "npx": _options("-c", "call"),
     "crontab": _options("-"),
     "man": _options(r"-[PH].*", "pager html"),

@@ -7,6 +7,8 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from glob import escape, iglob
+from itertools import islice
 
 from samuel.shell import Opaque, Reading, ShellCommand, commands
 from samuel.shipped.shell_guard.file_uses import uses_of
@@ -19,6 +21,8 @@ from samuel.shipped.shell_guard.work_tree import GuardedWorkTree
 
 MAX_CODE_TEXTS = 20
 MAX_DIRECTORIES = 4
+MAX_MATCHES = 200
+MAX_PATTERN = 200
 
 _SUBSHELL_WITH_CD = re.compile(r"\([^)]*\b(?:cd|pushd)\b|\bpopd\b|\bcd\b[^;&|]*\|")
 
@@ -96,7 +100,12 @@ class GuardedShellCall:
                 continue
             is_directory = item.contents or word.endswith("/")
             path = real_path(item.path, follow=is_directory)
-            paths.append(ResolvedPath(path, self.places.where(path), item.contents, item.pattern))
+            where = self.places.where(path)
+            matches = _matches(path, item.pattern) if item.pattern and where.is_project else None
+            if matches is None:
+                paths.append(ResolvedPath(path, where, item.contents, item.pattern))
+            else:
+                paths += (ResolvedPath(match, self.places.where(match)) for match in matches)
         return paths
 
     def _after(self, command: ShellCommand, current: list[str]) -> list[str]:
@@ -123,3 +132,11 @@ class GuardedShellCall:
             for text in command_texts(part.code)[:MAX_CODE_TEXTS] if part.code else ():
                 inner += (command._replace(starter=part.program) for command in commands(text).commands)
         return inner
+
+
+def _matches(directory: str, pattern: str) -> list[str] | None:
+    """The files that a pattern stands for now; None if there are too many of them."""
+    if len(pattern) > MAX_PATTERN or "**" in pattern:
+        return None
+    matches = list(islice(iglob(os.path.join(escape(directory), pattern)), MAX_MATCHES + 1))
+    return matches if len(matches) <= MAX_MATCHES else None

@@ -6,8 +6,6 @@ import os
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from glob import escape, iglob
-from itertools import islice
 from typing import NamedTuple
 
 from samuel.shipped.shell_guard.guard_rule import GuardArea, GuardRule
@@ -65,7 +63,6 @@ def _is_started_by_find(command: GuardedCommand) -> bool:
 def _deletes_a_tree_of_others(command: GuardedCommand, call: GuardedShellCall) -> bool:
     return not _is_started_by_find(command) and any(
         target is not None
-        and not (target.pattern and target.where.is_project)
         and (target.where in _DESTROYED if recursive or target.contents else target.where is Where.ABOVE)
         for target, recursive in deletions(command, call)
     )
@@ -121,11 +118,8 @@ def _has_unsaved(paths: set[str], call: GuardedShellCall) -> bool:
 
 
 def _existing(target: ResolvedPath) -> Iterator[str]:
-    """The files that a target stands for now."""
-    if target.pattern:
-        matches = iglob(os.path.join(escape(target.path), target.pattern), recursive=True)
-        yield from islice(matches, MAX_MATCHES)
-    elif os.path.lexists(target.path):
+    """The file that a target stands for, if there is one."""
+    if os.path.lexists(target.path):
         yield target.path
 
 

@@ -74,7 +74,8 @@ def _discards_files(command: GuardedCommand, call: GuardedShellCall) -> bool:
             return False
         has_path = bool(git.paths) or git.has("--pathspec-from-file")
         first, *others = _without_values(git.words) or ["-"]
-        typed = [*([first] if _is_path(first, command, call) else []), *others]
+        typed = [first] if _is_path(first, command, call) else []
+        typed += (word for word in others if _is_path(word, command, call) or re.search(r"[./*]", word))
         paths = git.paths if has_path else typed
         if not paths and not has_path:
             return False

@@ -9,10 +9,11 @@ from functools import lru_cache
 
 from samuel.base import paths
 from samuel.clients.table import LAYOUTS
+from samuel.shipped.shell_guard.file_uses import NAMING, READERS
 from samuel.shipped.shell_guard.guard_rule import GuardArea, GuardRule
 from samuel.shipped.shell_guard.guarded_call import GuardedShellCall
 from samuel.shipped.shell_guard.guarded_command import FileUse, GuardedCommand
-from samuel.shipped.shell_guard.places import real_path
+from samuel.shipped.shell_guard.places import Where, real_path
 
 PROGRAMS = frozenset({"samuel", "samuel-emit"})
 _PROJECT = (paths.CONFIG, paths.LOCK, paths.HOME, paths.SYSTEM, ".kodelet/hooks", ".kodelet/plugins")
@@ -21,10 +22,10 @@ _DIRECTORIES = frozenset({"hooks", "plugins", "plugin"})
 _VARIABLE = re.compile(
     r"(?:SAMUEL_\w+|XDG_STATE_HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|COPILOT_HOME|QWEN_HOME|OPENCODE_CONFIG\w*)$"
 )
-_HOME_VARIABLE = frozenset({"HOME"})
 _UNINSTALLERS = ("pip", "pip3", "uv", "pipx", "conda", "mamba", "python", "python3", "poetry", "npm")
 _PACKAGE = re.compile(r"samuel(?:[-_][\w-]+)?(?:[=<>~!].*)?")
 _NAMED = re.compile(r"(?<![\w./-])samuel(?:-emit)?(?![\w-])")
+_EDITING = frozenset({"sed", "awk", "gawk", "cp", "vim", "tar", "zip", "gzip", "rsync"})
 _SHADOWED = frozenset({"samuel", "samuel-emit"})
 
 
@@ -48,14 +49,17 @@ def _agent_files(root: str, variables: Mapping[str, str]) -> Iterator[str]:
         yield from (os.path.join(layout.home_of(variables), file.path) for file in layout.user)
 
 
-def _is_own(path: str, call: GuardedShellCall) -> bool:
-    variables = call.environment
+def _own_paths(call: GuardedShellCall) -> tuple[str, ...]:
+    names = ("HOME", "XDG_STATE_HOME")
     relevant = tuple(
-        sorted((name, value) for name, value in variables.items() if name == "HOME" or _VARIABLE.match(name))
+        sorted((name, value) for name, value in call.environment.items() if name in names or _VARIABLE.match(name))
     )
-    protected = _protected(call.places.root, call.places.home, relevant)
+    return _protected(call.places.root, call.places.home, relevant)
+
+
+def _is_own(path: str, call: GuardedShellCall) -> bool:
     real = real_path(path, follow=True)
-    for own in protected:
+    for own in _own_paths(call):
         if real == own or real.startswith(f"{own}/"):
             return True
         directory = os.path.dirname(own)
@@ -72,15 +76,25 @@ def _changes_own_files(use: FileUse, call: GuardedShellCall) -> bool:
         return False
     if _is_own(use.file.path, call):
         return True
-    if use.mode == "delete" and use.file.where.is_project and not use.file.pattern:
-        inner = f"{use.file.path}/"
-        return any(os.path.join(call.places.root, name).startswith(inner) for name in _PROJECT)
-    return False
+    is_tree = use.mode == "delete" and (use.file.where.is_project or use.file.where is Where.OUTSIDE)
+    return is_tree and any(own.startswith(f"{use.file.path}/") for own in _own_paths(call))
+
+
+def _finds_own_files(command: GuardedCommand, call: GuardedShellCall) -> bool:
+    """`find .system -exec sed -i ...`: what find hands to another program is not in the text."""
+    words = command.arguments
+    runs = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-exec", "-execdir", "-ok", "-okdir")]
+    changes = "-delete" in words or any(program not in READERS | NAMING or program in _EDITING for program in runs)
+    first_option = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+    roots = (path for word in words[:first_option] for path in call.resolved(word, command.directories))
+    return changes and any(root is not None and _is_own(root.path, call) for root in roots)
 
 
 def _switches_off(command: GuardedCommand, call: GuardedShellCall) -> bool:
     """Commands of Samuel that change what it runs or trusts."""
-    words = [word for word in command.operands if word]
+    words = list(command.operands)
+    if command.program != "samuel":  # `python -m samuel`
+        words = words[words.index("samuel") + 1 :] if "samuel" in words else []
     match words[:2]:
         case ["hooks", "disable" | "enable" | "new" | "import"]:
             return True
@@ -150,12 +164,20 @@ RULES = GuardArea(
             about_file=_changes_own_files,
         ),
         GuardRule(
+            "own-files-by-find",
+            "deny",
+            "find .system -name '*.yaml' -delete",
+            "It changes or deletes files of Samuel that it finds",
+            about_command=_finds_own_files,
+            programs=("find",),
+        ),
+        GuardRule(
             "own-commands",
             "deny",
             "samuel hooks disable shell_guard",
             "It changes which hooks run and what is trusted; a person does that",
             about_command=_switches_off,
-            programs=("samuel",),
+            programs=("samuel", "python", "python3", "uvx"),
         ),
         GuardRule(
             "own-package",

@@ -81,6 +81,7 @@ _NO_SECRET_USE = frozenset(
     {"rm", "touch", "chmod", "ssh-keygen", "ssh-add", "ssh", "scp", "ssh-copy-id", "mkdir", "chown", "git"}
 )
 """Programs that use such a file without showing it."""
+_LOADERS = frozenset({"source", ".", "sops", "docker", "dotenv"})
 
 
 def _reads_keys(use: FileUse, call: GuardedShellCall) -> bool:
@@ -97,7 +98,9 @@ def _reads_keys(use: FileUse, call: GuardedShellCall) -> bool:
 
 
 def _reads_project_secrets(use: FileUse, call: GuardedShellCall) -> bool:
-    if use.mode not in ("read", "use") or use.program in _NO_SECRET_USE or use.file.where is Where.BUILD:
+    if use.mode != "read" or use.program in _NO_SECRET_USE | _LOADERS or use.file.where is Where.BUILD:
+        return False
+    if use.program == "openssl" and re.search(r"-(?:noout|pubout)\b|\bx509\b|\bverify\b", use.text):
         return False
     path = use.file.path
     name = f"{path}/{use.file.pattern}" if use.file.pattern else path

@@ -67,6 +67,45 @@ _HARMLESS_AFTER_WRITING = frozenset(
 _PROGRAM_FILE = re.compile(
     r"(?:/usr)?(?:/local)?/s?bin/(?:(?:ba|da|z|k|fi|c|tc|a)?sh|rm|dd|shred|busybox|find|env|sudo|chmod|mv|curl|wget|nc|samuel.*)"
 )
+_SET_UP = re.compile(r"[\"']?(?:\$\(|`)\s*([\w./-]+)(?:\s+[\w./=:@,+-]+)*\s*[)`][\"']?")
+_PRINTERS = frozenset(
+    (
+        *(
+            "echo",
+            "printf",
+            "cat",
+            "head",
+            "tail",
+            "cut",
+            "sed",
+            "awk",
+            "tr",
+            "rev",
+            "base64",
+            "base32",
+            "xxd",
+            "openssl",
+        ),
+        *(
+            "curl",
+            "wget",
+            "nc",
+            "ncat",
+            "gunzip",
+            "zcat",
+            "python",
+            "python3",
+            "perl",
+            "ruby",
+            "node",
+            "php",
+            "sh",
+            "bash",
+        ),
+        *("jq", "grep", "dig", "host", "git", "history", "fc", "find", "ls", "xargs", "env"),
+    )
+)
+"""Programs that print what they are given: what they print may be anything."""
 _DECODERS = frozenset(
     {"base64", "base32", "xxd", "openssl", "uudecode", "rev", "tr", "gunzip", "zcat", "printf", "hexdump", "od"}
 )
@@ -84,7 +123,7 @@ def _hidden_program(call: GuardedShellCall) -> str:
         name = re.match(r"[\"']?\$\{?(\w+)\}?[\"']?$", head)
         if name and name[1] not in call.variables.assigned and not _ARGUMENT_RISK.search(part.text):
             continue  # `$PYTHON -m pytest`, from the environment
-        if _LOOKUPS.match(part.text):
+        if _LOOKUPS.match(part.text) or _is_set_up(part.text, call):
             continue
         if name is None and not re.search(r"[$`*?\[{=]", head):
             continue
@@ -92,6 +131,13 @@ def _hidden_program(call: GuardedShellCall) -> str:
             continue  # `$VENV/bin/python`
         return part.text
     return ""
+
+
+def _is_set_up(text: str, call: GuardedShellCall) -> bool:
+    """`eval "$(tool init)"`: what an installed program prints is as good as the program itself."""
+    match = _SET_UP.fullmatch(text.strip())
+    is_evaluated = any(command.program in ("eval", "source", ".") for command in call.commands)
+    return bool(match) and is_evaluated and match is not None and match[1].rpartition("/")[2] not in _PRINTERS
 
 
 def _hidden_commands(call: GuardedShellCall) -> str:
