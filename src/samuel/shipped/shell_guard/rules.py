@@ -11,11 +11,12 @@ config:
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from samuel.base.nearest import did_you_mean
 from samuel.config import kinds
 from samuel.config.reader import ConfigTable
-from samuel.shipped.policy_guard.rules import Policy
+from samuel.shipped.policy_guard.rules import ALLOW, Policy
 from samuel.shipped.policy_guard.rules import read as read_policy
 
 
@@ -26,7 +27,11 @@ class ShellGuardRules(msgspec.Struct, frozen=True, omit_defaults=True, forbid_un
 
 
 def read(table: ConfigTable) -> ShellGuardRules:
-    return ShellGuardRules(table.take("off", _rule_ids, ()), read_policy(table))
+    off = table.take("off", _rule_ids, ())
+    has_opaque = "opaque" in table
+    policy = read_policy(table)
+    # what cannot be read is the business of the rules of the area `unreadable`
+    return ShellGuardRules(off, policy if has_opaque else replace(policy, opaque=ALLOW))
 
 
 def _rule_ids(value: object) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,14 @@ TIMEOUT = 5.0
 _DEFAULT_BRANCHES = ("main", "master", "trunk", "develop", "production", "release")
 
 
+@lru_cache(maxsize=4)
+def _git_at(root: str, environment: tuple[tuple[str, str], ...]) -> Git:
+    """Git for a project; kept from call to call, because finding the repository takes several processes."""
+    from samuel.git.git import Git  # only a rule about saved work needs it
+
+    return Git(Path(root), dict(environment))
+
+
 class GuardedWorkTree:
     """The repository that the project is in. Every question starts git, and only when a rule asks it."""
 
@@ -25,9 +33,7 @@ class GuardedWorkTree:
 
     @cached_property
     def _git(self) -> Git | None:
-        from samuel.git.git import Git  # only a rule about saved work needs it
-
-        git = Git(Path(self._root), self._environment)
+        git = _git_at(self._root, tuple(sorted(self._environment.items())))
         return git if git.is_repository else None
 
     def _ask(self, *args: str) -> str | None:

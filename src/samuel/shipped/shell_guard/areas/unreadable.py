@@ -215,7 +215,7 @@ def _shell_from_inside(call: GuardedShellCall) -> str:
     """A shell without commands of its own that a program starts which is there for something else."""
     for command in call.commands:
         starter = command.command.starter
-        is_bare = not [word for word in command.operands if word != "-"]
+        is_bare = not [word for word in command.operands if word != "-" and not word.isdigit()]
         is_bare = is_bare and not command.has("-c", "--version", "--help")
         if command.program in SHELLS and starter and starter not in CONTAINERS and is_bare:
             return f"{starter}: {command.text}"
