@@ -27,6 +27,8 @@ _FREE_THERE = (
     (r"force-with-lease origin main", "the default branch is shared"),
     (r"find \. .*-exec rm|find \. -name '\*\.txt' -exec rm", "it deletes files that were never added"),
     (r"^srm ", "srm overwrites files"),
+    (r"cmd=rm; \$cmd -rf", "a variable that hides the program is asked about"),
+    (r"if then rm -rf", "text that is not valid and has `rm -rf` in it is asked about"),
 )
 
 

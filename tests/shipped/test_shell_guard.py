@@ -135,7 +135,8 @@ def test_everyday_work_is_not_disturbed(command: str, decide: Decide) -> None:
         ("rm -rf build/$NAME", ""),
         ("rm -rf ~/x", "deny"),
         ("rm -rf $HOME", "deny"),
-        ("echo / | xargs rm -rf", "ask"),
+        ("echo / | xargs rm -rf", "deny"),
+        ("cat list | xargs rm -rf", "ask"),
         ("sudo rm -rf /var/lib", "deny"),
         ("bash -c 'rm -rf ~'", "deny"),
         ("python3 -c 'import os; os.system(\"rm -rf ~\")'", "deny"),
@@ -237,12 +238,28 @@ def test_own_rules_come_first(decide: Decide) -> None:
         ("write", "~/.bashrc", "deny"),
         ("edit", "/etc/hosts", "deny"),
         ("edit", "../other/notes.txt", "ask"),
+        ("search", "~/.ssh", "deny"),
+        ("mcp:files/write_file", "samuel.toml", "deny"),
+        ("mcp:files/read_file", "samuel.toml", ""),
     ],
 )
 def test_edits_and_reads_of_files_are_judged_by_their_path(
     ability: str, path: str, decision: str, decide: Decide
 ) -> None:
     assert decide("", ability, {"path": path})[0] == decision
+
+
+@pytest.mark.parametrize(
+    ("patch", "decision"),
+    [
+        ("*** Begin Patch\n*** Update File: samuel.toml\n@@\n-a\n+b\n*** End Patch", "deny"),
+        ("*** Begin Patch\n*** Add File: src/new.py\n+b\n*** End Patch", ""),
+        ("--- a/.system/hooks/x.yaml\n+++ b/.system/hooks/x.yaml\n@@ -1 +1 @@\n-a\n+b\n", "deny"),
+    ],
+)
+def test_a_patch_is_judged_by_the_files_that_it_changes(patch: str, decision: str, decide: Decide) -> None:
+    assert decide("", "edit", {"patch": patch})[0] == decision
+    assert decide(f"apply_patch <<'EOF'\n{patch}\nEOF")[0] == decision
 
 
 @pytest.mark.parametrize(

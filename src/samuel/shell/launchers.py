@@ -37,6 +37,7 @@ _XARGS = Options(
 )
 # Options whose value, if there is one, is in the same word; the first two say what is replaced in the command.
 _XARGS_ATTACHED = re.compile(r"(?:(-[0oprtx]*i|--replace=?)|-[0oprtx]*[el]|--eof=?|--max-lines=)(.*)", re.DOTALL)
+_XARGS_PLAIN = named("r t p o P no-run-if-empty verbose interactive open-tty max-procs")
 _SSH = Options("46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOopQRSWw")
 _SU = Options("flmpPTuw", "cgGs", named("fast login pty preserve-environment"), named("command group shell"))
 _RUNUSER = Options("flmpPTw", "cgGsu", _SU.long_flags, _SU.long_valued | {"user"})
@@ -103,16 +104,18 @@ def _filled_in(word: Word, mark: str) -> Word:
 
 def xargs(words: Sequence[Word]) -> Iterator[Started]:
     """The command of xargs, which gets more arguments from standard input."""
-    own_words, mark = [], ""
+    own_words, mark, options_typed = [], "", []  # type: tuple[list[Word], str, list[Word]]
     rest = list(words[1:])
     while rest and rest[0].text.startswith("-") and rest[0].text != "--":
         word = rest.pop(0)
+        options_typed.append(word)
         if match := _XARGS_ATTACHED.fullmatch(word.text):
             mark = match[2] or "{}" if match[1] else mark
             continue
         own_words.append(word)
         if rest and (word.text[1:] in _XARGS.valued or word.text[2:] in _XARGS.long_valued):
             own_words.append(rest.pop(0))
+            options_typed.append(own_words[-1])
     if rest and rest[0].text == "--":
         rest.pop(0)
     options = split(own_words, _XARGS)
@@ -122,7 +125,8 @@ def xargs(words: Sequence[Word]) -> Iterator[Started]:
         )
     mark = next((value.text for letter in "IJ" if (value := options.letters.get(letter))), mark)
     if rest:
-        yield StartedCommand(tuple(_filled_in(word, mark) for word in rest), open_ended=not mark)
+        is_plain = not mark and len(own_words) == len(options_typed) and options.letters.keys() <= _XARGS_PLAIN
+        yield StartedCommand(tuple(_filled_in(word, mark) for word in rest), not mark, takes_input=is_plain)
 
 
 def parallel(words: Sequence[Word]) -> Iterator[Started]:
@@ -138,7 +142,7 @@ def parallel(words: Sequence[Word]) -> Iterator[Started]:
         if own_words:
             yield StartedCommand(tuple(_filled_in(word, "{") for word in own_words), open_ended=True)
         else:
-            yield Unreadable("`parallel` makes commands of its input", "input")
+            yield StartedInput(is_shell=True)
         return
     template = " ".join(word.text for word in own_words)
     exact = all(word.literal for word in (*own_words, *arguments))

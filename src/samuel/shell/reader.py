@@ -44,6 +44,7 @@ LONGEST_PART = 200
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _SIMPLE = frozenset({"command", "declaration_command", "unset_command"})
 _FIND_OPTION = re.compile(r"(?:^|[\s=])-(?:exec|ok)(?:dir)?(?:\s|$)")
+_XARGS_QUOTES = re.compile(r"[\"'\\\0]")
 _BACKTICK_ESCAPE = re.compile(r"\\([\\$`])")
 
 
@@ -239,7 +240,10 @@ class Reader:
         open_ended: bool,
     ) -> None:
         if isinstance(started, StartedCommand):
-            if started.words:
+            added = _plain_words(input_text) if started.takes_input and not open_ended else None
+            if started.words and added is not None:
+                self._run((*started.words, *added), redirects, NO_INPUT, open_ended=False)
+            elif started.words:
                 self._run(started.words, redirects, input_text, open_ended or started.open_ended)
         elif isinstance(started, StartedScript):
             if not started.exact:
@@ -285,6 +289,13 @@ class Reader:
         text = _BACKTICK_ESCAPE.sub(r"\1", self._syntax.text(node)[1:-1])
         in_quotes = node.parent is not None and node.parent.type == "string"
         self.read_script(text.replace('\\"', '"') if in_quotes else text)
+
+
+def _plain_words(input_text: InputText) -> list[Word] | None:
+    """The words that `xargs` makes of its input; None where that is not known, or where quotes are in it."""
+    if input_text is NO_INPUT or not input_text.exact or _XARGS_QUOTES.search(input_text.text):
+        return None
+    return [Word(text) for text in input_text.text.split()]
 
 
 def _flat_list(node: Node) -> list[Node]:

@@ -14,6 +14,8 @@ class StartedCommand(NamedTuple):
 
     words: tuple[Word, ...]
     open_ended: bool = False
+    takes_input: bool = False
+    """Are the words of its standard input, as they stand, the rest of the command?"""
 
 
 class StartedScript(NamedTuple):

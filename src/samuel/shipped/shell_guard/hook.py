@@ -6,10 +6,13 @@ It sees the final input, after all hooks that rewrite it. If it fails, the call 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import UnsetType
 
+from samuel.clients.dialect.tools import MCP
 from samuel.events import PreAbilityCall
 from samuel.shipped.event_fields import config_of, one_line
 from samuel.shipped.policy_guard.hook import guarded_call, reason_of
@@ -21,7 +24,11 @@ from samuel.shipped.shell_guard.places import Places
 from samuel.shipped.shell_guard.rules import ShellGuardRules
 from samuel.shipped.tool_input import command_lines, directories_of, environments_of, texts
 
-_MODES: dict[str, FileMode] = {"read": "read", "edit": "write", "write": "write"}
+_MODES: dict[str, FileMode] = {"read": "read", "search": "read", "edit": "write", "write": "write"}
+_WRITING_TOOL = re.compile(r"write|edit|create|update|move|rename|delete|remove|replace|patch|save", re.IGNORECASE)
+_PATCH = re.compile(
+    r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$|^(?:---|\+\+\+) (?:[ab]/)?([^\t\n]+)", re.MULTILINE
+)
 _PATH_KEYS = frozenset(
     {"path", "file_path", "filepath", "file", "filename", "notebook_path", "target_file", "paths"}
 )
@@ -52,12 +59,36 @@ def _reason(finding: GuardFinding) -> str:
 
 
 def _call(event: PreAbilityCall, tool_input: Any) -> GuardedShellCall:
-    mode = _MODES.get(event.ability_id)
-    named = [text for key, text in texts(tool_input) if key in _PATH_KEYS] if mode else []
+    mode = _mode(event.ability_id)
+    uses: list[tuple[FileMode, str]] = [("write", path) for path in _patched(tool_input)]
+    if mode is not None:
+        uses += ((mode, text) for key, text in texts(tool_input) if key in _PATH_KEYS)
     return GuardedShellCall(
         list(command_lines(tool_input, event.ability_id)),
         Places(event.project_root, os.environ.get("HOME", ""), os.environ.get("TMPDIR", "")),
         directories=directories_of(event, tool_input),
         environment=os.environ,
-        tool_uses=[(mode, path) for path in named] if mode else [],
+        tool_uses=uses,
     )
+
+
+def _mode(ability_id: str) -> FileMode | None:
+    """What a tool does with the files it names: one of the common tools, or one of an MCP server by its name."""
+    if ability_id in _MODES:
+        return _MODES[ability_id]
+    if not ability_id.startswith(MCP):
+        return None
+    return "write" if _WRITING_TOOL.search(ability_id) else "read"
+
+
+def _patched(value: Any) -> Iterator[str]:
+    """The files that a patch in the input changes."""
+    queue = [value]
+    while queue:
+        item = queue.pop()
+        if isinstance(item, Mapping):
+            queue += item.values()
+        elif isinstance(item, (list, tuple)):
+            queue += item
+        elif isinstance(item, str) and "\n" in item:
+            yield from (next(filter(None, match.groups())).strip() for match in _PATCH.finditer(item))

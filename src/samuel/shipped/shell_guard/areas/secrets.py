@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 from samuel.shipped.shell_guard.guard_rule import GuardArea, GuardRule
@@ -90,11 +89,11 @@ def _reads_keys(use: FileUse, call: GuardedShellCall) -> bool:
     path = use.file.path
     if use.file.where.is_project:
         return False
-    is_tree = use.file.contents or os.path.isdir(path)
-    path = f"{path}/x" if is_tree else path
-    return bool(_KEY_FILES.fullmatch(path) or _BROWSERS.fullmatch(path) or _SYSTEM_SECRETS.fullmatch(path)) and (
-        use.mode in ("read", "use")
+    names = (path, f"{path}/x")  # the file, or whatever is in the directory
+    is_secret = any(
+        pattern.fullmatch(name) for name in names for pattern in (_KEY_FILES, _BROWSERS, _SYSTEM_SECRETS)
     )
+    return is_secret and use.mode in ("read", "use")
 
 
 def _reads_project_secrets(use: FileUse, call: GuardedShellCall) -> bool:
