@@ -18,6 +18,7 @@ _STOPPED_THERE = (
     (r"git clean -nf", "a dry run deletes nothing"),
     (r"xargs -i(?:\{\})? rm -rf$", "without `{}`, nothing is passed on"),
     (r"rm -rf && ", "it names nothing to delete"),
+    (r"\| xargs bash -c$", "xargs splits its input, and bash runs the first word alone"),
 )
 _FREE_THERE = (
     (r"\bsudo\b", "sudo is always asked about"),
