@@ -36,6 +36,7 @@ BENCHMARKS = (
     "bench_routing",
     "bench_session",
     "bench_shell",
+    "bench_guard",
     "bench_evidence",
     "bench_corners",
 )

@@ -171,6 +171,17 @@ CONFIGS: dict[str, dict[str, dict[str, tuple[str, str, str]]]] = {
             "paths": ("patterns", "any", "Its paths, in arguments and redirects. Not with `allow`."),
         },
     },
+    "shell_guard": {
+        "": {
+            "off": (
+                "list of ids",
+                "none",
+                "Rules that do not apply; `samuel hooks rules shell_guard` lists them.",
+            ),
+            "rules": ("list of tables", "none", "As those of `policy_guard`. They are looked at first."),
+            "opaque": ("string", "`allow`", "As that of `policy_guard`, for `rules` only."),
+        },
+    },
     "knowledge_trigger": {
         "": {"intents": ("list of tables", "none", "The first entry that matches decides.")},
         "intents": {
@@ -188,6 +199,7 @@ HOW_TO = {
     "post_tool_use_tracker": "track-ability-use.md",
     "session_stop_build_check": "build-check-at-session-stop.md",
     "policy_guard": "guard-by-policy.md",
+    "shell_guard": "guard-shell-commands.md",
     "notify": "notify.md",
     "knowledge_trigger": "documents-by-intent.md",
 }

@@ -65,7 +65,7 @@ def test_the_names_of_samuel_events(name: str) -> None:
 
 
 def test_the_names_of_samuel_shell_are_these_and_the_parser_is_loaded_only_to_read() -> None:
-    assert samuel.shell.__all__ == ["Opaque", "Reading", "Redirect", "ShellCommand", "commands"]
+    assert samuel.shell.__all__ == ["Opaque", "OpaqueKind", "Reading", "Redirect", "ShellCommand", "commands"]
     code = "import samuel, sys; {}; print('tree_sitter' in sys.modules)"
     assert run(code.format("samuel.shell.commands")) == "False"
     assert run(code.format("samuel.shell.commands('ls')")) == "True"

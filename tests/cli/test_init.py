@@ -18,6 +18,7 @@ PROJECT is a Samuel project now.
   wrote .samuel/samuel.schema.json
   wrote .samuel/.gitignore
   wrote .samuel/hooks/
+`samuel hooks enable shell_guard` stops dangerous commands of agents; nothing is enabled yet.
 """
 
 
@@ -145,7 +146,8 @@ def test_hooks_of_a_clone_stay_untrusted(samuel, project, guard, arguments):
         "  wrote .samuel/samuel.schema.json\n"
         "  wrote .samuel/.gitignore\n"
         "  kept .samuel/hooks/\n"
-        "1 hook came with it and is not trusted; `samuel trust` shows it.\n",
+        "1 hook came with it and is not trusted; `samuel trust` shows it.\n"
+        "`samuel hooks enable shell_guard` stops dangerous commands of agents; nothing is enabled yet.\n",
         "",
     )
     assert not (project / "canary").exists()

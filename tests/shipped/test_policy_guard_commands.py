@@ -86,7 +86,8 @@ def test_a_rule_about_a_program_sees_every_command_and_asks_about_what_is_opaque
         ("rm -r x", ""),
         ("rm x", ""),
         ("rm $FLAGS x", "ask"),
-        ("echo -rf | xargs rm", "ask"),
+        ("echo -rf | xargs rm", "deny"),
+        ("cat list | xargs rm", "ask"),
     ],
 )
 def test_a_rule_about_arguments_knows_the_ways_to_write_options(

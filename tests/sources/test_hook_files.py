@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from samuel.hooks.handler import Handler, HandlerStatus, Origin
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role
 from samuel.testing import SamuelProject
 
 Script = Callable[[str, str], str]
@@ -128,6 +128,26 @@ class TestAsking:
         assert hook_named(samuel_project, "needs").status is HandlerStatus.BROKEN
         (tmp_path / "needed").write_text("context.extra\n")
         assert hook_named(samuel_project, "needs").status is HandlerStatus.ACTIVE
+
+    @pytest.mark.parametrize("fault", ["exit 7", "echo garbage", "kill -9 $$"])
+    def test_a_script_that_declares_itself_a_guard_denies_when_it_fails(
+        self, samuel_project: SamuelProject, fault: str
+    ) -> None:
+        answer = "#!/bin/sh\nif [ \"$1\" = hook ]; then echo 'PreAbilityCall ROLE'; exit; fi\n"
+        samuel_project.hook("checking", answer.replace("ROLE", "guard") + fault + "\n")
+        assert hook_named(samuel_project, "checking").role is Role.GUARD
+        assert samuel_project.fire("PreAbilityCall", ability_id="x").stopped
+        samuel_project.hook("checking", answer.replace("ROLE", "observe") + fault + "\n")
+        assert not samuel_project.fire("PreAbilityCall", ability_id="x").stopped
+
+    def test_a_script_with_a_role_that_does_not_exist_is_broken_and_denies(
+        self, samuel_project: SamuelProject
+    ) -> None:
+        samuel_project.hook("checking", "#!/bin/sh\n[ \"$1\" = hook ] && echo 'PreAbilityCall gard'\nexit 0\n")
+        handler = hook_named(samuel_project, "checking")
+        assert handler.status is HandlerStatus.BROKEN
+        assert "`role` must be one of rewrite, guard, observe, not `gard`" in handler.reason
+        assert samuel_project.fire("PreAbilityCall", ability_id="x").stopped
 
     def test_a_script_may_print_several_events(self, samuel_project: SamuelProject) -> None:
         script = (

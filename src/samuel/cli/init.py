@@ -7,6 +7,7 @@ import click
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError
 from samuel.cli.command_context import CommandContext, command
+from samuel.cli.guard_offer import offer_guard
 from samuel.events import InitAfter, InitBefore
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import HandlerStatus
@@ -17,7 +18,7 @@ from samuel.scaffold import project
 @click.argument("directory", type=click.Path(path_type=Path), default=".", metavar="[DIR]")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--minimal", is_flag=True, help="Write samuel.toml only.")
-@click.option("--yes", is_flag=True, help="Replace samuel.toml without asking.")
+@click.option("--yes", is_flag=True, help="Ask nothing: replace samuel.toml, and enable no hook.")
 def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes: bool) -> int:
     """Set up a project: samuel.toml and .samuel/.
 
@@ -47,6 +48,7 @@ def init(here: CommandContext, directory: Path, force: bool, minimal: bool, yes:
     if waiting:
         what = "1 hook came with it and is" if len(waiting) == 1 else f"{len(waiting)} hooks came with it and are"
         lines.append(f"{what} not trusted; `samuel trust` shows {'it' if len(waiting) == 1 else 'them'}.")
+    lines += offer_guard(here, root, ask=not yes)
     data = {"root": str(root), "written": created.new_files, "kept": created.existing_files, "untrusted": waiting}
     error = ""
     if after_init.stopped:

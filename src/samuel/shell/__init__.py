@@ -12,9 +12,20 @@ file, `make`, an alias of git) is not read.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
-__all__ = ["Opaque", "Reading", "Redirect", "ShellCommand", "commands"]
+__all__ = ["Opaque", "OpaqueKind", "Reading", "Redirect", "ShellCommand", "commands"]
+
+OpaqueKind: TypeAlias = Literal[
+    "syntax", "limit", "program", "arguments", "input", "file", "text", "code", "option", "value"
+]
+"""Why a part cannot be understood.
+
+`syntax`: the parser does not understand it. `limit`: it is beyond a limit. `program`: the program is not known.
+`arguments`: there may be options that run something. `input`: commands come through standard input. `file`: they
+come from a file. `text`: the shell completes a text that is run. `code`: it is code of another language. `option`:
+an option or a variable makes a program run something. `value`: a value is evaluated again.
+"""
 
 
 def commands(text: str) -> Reading:
@@ -27,7 +38,7 @@ def commands(text: str) -> Reading:
 
     reader = Reader()
     reader.read_script(text)
-    return Reading(tuple(reader.commands), tuple(reader.opaque))
+    return Reading(tuple(reader.commands), tuple(reader.opaque), tuple(reader.assignments))
 
 
 class Redirect(NamedTuple):
@@ -62,6 +73,8 @@ class ShellCommand(NamedTuple):
     """The indexes of words that the shell replaces by the names of files: `*.py`."""
     open_ended: bool = False
     """True if more arguments follow that are not in the text: those of `xargs`, or of an alias."""
+    starter: str = ""
+    """The program that starts it, like `sudo`; empty if the shell does."""
 
     @property
     def program(self) -> str:
@@ -76,6 +89,11 @@ class Opaque(NamedTuple):
     """Why it cannot be known."""
     text: str
     """The part, cut to 200 characters."""
+    kind: OpaqueKind = "syntax"
+    program: str = ""
+    """The program that makes it opaque; empty if the shell does."""
+    code: str = ""
+    """The code of another language, where it is in the text: that of `python -c`."""
 
 
 class Reading(NamedTuple):
@@ -85,3 +103,5 @@ class Reading(NamedTuple):
     """In the order of the text; a program like `sudo` comes before the command that it starts."""
     opaque: tuple[Opaque, ...]
     """Empty if everything could be read."""
+    assignments: tuple[str, ...] = ()
+    """The assignments to variables, as `NAME=value` without quotes. What the shell fills in is as it was typed."""

@@ -20,6 +20,10 @@ _RUNNING_MODULES = named("timeit code cProfile profile trace pdb doctest runpy a
 _LOADING = named("-r --require --import --loader --experimental-loader")  # of node
 _AWK_FILE = re.compile(r"-[A-Za-z]*f|--file|-E|--exec")
 _SHOWS_VERSION = re.compile(r"(?:perl|ruby|php|lua)[\d.]*|jruby|node|nodejs|bun|deno|luajit|julia|fish|nu")
+_LONG_FLAGS = re.compile(
+    r"--(?:check|test|watch|no-[\w-]+|inspect[\w-]*|experimental-(?!loader)[\w-]+|enable-[\w-]+|trace-[\w-]+|harmony[\w-]*"
+    r"|expose-gc|preserve-symlinks[\w-]*|throw-deprecation|use-strict|strict|verbose|quiet|syntax-check|jit|yjit)"
+)
 _NOT_FROM_INPUT = re.compile(r"bun|deno|gdb|lldb|ghc|elixir|erl|cmd.*")
 _AWK_RUNS = re.compile(r"system|getline|\||@")
 _AWK_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*|\|\|', re.DOTALL)
@@ -51,7 +55,7 @@ INTERPRETERS = (
     Interpreter(re.compile(r"perl[\d.]*(?:-[\w-]+)?"), "eE", (), "acnpstTuUvwWXl"),
     Interpreter(re.compile(r"ruby[\d.]*|jruby"), "e", (), "aclnpsSUvwW"),
     Interpreter(re.compile(r"node|nodejs|bun|deno"), "ep", ("--eval", "--print", "eval", "repl")),
-    Interpreter(re.compile(r"php[\d.]*"), "rBER", ("--run",), "nqsvw"),
+    Interpreter(re.compile(r"php[\d.]*"), "rBER", ("--run",), "nqsvwilmf"),
     Interpreter(re.compile(r"lua[\d.]*|luajit"), "e", (), "iEvW"),
     Interpreter(
         re.compile(r"R|Rscript|julia|osascript|groovy|scala|guile|sbcl|ghc|elixir|erl"),
@@ -77,7 +81,7 @@ def shell(words: Sequence[Word]) -> Iterator[Started]:
         if is_inline and not text.startswith(("-", "+")):
             break
         if not word.literal or word.pattern:
-            yield Unreadable(f"`{name}` gets a word that the shell fills in")
+            yield Unreadable(f"`{name}` gets a word that the shell fills in", "text")
             return
         if text in _INFORMATION and text.startswith("--"):
             return
@@ -87,7 +91,7 @@ def shell(words: Sequence[Word]) -> Iterator[Started]:
         if not text.startswith(("-", "+")):
             break
         if text.startswith(_SHELL_FILES):
-            yield Unreadable(f"`{name}` reads commands from a file")
+            yield Unreadable(f"`{name}` reads commands from a file", "file")
         if not text.startswith("--"):
             is_inline |= "c" in text and text[0] == "-"
             reads_input |= "s" in text and text[0] == "-"
@@ -97,7 +101,7 @@ def shell(words: Sequence[Word]) -> Iterator[Started]:
     if is_inline:
         yield joined_script(rest[:1]) if rest else Unreadable(f"`{name} -c` has no text")
     elif rest and not reads_input and not _DESCRIPTOR.fullmatch(posixpath.normpath(rest[0].text)):
-        yield Unreadable(f"`{name}` reads commands from a file")
+        yield Unreadable(f"`{name}` reads commands from a file", "file")
     else:
         yield StartedInput(is_shell=True)
 
@@ -115,21 +119,23 @@ def interpreter(words: Sequence[Word]) -> Iterator[Started]:
             break
         letters = text[1:] if text.startswith("-") and not text.startswith("--") else ""
         if text.partition("=")[0] in language.inline_names or set(language.inline) & set(letters):
-            yield Unreadable(f"`{name}` runs text in a language of its own")
+            yield Unreadable(f"`{name}` runs text in a language of its own", "code", _code(words, position))
             return
         if letters and name.startswith(("python", "pypy")) and "m" in letters:
             module = letters.partition("m")[2] or _next(words, position)
             if module.partition(".")[0] in _RUNNING_MODULES:
-                yield Unreadable(f"the module `{module}` runs text in a language of its own")
+                reason = f"the module `{module}` runs text in a language of its own"
+                yield Unreadable(reason, "code", _code(words, position))
             return  # any other module is a program like any other
         if text.partition("=")[0] in _LOADING and "data:" in f"{text} {_next(words, position)}":
-            yield Unreadable(f"`{name}` runs text in a language of its own")
+            yield Unreadable(f"`{name}` runs text in a language of its own", "code", _code(words, position))
             return
         if not text.startswith("-") and not may_be_value:
             if not word.literal:
-                yield Unreadable(f"`{name}` gets a word that the shell fills in")
+                yield Unreadable(f"`{name}` gets a word that the shell fills in", "text")
             return
-        may_be_value = text.startswith("-") and not (letters and set(letters) <= set(language.flags))
+        is_flag = bool(letters and set(letters) <= set(language.flags)) or bool(_LONG_FLAGS.fullmatch(text))
+        may_be_value = text.startswith("-") and not is_flag
     if not _NOT_FROM_INPUT.fullmatch(name):
         yield StartedInput(is_shell=False)
 
@@ -138,10 +144,15 @@ def _next(words: Sequence[Word], position: int) -> str:
     return words[position + 1].text if position + 1 < len(words) else ""
 
 
+def _code(words: Sequence[Word], position: int) -> str:
+    """The program is in the option at `position` or in the words after it."""
+    return "\n".join(word.text for word in words[position:])
+
+
 def awk(words: Sequence[Word]) -> Iterator[Started]:
     """awk can start programs by `system`, `|` and `getline`."""
     if any(_AWK_FILE.match(word.text) for word in words[1:]):
-        yield Unreadable("`awk` reads its program from a file")
+        yield Unreadable("`awk` reads its program from a file", "file")
         return
     is_value = False
     for word in words[1:]:
@@ -150,7 +161,7 @@ def awk(words: Sequence[Word]) -> Iterator[Started]:
             if word.literal:
                 continue
         if not word.literal or _AWK_RUNS.search(_awk_code(word.text)):
-            yield Unreadable("`awk` may run commands from its program")
+            yield Unreadable("`awk` may run commands from its program", "code", word.text)
             return
 
 
@@ -194,31 +205,33 @@ def sed(words: Sequence[Word]) -> Iterator[Started]:
                 value = match[3] or match[5]
                 scripts.append(word._replace(text=value) if value else rest.pop(0) if rest else Word("$"))
         else:
-            yield Unreadable("`sed` reads its script from a file, or has an option that is not known here")
+            yield Unreadable("`sed` reads its script from a file, or has an option that is not known here", "file")
             return
     for script in scripts or operands[:1]:
         text = script.text if script.literal else _EXPANSION.sub("1", script.text)
-        if may_run_commands(text):
-            yield Unreadable("`sed` may run commands from its script")
+        try:
+            is_running = may_run_commands(text)
+        except NotUnderstood:
+            yield Unreadable("`sed` may run commands from its script", "syntax")
+            continue
+        if is_running:
+            yield Unreadable("`sed` may run commands from its script", "code", script.text)
 
 
-class _NotUnderstood(Exception):
+class NotUnderstood(Exception):
     """The script has a part that sed would not take, or that is not known here."""
 
 
 def may_run_commands(script: str) -> bool:
-    """True if a command of the script runs something, and for a script that cannot be read."""
-    try:
-        position = 0
-        while (position := _skip(_BLANKS, script, position)) < len(script):
-            position = _after_addresses(script, position)
-            if script[position : position + 1] in ("e", ""):
-                return True
-            position = _after_command(script, position)
-            if position < 0:
-                return True
-    except _NotUnderstood:
-        return True
+    """Whether a command of the script runs something. Raises NotUnderstood for a script that cannot be read."""
+    position = 0
+    while (position := _skip(_BLANKS, script, position)) < len(script):
+        position = _after_addresses(script, position)
+        if script[position : position + 1] in ("e", ""):
+            return True
+        position = _after_command(script, position)
+        if position < 0:
+            return True
     return False
 
 
@@ -251,7 +264,7 @@ def _after_delimited(script: str, position: int, mark: str) -> int:
             return position + 1
         else:
             position += 1
-    raise _NotUnderstood
+    raise NotUnderstood
 
 
 def _skip_letters(letters: str, script: str, position: int) -> int:
@@ -266,7 +279,7 @@ def _after_command(script: str, position: int) -> int:
     match letter:
         case "s" | "y":
             if position >= len(script):
-                raise _NotUnderstood
+                raise NotUnderstood
             mark = script[position]
             position = _after_delimited(script, _after_delimited(script, position + 1, mark), mark)
             position = _skip(_FLAGS, script, position) if letter == "s" else position
@@ -281,4 +294,4 @@ def _after_command(script: str, position: int) -> int:
             return _skip(_NUMBER, script, position)
         case "{" | "}" | "n" | "N" | "d" | "D" | "g" | "G" | "h" | "H" | "p" | "P" | "x" | "z" | "=" | "F":
             return position
-    raise _NotUnderstood
+    raise NotUnderstood

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 
 from samuel.shell.options import Options, named, split
@@ -23,6 +24,10 @@ def _abbreviated(name: str) -> str:
     return re.escape(name[0]) + pattern
 
 
+MAX_ARGUMENTS = 50  # of `parallel`
+_PARALLEL_VALUED = named(
+    "-j --jobs -a --arg-file -I -S --sshlogin --joblog --delay --timeout --colsep -n -N -L --tmpdir"
+)
 _FIND_EXEC = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _XARGS = Options(
     "0oprtx",
@@ -31,7 +36,8 @@ _XARGS = Options(
     named("arg-file delimiter max-lines max-args max-procs max-chars process-slot-var"),
 )
 # Options whose value, if there is one, is in the same word; the first two say what is replaced in the command.
-_XARGS_ATTACHED = re.compile(r"(?:(-i|--replace=?)|-[el]|--eof=?|--max-lines=)(.*)", re.DOTALL)
+_XARGS_ATTACHED = re.compile(r"(?:(-[0oprtx]*i|--replace=?)|-[0oprtx]*[el]|--eof=?|--max-lines=)(.*)", re.DOTALL)
+_XARGS_PLAIN = named("r t p o P no-run-if-empty verbose interactive open-tty max-procs")
 _SSH = Options("46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOopQRSWw")
 _SU = Options("flmpPTuw", "cgGs", named("fast login pty preserve-environment"), named("command group shell"))
 _RUNUSER = Options("flmpPTw", "cgGsu", _SU.long_flags, _SU.long_valued | {"user"})
@@ -40,7 +46,7 @@ _SCRIPT = Options("aefq", "cEIoOBmtT", named("append flush quiet return"), named
 # Options that run a command, of programs that otherwise run none.
 _RUNNING_OPTIONS: dict[str, re.Pattern[str]] = {
     "tar": _options(
-        r"-[A-Za-z]*[IF].*",
+        r"-[A-Za-z]*[IF].+|-[A-Za-z]+[IF]",
         "checkpoint-action to-command use-compress-program rsh-command info-script new-volume-script",
     ),
     "scp": _options(r"-[A-Za-z]*[So].*"),
@@ -48,11 +54,10 @@ _RUNNING_OPTIONS: dict[str, re.Pattern[str]] = {
     "zip": _options(r"-[A-Za-z]*T{2}", "unzip-command"),
     "vim": _options(r"-[cSuUsW]|-[A-Za-z]*[es][A-Za-z]*|\+(?!\d*$).+", "cmd"),
     "sort": _options("", "compress-program"),
-    "split": _options("", "filter"),
+    "split": _options("--f(?:i(?:l(?:te?)?)?)?=.*"),
     "install": _options("", "strip-program"),
-    "fd": _options(r"-[A-Za-z0-9]*[xX].*", "exec exec-batch"),
+    "fd": _options(r"-[A-Za-z0-9]+[xX]|-[xX].+|--exec(?:-batch)?=.*"),
     "npx": _options("-c", "call"),
-    "tmux": _options(r"-c|(?:new|send|run|split|respawn|pipe|if).*"),
     "crontab": _options("-"),
     "man": _options(r"-[PH].*", "pager html"),
     "make": _options(
@@ -60,6 +65,9 @@ _RUNNING_OPTIONS: dict[str, re.Pattern[str]] = {
     ),
     "sqlite3": _options(r"\s*\.(?:sh|shell|sys|system|read|load|once|output|import).*|-cmd|-init"),
 }
+EDITORS = frozenset({"vim", "vi", "nvim", "view", "emacs"})
+# Options that are read elsewhere, or that run nothing and only look like one that is cut short.
+_WHOLE_OPTIONS = frozenset({"--checkpoint", "--use-compress-program", "--to-command", "--filter"})
 RUNNING_OPTIONS = {
     **_RUNNING_OPTIONS,
     "fdfind": _RUNNING_OPTIONS["fd"],
@@ -88,21 +96,26 @@ def _is_plus(words: Sequence[Word], position: int) -> bool:
 
 
 def _filled_in(word: Word, mark: str) -> Word:
-    return word._replace(literal=False) if mark and mark in word.text else word
+    if not mark or mark not in word.text:
+        return word
+    is_script = any(character.isspace() for character in word.text)
+    return Word(word.text.replace(mark, "${arg}") if is_script else word.text, literal=False, pattern=word.pattern)
 
 
 def xargs(words: Sequence[Word]) -> Iterator[Started]:
     """The command of xargs, which gets more arguments from standard input."""
-    own_words, mark = [], ""
+    own_words, mark, options_typed = [], "", []  # type: tuple[list[Word], str, list[Word]]
     rest = list(words[1:])
     while rest and rest[0].text.startswith("-") and rest[0].text != "--":
         word = rest.pop(0)
+        options_typed.append(word)
         if match := _XARGS_ATTACHED.fullmatch(word.text):
             mark = match[2] or "{}" if match[1] else mark
             continue
         own_words.append(word)
         if rest and (word.text[1:] in _XARGS.valued or word.text[2:] in _XARGS.long_valued):
             own_words.append(rest.pop(0))
+            options_typed.append(own_words[-1])
     if rest and rest[0].text == "--":
         rest.pop(0)
     options = split(own_words, _XARGS)
@@ -112,21 +125,43 @@ def xargs(words: Sequence[Word]) -> Iterator[Started]:
         )
     mark = next((value.text for letter in "IJ" if (value := options.letters.get(letter))), mark)
     if rest:
-        yield StartedCommand(tuple(_filled_in(word, mark) for word in rest), open_ended=not mark)
+        is_plain = not mark and len(own_words) == len(options_typed) and options.letters.keys() <= _XARGS_PLAIN
+        yield StartedCommand(tuple(_filled_in(word, mark) for word in rest), not mark, takes_input=is_plain)
 
 
 def parallel(words: Sequence[Word]) -> Iterator[Started]:
-    rest = [word for word in words[1:] if not word.text.startswith("-")]
-    yield Unreadable("`parallel` makes commands of its input")
-    if rest:
-        yield StartedCommand(tuple(_filled_in(word, "{") for word in rest), open_ended=True)
+    """A command for each argument after `:::`, which a shell runs; without these, for each line of input."""
+    position = next((at for at, word in enumerate(words) if word.text.startswith(":::")), len(words))
+    own_words = list(words[1:position])
+    while own_words and own_words[0].text.startswith("-"):
+        option = own_words.pop(0)
+        if own_words and option.text in _PARALLEL_VALUED:
+            own_words.pop(0)
+    arguments = [word for word in words[position + 1 :] if not word.text.startswith(":::")]
+    if position == len(words) or any(word.text.startswith("::::") for word in words[position:]):
+        if own_words:
+            yield StartedCommand(tuple(_filled_in(word, "{") for word in own_words), open_ended=True)
+        else:
+            yield StartedInput(is_shell=True)
+        return
+    template = " ".join(word.text for word in own_words)
+    exact = all(word.literal for word in (*own_words, *arguments))
+    for argument in arguments[:MAX_ARGUMENTS]:
+        quoted = shlex.quote(argument.text) if template else argument.text
+        text = template.replace("{}", quoted) if "{}" in template else f"{template} {quoted}"
+        yield StartedScript(text.strip(), exact)
+    if own_words:  # with the option `-q` its words stay as they are
+        yield StartedCommand(tuple(_filled_in(word, "{") for word in own_words))
+    if len(arguments) > MAX_ARGUMENTS:
+        yield Unreadable("`parallel` makes more commands than are read", "limit")
 
 
 def ssh(words: Sequence[Word]) -> Iterator[Started]:
     """The command on the other machine, which a shell there gets as one text."""
     options = split(words[1:], _SSH)
     if options.problem:
-        yield Unreadable(f"`ssh`: {options.problem}")
+        is_filled_in = bool(options.rest) and not options.rest[0].literal
+        yield Unreadable(f"`ssh`: {options.problem}", "arguments" if is_filled_in else "option")
     if any(re.search("(?:proxy|local|remote|hosts)command", word.text, re.IGNORECASE) for word in words[1:]):
         yield Unreadable("`ssh` runs a command to connect")
     host, *rest = options.rest or [Word("")]
@@ -179,12 +214,18 @@ def script(words: Sequence[Word]) -> Iterator[Started]:
 def by_option(words: Sequence[Word]) -> Iterator[Started]:
     """Programs of RUNNING_OPTIONS."""
     name = words[0].text.rpartition("/")[2]
-    if any(RUNNING_OPTIONS[name].fullmatch(word.text) for word in words[1:]):
-        yield Unreadable(f"`{name}` has an option that may run commands")
+    for position, word in enumerate(words[1:], 1):
+        if word.text.partition("=")[0] in _WHOLE_OPTIONS or not RUNNING_OPTIONS[name].fullmatch(word.text):
+            continue
+        if name in EDITORS:
+            code = "\n".join(other.text for other in words[position : position + 2])
+            yield Unreadable(f"`{name}` runs text in a language of its own", "code", code)
+        else:
+            yield Unreadable(f"`{name}` has an option that may run commands")
 
 
 _RSH = re.compile(r"(?:-[A-Za-z]*?e|--rsh(?:=|$))(.*)|--rs.*", re.DOTALL)
-_PLAIN_SSH = re.compile(r"(?:/usr/bin/)?ssh(?: +(?:-[46aCqTvx]+|-[pil] *[\w./@~-]+))*")
+_PLAIN_SSH = re.compile(r"(?:/usr/bin/)?ssh(?: +(?:-[46aCqTvx]+|-[pil] *(?:[\w./@~-]|\$\w+|\$\{\w+\})+))*")
 
 
 def rsync(words: Sequence[Word]) -> Iterator[Started]:
@@ -192,24 +233,8 @@ def rsync(words: Sequence[Word]) -> Iterator[Started]:
     for at, word in enumerate(words):
         if at and (match := _RSH.fullmatch(word.text)):
             value = Word(match[1], word.literal) if match[1] else next(iter(words[at + 1 : at + 2]), Word(""))
-            if match[1] is None or not value.literal or not _PLAIN_SSH.fullmatch(value.text):
+            if match[1] is None or not _PLAIN_SSH.fullmatch(value.text):
                 yield Unreadable("`rsync` has an option that may run commands")
-
-
-OTHER_LAUNCHERS = (
-    *("at", "batch", "screen", "entr", "hyperfine", "nodemon", "concurrently", "start-stop-daemon"),
-    *("nsenter", "bwrap", "firejail", "proot", "gosu", "su-exec", "capsh", "run-parts", "setarch", "choom", "sg"),
-    *("linux32", "linux64", "i386", "i686", "x86_64", "uname26", "ssh-agent", "fakeroot", "eatmydata", "torsocks"),
-    *("proxychains", "proxychains4", "perf", "valgrind", "heaptrack", "rr", "gdbserver", "tini", "dumb-init"),
-    *("daemonize", "chpst", "setuidgid", "softlimit", "nsjail", "dpkg-architecture", "newgrp", "cgexec"),
-    *("ld.so", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"),
-)
-
-
-def unread(words: Sequence[Word]) -> Iterator[Started]:
-    """Programs of OTHER_LAUNCHERS: they start a command that stands somewhere among their words."""
-    if any(word.text not in ("--version", "--help") for word in words[1:]) or len(words) == 1:
-        yield Unreadable(f"`{words[0].text}` starts other commands")
 
 
 def run_subcommand(words: Sequence[Word]) -> Iterator[Started]:

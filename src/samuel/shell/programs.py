@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from samuel.shell import interpreters, launchers, prefixes
+from samuel.shell import interpreters, launchers, prefixes, table_launchers
 from samuel.shell.evaluation import SUBSTITUTION, reason_to_doubt
+from samuel.shell.launcher_table import launcher_rows
 from samuel.shell.started import Started, StartedScript, Starts, Unreadable, joined_script
 from samuel.shell.word import Word
 
@@ -21,7 +22,7 @@ def evaluated(words: Sequence[Word]) -> Iterator[Started]:
 
 def sourced(words: Sequence[Word]) -> Iterator[Started]:
     if len(words) > 1:
-        yield Unreadable(f"`{words[0].text}` reads commands from a file")
+        yield Unreadable(f"`{words[0].text}` reads commands from a file", "file")
 
 
 def trapped(words: Sequence[Word]) -> Iterator[Started]:
@@ -44,7 +45,7 @@ def evaluated_names(words: Sequence[Word]) -> Iterator[Started]:
     if is_plain_printf:
         return
     if any(word.literal and SUBSTITUTION.search(word.text) for word in words[1:]):
-        yield Unreadable(f"`{words[0].text}` may run commands in the name of a variable")
+        yield Unreadable(f"`{words[0].text}` may run commands in the name of a variable", "value")
     for word in words[1:]:
         if "=" not in word.text and (reason := reason_to_doubt(f"{word.text}=")):
             yield Unreadable(reason)
@@ -69,7 +70,6 @@ STARTERS: dict[str, Starts] = {
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), interpreters.awk),
     **dict.fromkeys(("sed", "gsed"), interpreters.sed),
     **dict.fromkeys(launchers.RUNNING_OPTIONS, launchers.by_option),
-    **dict.fromkeys(launchers.OTHER_LAUNCHERS, launchers.unread),
     **dict.fromkeys(("let", "declare", "typeset", "local", "readonly"), evaluated_names),
     **dict.fromkeys(("unset", "read", "test", "[", "printf", "wait", "export"), evaluated_names),
     **dict.fromkeys(("mapfile", "readarray", "compgen", "complete", "bind"), called_back),
@@ -95,7 +95,22 @@ STARTERS: dict[str, Starts] = {
 
 def starter(program: str) -> Starts | None:
     """What tells which commands a program starts; None for one that starts none that could be read."""
-    if program in STARTERS:
-        return STARTERS[program]
+    if program in launcher_rows():
+        others = STARTERS.get(program) or _interpreter(program)
+        return _both(others) if others else table_launchers.from_table
+    return STARTERS.get(program) or _interpreter(program)
+
+
+def _interpreter(program: str) -> Starts | None:
     is_interpreter = any(row.names.fullmatch(program) for row in interpreters.INTERPRETERS)
     return interpreters.interpreter if is_interpreter else None
+
+
+def _both(starts: Starts) -> Starts:
+    """What a program starts by its rows in the table, and by its own function."""
+
+    def all_started(words: Sequence[Word]) -> Iterator[Started]:
+        yield from starts(words)
+        yield from table_launchers.from_table(words)
+
+    return all_started

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from samuel.shell import Opaque, Redirect, ShellCommand
+from samuel.shell import Opaque, OpaqueKind, Redirect, ShellCommand
 from samuel.shell.evaluation import (
     STORING,
     SUBSTITUTION,
@@ -44,6 +44,7 @@ LONGEST_PART = 200
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _SIMPLE = frozenset({"command", "declaration_command", "unset_command"})
 _FIND_OPTION = re.compile(r"(?:^|[\s=])-(?:exec|ok)(?:dir)?(?:\s|$)")
+_XARGS_QUOTES = re.compile(r"[\"'\\\0]")
 _BACKTICK_ESCAPE = re.compile(r"\\([\\$`])")
 
 
@@ -53,6 +54,8 @@ class Reader:
     def __init__(self) -> None:
         self.commands: list[ShellCommand] = []
         self.opaque: list[Opaque] = []
+        self.assignments: list[str] = []
+        self._starter = ""  # the program whose words or text are read now
         self._open_ended = 0  # above 0 in the text of an alias
         self._syntax = parse("")
         self._depth = 0
@@ -63,29 +66,33 @@ class Reader:
     def read_script(self, text: str, input_text: InputText = NO_INPUT) -> None:
         """Read a whole text. What it would read from standard input is `input_text`."""
         if self._depth >= MAX_DEPTH or len(self.commands) >= MAX_COMMANDS:
-            self._note("it is nested too deeply, or too long", text)
+            self._note("it is nested too deeply, or too long", text, "limit")
             return
         outer, self._syntax = self._syntax, parse(text)
         self._depth += 1
+        kind: OpaqueKind = "limit" if self._syntax.root is None else "syntax"
         for reason, start, end in self._syntax.doubts:
-            self._note(reason, self._syntax.source[start:end].decode("utf-8", "replace") or text)
+            self._note(reason, self._syntax.source[start:end].decode("utf-8", "replace") or text, kind)
         if self._syntax.root is not None:
             self._statement(self._syntax.root, input_text)
         self._depth -= 1
         self._syntax = outer
         if self._depth == 0 and self._evaluating and self._concealing:
-            self._note("a value may have commands in it, and values are evaluated", self._concealing)
+            self._note("a value may have commands in it, and values are evaluated", self._concealing, "value")
 
-    def _note(self, reason: str, text: str) -> None:
+    def _note(
+        self, reason: str, text: str, kind: OpaqueKind = "syntax", program: str = "", code: str = ""
+    ) -> None:
         part = text.strip()
-        entry = Opaque(reason, part if len(part) <= LONGEST_PART else f"{part[: LONGEST_PART - 1]}…")
+        cut = part if len(part) <= LONGEST_PART else f"{part[: LONGEST_PART - 1]}…"
+        entry = Opaque(reason, cut, kind, program, code)
         if len(self.opaque) < MAX_OPAQUE and entry not in self.opaque:
             self.opaque.append(entry)
 
     def _statement(self, node: Node, input_text: InputText, trailing: Trailing = NOTHING_TRAILING) -> InputText:
         """Read a statement, or look for statements in a part of one; return what it prints, if that is known."""
         if self._level >= MAX_LEVELS:
-            self._note("it is nested too deeply", self._syntax.text(node))
+            self._note("it is nested too deeply", self._syntax.text(node), "limit")
             return NO_INPUT
         self._level += 1
         try:
@@ -194,31 +201,35 @@ class Reader:
     ) -> None:
         """Record a command, and read what it starts in turn."""
         if self._depth > MAX_DEPTH or len(self.commands) >= MAX_COMMANDS:
-            self._note("it is nested too deeply, or too long", " ".join(word.text for word in words))
+            self._note("it is nested too deeply, or too long", " ".join(word.text for word in words), "limit")
             return
         unknown = frozenset(index for index, word in enumerate(words) if not word.literal)
         patterns = frozenset(index for index, word in enumerate(words) if word.pattern)
-        command = ShellCommand(tuple(word.text for word in words), redirects, unknown, patterns, open_ended)
+        texts = tuple(word.text for word in words)
+        command = ShellCommand(texts, redirects, unknown, patterns, open_ended, self._starter)
         self.commands.append(command)
         typed = " ".join(command.words)
         head = words[0]
         if not head.literal:
-            self._note("the program is not known until the command runs", typed)
+            self._note("the program is not known until the command runs", typed, "program")
         elif head.pattern and head.text != "[":
-            self._note("the program is a pattern of file names", typed)
+            self._note("the program is a pattern of file names", typed, "program")
         elif head.text.startswith("="):
-            self._note("in zsh, `=` before a program stands for its path", typed)
+            self._note("in zsh, `=` before a program stands for its path", typed, "program")
         starts = starter(command.program)
         if starts is None or not head.literal:
             return
         self._depth += 1
         count = len(self.commands)
+        outer, self._starter = self._starter, command.program
         for started in starts(words):
             self._follow(started, typed, redirects, input_text, open_ended)
+        self._starter = outer
         self._depth -= 1
         is_next_started = command.program in STARTING_THEIR_WORDS and len(self.commands) == count
         if open_ended and (is_next_started or len(words) == 1 or words[-1].text.startswith("-")):
-            self._note("arguments that are not in the text may be run", typed)
+            kind: OpaqueKind = "input" if is_next_started else "arguments"
+            self._note("arguments that are not in the text may be run", typed, kind, command.program)
 
     def _follow(
         self,
@@ -229,37 +240,43 @@ class Reader:
         open_ended: bool,
     ) -> None:
         if isinstance(started, StartedCommand):
-            if started.words:
+            added = _plain_words(input_text) if started.takes_input and not open_ended else None
+            if started.words and added is not None:
+                self._run((*started.words, *added), redirects, NO_INPUT, open_ended=False)
+            elif started.words:
                 self._run(started.words, redirects, input_text, open_ended or started.open_ended)
         elif isinstance(started, StartedScript):
             if not started.exact:
-                self._note("the shell fills in a part of a text that is run", typed)
+                self._note("the shell fills in a part of a text that is run", typed, "text", self._starter)
             self._open_ended += started.open_ended
             self.read_script(started.text, input_text)
             self._open_ended -= started.open_ended
         elif isinstance(started, StartedInput):
             self._follow_input(started, typed, input_text)
         else:
-            self._note(started.reason, typed)
+            self._note(started.reason, typed, started.kind, self._starter, started.code)
 
     def _follow_input(self, started: StartedInput, typed: str, input_text: InputText) -> None:
         if input_text is NO_INPUT or not started.is_shell:
-            self._note("it runs what comes through standard input", typed)
+            code = "" if started.is_shell else input_text.text
+            kind: OpaqueKind = "code" if code else "input"
+            self._note("it runs what comes through standard input", typed, kind, self._starter, code)
             return
         if not input_text.exact:
-            self._note("the shell fills in a part of a text that is run", typed)
+            self._note("the shell fills in a part of a text that is run", typed, "text", self._starter)
         self.read_script(input_text.text)
 
     def _assignment(self, node: Node) -> None:
         """An assignment may decide what runs: at once (`BASH_ENV`), or when its value is evaluated later."""
         text = self._syntax.text(node)
         words = [word for group in _adjacent(node.children) for word in self._words(group)]
+        self.assignments.append("".join(word.text for word in words))
         if reason := reason_to_doubt(text):
-            self._note(reason, text)
+            self._note(reason, text, "option")
         elif any(word.literal and SUBSTITUTION.search(word.text) for word in words):
-            self._note("a value has commands in it that may run later", text)
+            self._note("a value has commands in it that may run later", text, "value")
         elif any(word.literal and _FIND_OPTION.search(word.text) for word in words):
-            self._note("a value has an option that runs commands", text)
+            self._note("a value has an option that runs commands", text, "option")
         elif any(word.literal and conceals_code(word.text) for word in words):
             self._concealing = text
 
@@ -272,6 +289,13 @@ class Reader:
         text = _BACKTICK_ESCAPE.sub(r"\1", self._syntax.text(node)[1:-1])
         in_quotes = node.parent is not None and node.parent.type == "string"
         self.read_script(text.replace('\\"', '"') if in_quotes else text)
+
+
+def _plain_words(input_text: InputText) -> list[Word] | None:
+    """The words that `xargs` makes of its input; None where that is not known, or where quotes are in it."""
+    if input_text is NO_INPUT or not input_text.exact or _XARGS_QUOTES.search(input_text.text):
+        return None
+    return [Word(text) for text in input_text.text.split()]
 
 
 def _flat_list(node: Node) -> list[Node]:

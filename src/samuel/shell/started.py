@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from samuel.shell import OpaqueKind
 from samuel.shell.word import Word
 
 
@@ -13,6 +14,8 @@ class StartedCommand(NamedTuple):
 
     words: tuple[Word, ...]
     open_ended: bool = False
+    takes_input: bool = False
+    """Are the words of its standard input, as they stand, the rest of the command?"""
 
 
 class StartedScript(NamedTuple):
@@ -35,6 +38,9 @@ class Unreadable(NamedTuple):
     """It cannot be known what is started."""
 
     reason: str
+    kind: OpaqueKind = "option"
+    code: str = ""
+    """The code of another language that runs, where it is in the text."""
 
 
 Started: TypeAlias = StartedCommand | StartedScript | StartedInput | Unreadable

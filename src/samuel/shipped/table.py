@@ -19,6 +19,7 @@ from samuel.shipped.knowledge_trigger import rules as knowledge_trigger
 from samuel.shipped.notify import rules as notify
 from samuel.shipped.policy_guard import rules as policy_guard
 from samuel.shipped.session_stop_build_check import rules as session_stop_build_check
+from samuel.shipped.shell_guard import rules as shell_guard
 from samuel.sources.yaml_hook import ShippedHook, ShippedHooks
 
 
@@ -45,6 +46,7 @@ SHIPPED_HOOKS: ShippedHooks = MappingProxyType(
                 read=session_stop_build_check.read,
                 required_key="builds",
             ),
+            _hook("shell_guard", names.PRE_ABILITY_CALL, read=shell_guard.read),
             _hook(
                 "skill_activation_prompt",
                 names.USER_PROMPT_SUBMIT,

@@ -35,6 +35,7 @@ from samuel.trust.content import NO_CONTENT, ContentChanged, TrustedContent
 ASK_SECONDS = 10.0
 LOAD_SECONDS = 30.0  # a Python file imports what it needs before it can say anything
 ASK_BYTES = 64 * 1024
+MAX_LINES, MAX_WORDS = 100, 100  # of an answer
 GONE = "it was trusted and is gone; restore it, or run `samuel trust` to confirm that it was removed"
 
 
@@ -125,7 +126,7 @@ class DeclarationCache:
     def _run(
         self, path: str, signature: Signature, package: Package | None, content: TrustedContent
     ) -> FileDeclarations:
-        """`<file> hook` prints the names of its events."""
+        """`<file> hook` prints the names of its events, each with a role if it has one: `PreAbilityCall guard`."""
         try:
             finished = self._walled(path, package, content) if package else self._free(path, content)
         except (NotRunnable, ContentChanged) as error:
@@ -138,7 +139,7 @@ class DeclarationCache:
         if finished.returncode != 0:
             reason = ending(finished.returncode, finished.stderr.decode("utf-8", "replace"))
             return FileDeclarations(signature, problem=f"`{path} hook` failed: {reason}")
-        return _named(path, signature, finished.stdout.decode("utf-8", "replace").split())
+        return _named(path, signature, finished.stdout.decode("utf-8", "replace").splitlines())
 
     def _free(self, path: str, content: TrustedContent) -> spawn.Finished:
         search = ProgramSearch(self._environment["PATH"], str(self._cache / "pycache"), self._cache)
@@ -208,18 +209,24 @@ def declared(described: Mapping[str, Any], signature: Signature = ()) -> FileDec
     return FileDeclarations(signature, tuple(functions))
 
 
-def _named(path: str, signature: Signature, names: list[str]) -> FileDeclarations:
-    if not names:
+def _named(path: str, signature: Signature, lines: list[str]) -> FileDeclarations:
+    """The events that a file printed. A word after an event that is no event is the role of the handler."""
+    events: dict[str, HandlerDeclaration] = {}
+    for line in lines[:MAX_LINES]:
+        last = ""
+        for word in line.split()[:MAX_WORDS]:
+            try:
+                event, dialect = event_and_dialect(word)
+            except UnknownEvent as error:
+                if last and events[last].role is None:
+                    events[last] = replace(events[last], role=word[:80])
+                    continue
+                what = f"`{path} hook` printed `{word[:80]}`, which is not an event; {error.hint}"
+                return FileDeclarations(signature, problem=what)
+            last = event
+            events.setdefault(event, HandlerDeclaration(event, dialect=dialect))
+    if not events:
         return FileDeclarations(
             signature, problem=f"`{path} hook` printed nothing; it must print the name of an event"
         )
-    events: dict[str, HandlerDeclaration] = {}
-    for name in names[:100]:
-        try:
-            event, dialect = event_and_dialect(name)
-        except UnknownEvent as error:
-            return FileDeclarations(
-                signature, problem=f"`{path} hook` printed `{name[:80]}`, which is not an event; {error.hint}"
-            )
-        events.setdefault(event, HandlerDeclaration(event, dialect=dialect))
     return FileDeclarations(signature, tuple(events.values()))

@@ -36,14 +36,20 @@ TRUST = (
 )
 
 
+OFFER = "`samuel hooks enable shell_guard` stops dangerous commands of agents; nothing is enabled yet.\n"
+
+
 def test_add_names_the_files_and_the_step_of_trust(samuel):
     assert samuel("bridge", "add", "codex", "cline", "codex") == (
         0,
         "added to PROJECT/.codex/hooks.json\n"
-        + "".join(f"added to PROJECT/.clinerules/hooks/{event}\n" for event in cline_events()),
+        + "".join(f"added to PROJECT/.clinerules/hooks/{event}\n" for event in cline_events())
+        + OFFER,
         TRUST,
     )
-    assert samuel("bridge", "add", "codex") == (0, "already in PROJECT/.codex/hooks.json\n", TRUST)
+    assert samuel("bridge", "add", "codex") == (0, f"already in PROJECT/.codex/hooks.json\n{OFFER}", TRUST)
+    samuel("hooks", "enable", "shell_guard")
+    assert samuel("bridge", "add", "codex").out == "already in PROJECT/.codex/hooks.json\n"
 
 
 def cline_events():

@@ -103,7 +103,10 @@ def test_they_are_listed_with_how_they_stand(samuel: Callable[..., Any], put: Ca
     }
     assert all(row["event"] == ", ".join(SHIPPED_HOOKS[row["name"]].events) and row["summary"] for row in rows)
     lines = samuel("hooks", "list", "--shipped", "--event", "PreAbilityCall").out.splitlines()
-    assert [line.split()[:3] for line in lines[1:]] == [["policy_guard", "PreAbilityCall", "enabled"]]
+    assert [line.split()[:3] for line in lines[1:]] == [
+        ["policy_guard", "PreAbilityCall", "enabled"],
+        ["shell_guard", "PreAbilityCall", "not"],
+    ]
 
 
 def test_hooks_list_shipped_lists_the_hooks_that_can_be_enabled(samuel: Callable[..., Any]) -> None:

@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import click
+
 from samuel.bridges import files
 from samuel.bridges.check import trust_step
 from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change
 from samuel.cli.command_context import CommandContext, command
+from samuel.cli.guard_offer import offer_guard
 from samuel.clients.dialect.limits import LOST
 from samuel.clients.dialect.support import support
 from samuel.clients.entries.hook_trust import Level
@@ -16,7 +19,8 @@ from samuel.process.inside_a_run import refuse_inside_a_run
 
 @command()
 @change_options
-def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bool) -> int:
+@click.option("--yes", is_flag=True, help="Ask nothing, and enable no hook.")
+def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bool, yes: bool) -> int:
     """Let an agent's own hooks ask Samuel.
 
     Writes entries that run `samuel emit --as AGENT EVENT` into the agent's own file, and changes nothing else in
@@ -55,6 +59,7 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
         f"`samuel hooks check --agent {client}` shows all hooks"
         for client, name, event, why in (handler.values() for handler in lost)
     ]
+    lines += [] if dry_run else offer_guard(here, here.root, ask=not yes)
     return here.out.answer(data, *lines, warnings=notes)
 
 

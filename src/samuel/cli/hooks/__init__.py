@@ -14,6 +14,7 @@ COMMANDS = {
     "check": CommandEntry("Check which hooks an agent honours."),
     "enable": CommandEntry("Enable a YAML hook.", "switch"),
     "disable": CommandEntry("Disable a YAML hook.", "switch"),
+    "rules": CommandEntry("List the rules of shell_guard, or switch one off."),
     "register": CommandEntry("Print the enabled YAML hooks as JSON, by event."),
     "log": CommandEntry("Show past calls of hooks."),
     "replay": CommandEntry("Run recorded events through the hooks of today, and show whose verdict differs."),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # @NAME@: a guard for @EVENT@.
 #
-#   @NAME@ hook    prints the events it is for
+#   @NAME@ hook    prints the events it is for, and its role
 #   @NAME@ run     gets the event as JSON on stdin, prints its result as JSON on stdout
 #
 # The event has   @FIELDS@
@@ -11,16 +11,12 @@
 # Only `decision` decides: deny, ask or allow. No output and exit code 0 mean "no opinion". What goes to stderr is
 # kept: samuel hooks log --json
 #
-# A crash, a timeout or wrong output of this hook is only a warning, and nothing is denied. It denies with these
-# lines in samuel.toml:
-#
-#   [hooks.@EVENT@]
-#   handlers = [{ use = "@NAME@", strict = true }, "..."]
+# It declares its role in its answer to `hook`: a crash, a timeout or wrong output of a guard denies too.
 set -euo pipefail
 
 case "${1:-}" in
 hook)
-    echo '@EVENT@'
+    echo '@EVENT@ guard'
     ;;
 run)
     event=$(cat)

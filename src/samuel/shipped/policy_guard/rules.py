@@ -127,8 +127,8 @@ def _strictness(verdict: PolicyVerdict) -> int:
 
 def _doubt(call: GuardedCall) -> str:
     if call.shell.opaque:
-        reason, text = call.shell.opaque[0]
-        return f"{reason}: `{text}`"
+        part = call.shell.opaque[0]
+        return f"{part.reason}: `{part.text}`"
     return "its arguments are not known until it runs"
 
 

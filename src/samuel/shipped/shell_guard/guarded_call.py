@@ -1,0 +1,142 @@
+"""A call as the rules of `shell_guard` see it: its commands, the files that these use, and what is around it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from glob import escape, iglob
+from itertools import islice
+
+from samuel.shell import Opaque, Reading, ShellCommand, commands
+from samuel.shipped.shell_guard.file_uses import uses_of
+from samuel.shipped.shell_guard.git_words import GIT_COMMANDS, subcommand_of
+from samuel.shipped.shell_guard.guarded_command import FileMode, FileUse, GuardedCommand
+from samuel.shipped.shell_guard.path_words import ShellVariables, path_words
+from samuel.shipped.shell_guard.places import Places, ResolvedPath, real_path
+from samuel.shipped.shell_guard.unread_code import command_texts
+from samuel.shipped.shell_guard.work_tree import GuardedWorkTree
+
+MAX_CODE_TEXTS = 20
+MAX_DIRECTORIES = 4
+MAX_MATCHES = 200
+MAX_PATTERN = 200
+
+_SUBSHELL_WITH_CD = re.compile(r"\([^)]*\b(?:cd|pushd)\b|\bpopd\b|\bcd\b[^;&|]*\|")
+
+
+class GuardedShellCall:
+    """The commands of one call. What is looked up on the disk is looked up when a rule asks for it."""
+
+    def __init__(
+        self,
+        lines: Sequence[str],
+        places: Places,
+        *,
+        directories: Sequence[str] = (),
+        environment: Mapping[str, str],
+        tool_uses: Sequence[tuple[FileMode, str]] = (),
+    ) -> None:
+        self.lines = tuple(lines)
+        self.places = places
+        self.environment = environment
+        self.work_tree = GuardedWorkTree(places.root, environment)
+        self._start = [os.path.join(places.root, directory) for directory in directories] or [places.root]
+        self._tool_uses = tool_uses
+        self._readings = [commands(line) for line in lines]
+
+    @cached_property
+    def opaque(self) -> tuple[Opaque, ...]:
+        return tuple(part for reading in self._readings for part in reading.opaque)
+
+    @cached_property
+    def assignments(self) -> tuple[str, ...]:
+        return tuple(text for reading in self._readings for text in reading.assignments)
+
+    @cached_property
+    def variables(self) -> ShellVariables:
+        return ShellVariables(self.assignments, self.environment, self._start[0])
+
+    @cached_property
+    def commands(self) -> tuple[GuardedCommand, ...]:
+        """All commands, also those in the code of other languages, each with the directories it may run in."""
+        guarded: list[GuardedCommand] = []
+        everywhere = list(self._start)
+        for line, reading in zip(self.lines, self._readings, strict=True):
+            current = list(self._start)
+            is_unclear = bool(_SUBSHELL_WITH_CD.search(line))
+            inner = self._code_commands(reading)
+            for command in (*reading.commands, *inner, *self._alias_commands(reading.commands)):
+                if command.program in ("cd", "pushd", "chdir") and not command.starter:
+                    current = self._after(command, current)
+                    everywhere += [directory for directory in current if directory not in everywhere]
+                places = everywhere if is_unclear else current
+                guarded.append(GuardedCommand(command, tuple(places[:MAX_DIRECTORIES])))
+        return tuple(guarded)
+
+    @cached_property
+    def programs(self) -> frozenset[str]:
+        return frozenset(command.program for command in self.commands)
+
+    @cached_property
+    def file_uses(self) -> tuple[FileUse, ...]:
+        """Every file that the call names, by a tool or in a command."""
+        tools = [
+            FileUse(mode, target, path)
+            for mode, path in self._tool_uses
+            for target in self.resolved(path, self._start)
+            if target is not None
+        ]
+        return (*tools, *(use for command in self.commands for use in uses_of(command, self.resolved)))
+
+    def resolved(self, word: str, directories: Sequence[str]) -> list[ResolvedPath | None]:
+        """The paths that a word may stand for; None for one that is not known at all."""
+        paths: list[ResolvedPath | None] = []
+        for item in path_words(word, directories, self.variables):
+            if not item.path:
+                paths.append(None)
+                continue
+            is_directory = item.contents or word.endswith("/")
+            path = real_path(item.path, follow=is_directory)
+            where = self.places.where(path)
+            matches = _matches(path, item.pattern) if item.pattern and where.is_project else None
+            if matches is None:
+                paths.append(ResolvedPath(path, where, item.contents, item.pattern))
+            else:
+                paths += (ResolvedPath(match, self.places.where(match)) for match in matches)
+        return paths
+
+    def _after(self, command: ShellCommand, current: list[str]) -> list[str]:
+        targets = [word for word in command.words[1:] if not word.startswith("-") or word == "-"] or ["~"]
+        paths = [path.path for path in self.resolved(targets[0], current) if path is not None]
+        return paths or current
+
+    def _alias_commands(self, typed: Sequence[ShellCommand]) -> list[ShellCommand]:
+        """What the aliases stand for that git commands use, by the settings of the repository and of the user."""
+        inner: list[ShellCommand] = []
+        for command in typed:
+            name, rest = subcommand_of(command.words[1:]) if command.program == "git" else ("", ())
+            alias = self.work_tree.alias(name) if name and name not in GIT_COMMANDS else ""
+            if alias:
+                text = alias[1:] if alias.startswith("!") else f"git {alias}"
+                reading = commands(f"{text} {shlex.join(rest)}")
+                inner += (item._replace(starter=item.starter or "git") for item in reading.commands)
+        return inner
+
+    def _code_commands(self, reading: Reading) -> list[ShellCommand]:
+        """The commands in texts of code that starts programs: `os.system("rm -rf x")`."""
+        inner: list[ShellCommand] = []
+        for part in reading.opaque:
+            for text in command_texts(part.code)[:MAX_CODE_TEXTS] if part.code else ():
+                inner += (command._replace(starter=part.program) for command in commands(text).commands)
+        return inner
+
+
+def _matches(directory: str, pattern: str) -> list[str] | None:
+    """The files that a pattern stands for now; None if there are too many of them."""
+    if len(pattern) > MAX_PATTERN or "**" in pattern:
+        return None
+    matches = list(islice(iglob(os.path.join(escape(directory), pattern)), MAX_MATCHES + 1))
+    return matches if len(matches) <= MAX_MATCHES else None
