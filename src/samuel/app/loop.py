@@ -23,6 +23,7 @@ from samuel.git.git import Git
 from samuel.history.budgets import BudgetMeter
 from samuel.history.notices import HandlerMessage, Watch, ignore_reports
 from samuel.history.run_file import RunFile
+from samuel.hooks.guards import is_guard
 from samuel.prompts.prompt_context import (
     ConfigNames,
     IterationNames,
@@ -177,7 +178,14 @@ def _pinned(app: App) -> dict[str, Any]:
     return {
         "agreed": app.trust_stamp,
         "chains": {
-            name: [{"handler": step.handler.name, "digest": step.handler.digest} for step in chain.steps]
+            name: [
+                {
+                    "handler": step.handler.name,
+                    "digest": step.handler.digest,
+                    "guard": is_guard(step.handler, chain.event),
+                }
+                for step in chain.steps
+            ]
             for name, chain in app.chains.items()
             if chain.steps
         },

@@ -11,6 +11,7 @@ from samuel.attempt.attempt_facts import AttemptFacts
 from samuel.attempt.claims import without_own_files
 from samuel.attempt.iteration_state import failure_line
 from samuel.attempt.questions import new_question
+from samuel.attempt.receipt import receipt_predicate
 from samuel.attempt.run_files import RunFiles
 from samuel.attempt.stop import AgentTrouble
 from samuel.attempt.workplace import Workplace
@@ -86,9 +87,15 @@ class Settlements:
             changed = {*self._files.project.dirty(), *self._files.attempts.changed_names()}
             paths = without_own_files(sorted(changed), self._place.own_files(self._run.agent))
             commit = [path for path in paths if path not in person]
-        return self._settle(
+        settlement = self._settle(
             IterationOutcome.COMPLETED, failed=False, task=task, row=row, commit=commit, tree="complete"
         )
+        if settlement.record is None:
+            return settlement
+        predicate = receipt_predicate(
+            self._place, self._files, self._run, task, self._facts, settlement.record, commit
+        )
+        return replace(settlement, record=replace(settlement.record, predicate=predicate))
 
     def discovered(self, new_tasks: int) -> Settlement:
         outcome = IterationOutcome.COMPLETED if new_tasks else IterationOutcome.INCOMPLETE

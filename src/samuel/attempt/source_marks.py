@@ -38,6 +38,17 @@ class SourceMarks:
             self._place.warn(problem)
         return tuple(path for path in map(self._below_root, result.files) if path)
 
+    def files_of(self, task_id: str) -> set[str]:
+        """The paths below the root in which this task is marked as done."""
+        origins = self._file.load().origins
+        return {
+            path
+            for origin in origins
+            if origin.write_back and task_id in origin.items
+            for path in map(self._below_root, origin.files)
+            if path
+        }
+
     def only_marked(self, paths: Iterable[str], trees: Trees | None, verified: str) -> set[str]:
         """Those of the changed paths in which nothing but the status of tasks differs from the verified tree."""
         sources = {self._below_root(file): origin for origin in self._file.load().origins for file in origin.files}

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.corner_runs import CornerRuns
 from samuel.checks.planting import ShownToFail
@@ -40,6 +42,8 @@ class AttemptVerdict(NamedTuple):
     checks: CheckVerdict
     check_files: tuple[str, ...] = ()
     """Tests that the attempt changed, and files which decide what the checks do."""
+    not_owned: tuple[str, ...] = ()
+    """Those of them that its task does not own: the `old tests` are as they were before."""
     own_runs: tuple[CheckRun, ...] = ()
     changed_by_checks: Mapping[str, bytes | None] = {}
     """Files that the checks changed, a formatter among them; they belong to the work."""
@@ -63,6 +67,7 @@ class AttemptJudge:
         self._claim = claim
         self._records: list[CheckRecord] = []
         self._still_red: tuple[str, ...] = ()
+        self._not_owned: tuple[str, ...] = ()
 
     def judge(self, tree: str) -> AttemptVerdict:
         work, changed = self._runs.own(tree)
@@ -83,6 +88,7 @@ class AttemptJudge:
     def _with_old_tests(self, own: CheckVerdict) -> AttemptVerdict | None:
         """The verdict if the work fails old tests, or removed or weakened them; None if it did neither."""
         not_owned = () if self._claim and self._claim.accepted_by else self._tests.not_owned(self._task)
+        self._not_owned = not_owned
         if not not_owned:
             return None
         failed: tuple[str, ...] = ()
@@ -113,9 +119,11 @@ class AttemptJudge:
         """Whether the work passes with these weakened tests as they were, too: then they are put back."""
         without = self._tests.without(paths)
         runs = self._runs.corner("old tests", without.own, [check.command for check in own.records])
-        if not self._runs.verdict(runs).passed or self._runs.put(paths):
+        verdict = self._runs.verdict(runs)
+        if not verdict.passed or self._runs.put(paths):
             return False
-        self._tests = without
+        self._tests, self._runs.trees["own"] = without, without.own  # which these runs were about
+        self._records = [*verdict.records, *(record for record in self._records if record.corner != "own")]
         return True
 
     def _accepted(self, own: CheckVerdict, runs: tuple[CheckRun, ...]) -> AttemptVerdict:
@@ -172,5 +180,7 @@ class AttemptJudge:
         return tuple(run.command for run in runs if not run.passed and run.exit_code not in (None, 126, 127))
 
     def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:
-        verdict = verdict._replace(records=tuple(self._records), still_red=self._still_red)
-        return AttemptVerdict(verdict, self._tests.paths, **more)
+        trees = self._runs.trees
+        records = tuple(replace(record, tree=trees.get(record.corner, "")) for record in self._records)
+        verdict = verdict._replace(records=records, still_red=self._still_red)
+        return AttemptVerdict(verdict, self._tests.paths, not_owned=self._not_owned, **more)

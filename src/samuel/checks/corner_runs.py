@@ -48,6 +48,8 @@ class CornerRuns:
         self._memory = memory
         self._checks = checks
         self._watch = watch
+        self.trees: dict[str, str] = {}
+        """The tree of each corner that ran."""
 
     def put(self, paths: Sequence[str]) -> list[str]:
         """Put these files back for good; gives why one could not be put."""
@@ -62,6 +64,7 @@ class CornerRuns:
 
     def own(self, tree: str) -> tuple[CheckedWork, dict[str, bytes | None]]:
         """The checks on the attempt as it is, with all handlers; and the files that they changed."""
+        self.trees["own"] = tree
         with self.showing(tree):
             work = checked(self._checks.all())
             runs = repeated(work.runs, self.failing, lambda command: self._checks.command(command, "own"))
@@ -70,6 +73,7 @@ class CornerRuns:
 
     def corner(self, corner: Corner, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
         """The commands on another tree; one whose failure counts is run once more before it is believed."""
+        self.trees[corner] = tree
         with self.showing(tree):
             runs = tuple(run for command in commands if (run := self._checks.command(command, corner)) is not None)
             if corner == "old source":  # a failure is expected there, and proves nothing if it is an accident

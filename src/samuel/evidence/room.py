@@ -52,7 +52,7 @@ class CleanRoom:
         self._trees = trees
         self._commands = commands
         location = trees.git.location()
-        self._top = directory / "room" / (location.top.name or "project")
+        self._top = self.top = directory / "room" / (location.top.name or "project")
         self.root = self._top / os.fsdecode(location.prefix)
         self._environment = PreparedEnvironment(location.top, directory / "environment", self._top)
         self._repository = RoomRepository(trees.git, self._top)
@@ -66,6 +66,11 @@ class CleanRoom:
         prefix = os.fsdecode(self._trees.git.location().prefix)
         submodules = [entry.path for entry in self._trees.whole(tree) if entry.mode == GITLINK]
         self._environment.take([*(prefix + path for path in needed(ignored)), *submodules])
+
+    @property
+    def environment(self) -> tuple[str, ...]:
+        """The paths below the top that no tree has, and checks need."""
+        return self._environment.paths
 
     def keep_built(self) -> None:
         """Keep what checks of the verified tree built and compiled, so that later checks need not do it again."""

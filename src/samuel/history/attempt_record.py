@@ -22,6 +22,10 @@ class ReportedTests(msgspec.Struct, frozen=True, kw_only=True):
     failed: tuple[str, ...] = ()
     """Ids of tests, at most 50."""
     skipped: int = 0
+    names: tuple[str, ...] = ()
+    """Ids of the tests that passed; empty if they are more than a record holds."""
+    digest: str = ""
+    """The sha256 of all ids with their results, so that runs can be compared whose names are not recorded."""
 
 
 class CheckRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +38,8 @@ class CheckRecord(msgspec.Struct, frozen=True, kw_only=True):
     output_tail: str = ""
     corner: str = "own"
     """Which tests ran on which source: `own`, `old tests`, `old source`, `before` the work, or `planted`."""
+    tree: str = ""
+    """The git tree that it ran on; "" for `planted`, whose tree is made at random, and without git."""
     known_failure: bool = False
     """True: it failed before the first agent as well, and that was accepted."""
     tests: ReportedTests | None = None
@@ -91,6 +97,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What the grade rests on; None if the task was not claimed or the checks failed."""
     contested: tuple[str, ...] = ()
     """Old tests that fail with its work, or that it removed or weakened, though its task does not own them."""
+    predicate: dict[str, Any] = {}
+    """The predicate of its receipt; empty unless the task is completed, in a git repository."""
     decided: str = ""
     """`skipped` or `blocked`, if the agent gave its task this status; the outcome is `incomplete` then."""
     commit: str = ""
