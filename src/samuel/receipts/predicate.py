@@ -127,8 +127,8 @@ def _run(check: CheckRecord) -> dict[str, Any]:
         and {
             "passed": tests.passed,
             "skipped": tests.skipped,
-            "failed": [_text(name) for name in tests.failed],
-            "names": [_text(name) for name in tests.names],
+            "failed": [recorded_name(name) for name in tests.failed],
+            "names": [recorded_name(name) for name in tests.names],
             "digest": {"sha256": tests.digest},
         },
     }
@@ -166,6 +166,11 @@ def _cost(usage: Mapping[str, Any]) -> dict[str, Any]:
         "usd": "" if summary.usd is None else f"{summary.usd:.6f}",
         "tokens": summary.tokens,
     }
+
+
+def recorded_name(id: str) -> str:
+    """The id of a test as a receipt has it."""
+    return _text(id)
 
 
 def _names(paths: Sequence[str]) -> list[str]:
