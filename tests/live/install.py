@@ -31,8 +31,8 @@ class Package(NamedTuple):
 PACKAGES = {
     # Most clients are programs for node, and need a newer one than many machines have.
     "node": Package(f"node-{PLATFORM}", "24.21.0", f"node-{PLATFORM}/bin/node"),
-    "claude": Package("@anthropic-ai/claude-code", "2.1.197", f"@anthropic-ai/claude-code-{PLATFORM}/claude"),
-    "codex": Package("@openai/codex", "0.166.0", ".bin/codex"),
+    "claude": Package("@anthropic-ai/claude-code", "2.1.326", f"@anthropic-ai/claude-code-{PLATFORM}/claude"),
+    "codex": Package("@openai/codex", "0.169.0", ".bin/codex"),
     "gemini": Package("@google/gemini-cli", "0.61.0", ".bin/gemini"),
     "qwen": Package("@qwen-code/qwen-code", "0.24.4", ".bin/qwen"),
     "copilot": Package("@github/copilot", "1.0.102", ".bin/copilot"),

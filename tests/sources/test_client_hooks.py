@@ -111,6 +111,11 @@ class TestRead:
         assert one_hook(tmp_path, "PostToolUseFailure").match == {"status": ["failure"]}
         assert one_hook(tmp_path, "PostToolUse", agent="codex").match == {}
 
+    def test_claude_hooks_fail_closed_where_they_say_so(self, tmp_path) -> None:
+        assert one_hook(tmp_path, "PreToolUse", onFailure="block").blocking
+        assert not one_hook(tmp_path, "PreToolUse").blocking
+        assert not one_hook(tmp_path, "PreToolUse", onFailure="continue").blocking
+
     def test_cursor_hooks_fail_closed_where_they_say_so(self, tmp_path) -> None:
         hook = one_hook(tmp_path, "beforeShellExecution", "curl", "cursor", failClosed=True)
         assert hook.blocking

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from samuel.base.errors import ConfigError
 from samuel.bridges import files
+from samuel.bridges.client_version import can_fail_closed
 from samuel.bridges.files import BridgeContext
 from samuel.bridges.proofs import Proof, latest_proofs
 from samuel.clients.entries.hook_command import ON_PATH, installed_command
@@ -116,6 +117,15 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
     broken = tuple(problems)
     problems += [] if broken else _entry_problems(client, entries, levels, path)
     problems += _switched_off(context, client)
+    if entries:
+        problems += _rivals(context, client)
+    if not all(entry.fails_closed for entry in entries) and can_fail_closed(
+        client, context.environment, context.root
+    ):
+        notes.append(
+            f"the installed {client} can deny by itself where a hook fails, and these hooks do not say so: "
+            f"`samuel bridge add --{levels[0]} {client}` writes them again"
+        )
     for level, step in trust.items():
         if step.state == "untrusted":
             reports = notes if layout.trust.asks_itself else problems
@@ -170,6 +180,18 @@ def _switched_off(context: BridgeContext, client: str) -> list[str]:
             if value is switch.value:
                 problems.append(f"{file}: `{'.'.join(switch.keys)}` switches all hooks of {client} off: remove it")
     return problems
+
+
+def _rivals(context: BridgeContext, client: str) -> list[str]:
+    """What runs inside of the client and can answer before Samuel's hooks are asked."""
+    layout = LAYOUTS[client]
+    home = layout.home(context.environment, context.user.home)
+    return [
+        f"drift: `{rival.name}` can answer before Samuel's hooks are asked, by {', '.join(rival.reaches)} "
+        f"({rival.file}): disable it, unless you trust it to pass every call on"
+        for rival in layout.rivals(home, context.root)
+        if rival.reaches
+    ]
 
 
 class BridgeState(NamedTuple):

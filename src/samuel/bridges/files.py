@@ -16,6 +16,7 @@ from samuel.base.errors import UsageError
 from samuel.base.paths import User
 from samuel.bridges import client_file
 from samuel.bridges.client_file import ClientText
+from samuel.bridges.client_version import can_fail_closed
 from samuel.clients.entries.hook_command import ON_PATH, EmitCommand, installed_command
 from samuel.clients.entries.hook_trust import BridgeEntry, Level
 from samuel.clients.entries.layout import BrokenFile, EntryFile
@@ -109,11 +110,18 @@ def entries(context: BridgeContext, client: str, level: Level) -> list[BridgeEnt
         file = base / entry_file.path
         try:
             events = tuple(entry_file.format.events(before.text))
-            current = bool(events) and entry_file.format.added(before.text, _command(level)) == before.text
+            # Which of the two forms is right depends on the version of the client, which is not asked here.
+            forms = {
+                closed: entry_file.format.added(before.text, _command(level, fails_closed=closed))
+                for closed in (True, False)
+                if events
+            }
         except BrokenFile as error:
             raise _refused(file, error) from None
         if events:
-            listed.append(BridgeEntry(client, level, file, events, current))
+            current = before.text in forms.values()
+            closed = forms[True] == before.text or not current
+            listed.append(BridgeEntry(client, level, file, events, current, closed))
     return listed
 
 
@@ -139,10 +147,11 @@ def _planned(context: BridgeContext, clients: Sequence[str], level: Level, *, ad
     changes = []
     for client in clients:
         base = context.base(client, level)
+        command = _command(level, fails_closed=add and can_fail_closed(client, context.environment, context.root))
         for entry_file in context.files(client, level):
             before = _read(base, client, entry_file)
             try:
-                after = _added(entry_file, before, level) if add else _removed(entry_file, before)
+                after = _added(entry_file, before, command) if add else _removed(entry_file, before)
             except BrokenFile as error:
                 raise _refused(base / entry_file.path, error) from None
             changes.append(FileChange(client, level, base, entry_file, before, after))
@@ -157,9 +166,9 @@ def _read(base: Path, client: str, entry_file: EntryFile) -> ClientText | None:
     return before
 
 
-def _added(entry_file: EntryFile, before: ClientText | None, level: Level) -> str:
+def _added(entry_file: EntryFile, before: ClientText | None, command: EmitCommand) -> str:
     text = before.text if before else None
-    after = entry_file.format.added(text, _command(level))
+    after = entry_file.format.added(text, command)
     # The promise of this room, kept at run time, too: what `remove` leaves is what was there without Samuel.
     original = _removed(entry_file, before)
     if entry_file.format.removed(after) != original:
@@ -185,8 +194,9 @@ def _carry_out(change: FileChange, user: User) -> None:
         atomic.write_text(_record(user), json.dumps(sorted(map(str, directories)), indent=1) + "\n")
 
 
-def _command(level: Level) -> EmitCommand:
-    return ON_PATH if level == "project" else installed_command()
+def _command(level: Level, *, fails_closed: bool) -> EmitCommand:
+    command = ON_PATH if level == "project" else installed_command()
+    return command._replace(fails_closed=fails_closed)
 
 
 def _refused(file: Path, error: BrokenFile) -> Exception:

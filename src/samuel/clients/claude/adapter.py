@@ -123,7 +123,7 @@ AGENT = Agent(
     confined={"IS_SANDBOX": "1"},  # or by us
     version=("claude", "--version"),
     install="npm install -g @anthropic-ai/claude-code",
-    checked="2.1.197",
+    checked="2.1.326",
     stream=ClaudeStream,
     hooks="claude",
 )

@@ -1,4 +1,4 @@
-"""Claude Code. Run with 2.1.197."""
+"""Claude Code. Run with 2.1.326."""
 
 from __future__ import annotations
 

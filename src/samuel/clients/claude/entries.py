@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from samuel.clients.claude.dialect import EVENTS
+from samuel.clients.claude.mods import mods
+from samuel.clients.dialect.events import DENIABLE
 from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest
+from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion
 from samuel.clients.entries.json_hooks import JsonHooks, grouped_entry
 from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, OffSwitch, home_directory
 from samuel.clients.entries.settings_file import read_settings, table_in
 from samuel.files.json import write
 
-HOOKS = JsonHooks("claude", grouped_entry, byte_order_mark=True)
+
+def closed_entry(event: str, command: str) -> dict[str, object]:
+    """An entry that Claude Code denies by itself if the command cannot start, fails or takes too long."""
+    entry = {"type": "command", "command": command, "timeout": TIMEOUT}
+    return {"hooks": [{**entry, "onFailure": "block"} if EVENTS[event] in DENIABLE else entry]}
+
+
+HOOKS = JsonHooks("claude", grouped_entry, closed_entry, byte_order_mark=True)
 
 
 def is_trusted(question: TrustQuestion) -> bool:
@@ -36,11 +47,16 @@ LAYOUT = ClientLayout(
         asks_itself=True,
     ),
     off_switch=OffSwitch(("disableAllHooks",), True),
+    fails_closed_since="2.1.295",
+    rivals=mods,
 )
 
 
 def bridge(request: BridgeRequest) -> BridgePlan:
     """`--settings` takes hooks on the command line, where nothing can change them."""
-    # The settings of a project could turn all hooks off; those of the command line stand above them.
-    settings = {"hooks": request.hooks(grouped_entry), "disableAllHooks": False}
+    # The settings of a project could turn all hooks off; those of the command line stand above them. A version
+    # that does not know `onFailure` ignores it.
+    settings: dict[str, object] = {"hooks": request.hooks(closed_entry), "disableAllHooks": False}
+    if own_mods := mods(LAYOUT.home_of(request.host), request.root):
+        settings["enabledPlugins"] = {mod.name: False for mod in own_mods}
     return BridgePlan(("--settings", write(settings).decode()))

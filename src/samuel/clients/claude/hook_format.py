@@ -186,6 +186,7 @@ def _entry(raw: RawEntry) -> Entry:
         arguments=raw.fields.get("args", []),
         shell=shell or "sh",
         env={"CLAUDE_PLUGIN_ROOT": plugin, "PLUGIN_ROOT": plugin} if plugin else {},
+        blocking=raw.fields.get("onFailure") == "block",
     )
 
 

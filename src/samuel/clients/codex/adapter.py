@@ -71,7 +71,7 @@ AGENT = Agent(
     homes=(AgentHome("CODEX_HOME", ".codex", ("auth.json", "config.toml", "AGENTS.md")),),
     version=("codex", "--version"),
     install="npm install -g @openai/codex",
-    checked="0.166.0",
+    checked="0.169.0",
     stream=CodexStream,
     hooks="codex",
 )

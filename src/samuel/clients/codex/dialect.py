@@ -1,4 +1,4 @@
-"""Codex. Run with 0.166. It ignores an answer with a key that it does not expect: each has only those it reads."""
+"""Codex. Run with 0.169. It ignores an answer with a key that it does not expect: each has only those it reads."""
 
 from __future__ import annotations
 

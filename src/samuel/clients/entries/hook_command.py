@@ -63,6 +63,8 @@ class EmitCommand(NamedTuple):
     words: tuple[str, ...] = (NATIVE_CLIENT,)
     of_run: bool = False
     """Whether it answers for the project of a run, in whatever directory it is started."""
+    fails_closed: bool = False
+    """Whether the client can be told to deny by itself where the command could not decide."""
 
     @property
     def on_path(self) -> bool:

@@ -28,6 +28,8 @@ class BridgeEntry(NamedTuple):
     events: tuple[str, ...]
     current: bool
     """Whether `add` would leave it as it is."""
+    fails_closed: bool = True
+    """Whether it tells the client to deny where the command fails; True for a client that cannot be told."""
 
 
 class TrustQuestion(NamedTuple):

@@ -22,6 +22,8 @@ class JsonHooks:
     client: str
     entry: Callable[[str, str], dict[str, object]]
     """The client's event and the command line -> the entry of the list."""
+    closed_entry: Callable[[str, str], dict[str, object]] | None = None
+    """The same, where the client denies by itself if the command fails; None if it cannot be told to."""
     comments: bool = False
     """Whether the client reads a file with comments. None of them reads one with trailing commas."""
     byte_order_mark: bool = False
@@ -31,8 +33,9 @@ class JsonHooks:
     executable: bool = False
 
     def added(self, text: str | None, command: EmitCommand) -> str:
+        new_entry = (self.closed_entry if command.fails_closed else None) or self.entry
         entries = [
-            (event, self.entry(event, hook_command(command, self.client, event)))
+            (event, new_entry(event, hook_command(command, self.client, event)))
             for event in CLIENTS[self.client].registered_events
         ]
         if text is None:

@@ -73,6 +73,16 @@ class CommandFacts(NamedTuple):
     """The denial of a tool call or a prompt in its own words, for when Samuel itself cannot answer."""
 
 
+class RivalHandler(NamedTuple):
+    """Code inside of a client that can answer for its hooks, so that these are not asked."""
+
+    name: str
+    """As the client calls it."""
+    file: Path
+    reaches: tuple[str, ...]
+    """The client's own events through which it can do so; () if it cannot."""
+
+
 class OffSwitch(NamedTuple):
     """The setting that switches all hooks of a client off, and its value then."""
 
@@ -95,6 +105,10 @@ class ClientLayout:
     command: CommandFacts = field(default_factory=CommandFacts)
     trust: TrustFacts = field(default_factory=TrustFacts)
     off_switch: OffSwitch | None = None
+    fails_closed_since: str = ""
+    """The version from which its hooks can say that it denies where they fail; "" for none."""
+    rivals: Callable[[Path, Path], Sequence[RivalHandler]] = lambda home, root: ()
+    """The client's home and a project -> what can answer for its hooks there."""
 
     def home_of(self, environment: Environment) -> Path:
         """The client's own directory, for the user that this environment belongs to."""
