@@ -76,8 +76,8 @@ def test_receipt_is_the_same_in_a_clone_at_another_path(shop: Shop) -> None:
 
 def test_command_that_was_not_agreed_to_does_not_run(shop: Shop) -> None:
     clone = shop.clone()
-    code, given, reason = answer(clone, "HEAD", SAMUEL_TRUST="")
-    assert (code, given) == (4, "cannot")
+    code, word, reason = answer(clone, "HEAD", SAMUEL_TRUST="")
+    assert (code, word) == (4, "cannot")
     assert reason.startswith(f"not agreed to in this project: `{CHECK}`")
     assert answer(clone, "HEAD", "--check", CHECK, SAMUEL_TRUST="")[:2] == (0, "same")
     assert clone.samuel("trust", "--yes", SAMUEL_TRUST="").code == 0
@@ -106,8 +106,8 @@ def test_another_python_with_other_results_is_different(shop: Shop) -> None:
 
 def test_program_of_a_check_that_is_missing_cannot_be_verified(shop: Shop) -> None:
     (shop.directory / "bin/python3").write_text("#!/bin/sh\nexit 127\n")
-    code, given, reason = answer(shop, "HEAD")
-    assert (code, given) == (4, "cannot")
+    code, word, reason = answer(shop, "HEAD")
+    assert (code, word) == (4, "cannot")
     assert "its program is missing" in reason
 
 
@@ -117,9 +117,9 @@ def test_changed_dependency_is_different_and_named(shop: Shop) -> None:
     (receipt,) = ran.data["receipts"]
     assert (ran.code, receipt["answer"]) == (1, "different")
     assert "failed here: test_prices.Prices.test_dependency" in "; ".join(receipt["reasons"])
-    said = "; ".join(receipt["remarks"])
-    assert "the packages in `.venv` are others than in the receipt" in said
-    assert "dependency-2.0 is new" in said
+    text = "; ".join(receipt["remarks"])
+    assert "the packages in `.venv` are others than in the receipt" in text
+    assert "dependency-2.0 is new" in text
 
 
 def test_flaky_test_is_repeated_once(shop: Shop) -> None:

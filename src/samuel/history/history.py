@@ -259,11 +259,15 @@ def _shortened_attempt(attempt: AttemptRecord, room: _Room) -> AttemptRecord:
         denials=_texts(attempt.denials, room),
         coverage=attempt.coverage and _shortened_coverage(attempt.coverage, room),
         would_denials=_texts(attempt.would_denials, room),
+        predicate=attempt.predicate if room == _FULL else {},
     )
 
 
 def _shortened_check(check: CheckRecord, room: _Room) -> CheckRecord:
-    tests = check.tests and replace(check.tests, failed=_texts(check.tests.failed, room))
+    tests = check.tests
+    if tests is not None:
+        names = _texts(tests.names, room) if len(tests.names) <= room.items else ()
+        tests = replace(tests, failed=_texts(tests.failed, room), names=names)
     tail = _encodable(check.output_tail).encode()[-room.tail :].decode("utf-8", "ignore")
     return replace(check, command=_text(check.command, room), output_tail=tail, tests=tests)
 

@@ -19,8 +19,8 @@ def differences(recorded: RecordedRun, run: CheckRun) -> list[str]:
     """What is different in this run, in words that follow the name of the check; empty if nothing is."""
     if recorded.passed != run.passed:
         words = ("failed", "passed") if run.passed else ("passed", f"ended with exit code {run.exit_code}")
-        found = f"{words[0]} in the receipt, and {words[1]} here"
-        return [found, *_tests(recorded.tests, run)]
+        outcome = f"{words[0]} in the receipt, and {words[1]} here"
+        return [outcome, *_tests(recorded.tests, run)]
     if recorded.exit_code != run.exit_code:
         return [f"had exit code {recorded.exit_code} in the receipt, and has {run.exit_code} here"]
     return list(_tests(recorded.tests, run))

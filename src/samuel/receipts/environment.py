@@ -43,8 +43,8 @@ class ToolVersions:
         """The tools that the commands name, with what each prints about its version; they run in `directory`."""
         words = {word for command in commands for word in _WORD.findall(command)}
         tools = sorted(word for word in words if _TOOL.fullmatch(os.path.basename(word)))[:_MOST_TOOLS]
-        found = ((os.path.basename(tool), self._version(tool, directory)) for tool in tools)
-        return [{"name": name, "version": version} for name, version in found if version]
+        versions = ((os.path.basename(tool), self._version(tool, directory)) for tool in tools)
+        return [{"name": name, "version": version} for name, version in versions if version]
 
     def _version(self, tool: str, directory: Path) -> str:
         path = os.path.join(directory, tool) if "/" in tool else shutil.which(tool, path=self._variables["PATH"])
@@ -55,10 +55,10 @@ class ToolVersions:
         if _is_below(path, directory) or _is_below(path, self._root):
             return _of_virtual_environment(Path(path))
         if path not in self._versions:
-            self._versions[path] = self._asked(path)
+            self._versions[path] = self._printed_version(path)
         return self._versions[path]
 
-    def _asked(self, path: str) -> str:
+    def _printed_version(self, path: str) -> str:
         finished = spawn.run([path, "--version"], cwd="/", env=self._variables, timeout=_DEADLINE)
         if finished.ended != "exited" or finished.returncode != 0:
             return ""

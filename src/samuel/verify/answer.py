@@ -42,5 +42,5 @@ class NotVerified(Exception):
 
 def worst(answers: Iterable[Answer]) -> Answer:
     """The answer for several receipts."""
-    given = set(answers)
-    return next((answer for answer in _WORST_FIRST if answer in given), "cannot")
+    every = set(answers)
+    return next((answer for answer in _WORST_FIRST if answer in every), "cannot")

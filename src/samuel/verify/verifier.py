@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from samuel.attempt.receipt import checks_environment
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
+from samuel.base.paths import CONFIG
 from samuel.base.printable import listed, safe
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.planting import YES
@@ -32,6 +32,7 @@ from samuel.receipts.statement import (
     trailer_digests,
     why_not_of,
 )
+from samuel.receipts.task_receipt import checks_environment
 from samuel.tasks.grade import PROVEN
 from samuel.verify.answer import NotVerified, Verification
 from samuel.verify.corner_trees import OWN_CORNERS, corner_tree
@@ -107,7 +108,9 @@ class Verifier:
     # Whether its checks say the same
 
     def _check_again(self, commit: str, tree: str, predicate: RecordedPredicate, remarks: list[str]) -> None:
-        base = self._base(commit, tree, predicate.work, remarks) if predicate.work else tree
+        base = self._base(commit, tree, predicate.work, remarks) if predicate.work else self._ancestors(commit)[0]
+        if CONFIG in self._trees.differing(base, tree):
+            raise NotVerified("different", f"it changes `{CONFIG}`, which no agent may change")
         self._refuse_missing_checks(tree, predicate)
         self._refuse_what_cannot_run(predicate)
         own = [run.command for corner in predicate.corners if corner.corner in OWN_CORNERS for run in corner.runs]
@@ -143,9 +146,9 @@ class Verifier:
             if is_whole and corner.corner not in OWN_CORNERS and corner.tree.get("gitTree") != tree:
                 different.append(f"its corner `{corner.corner}` ran on another tree than {tree[:12]}")
             for recorded in corner.runs:
-                run, found = checks.compared(corner.corner, tree, recorded, task)
+                run, changes = checks.compared(corner.corner, tree, recorded, task)
                 runs.setdefault(corner.corner, []).append(run)
-                different += found
+                different += changes
             if different:
                 raise NotVerified("different", *different)
         return runs
@@ -177,11 +180,11 @@ class Verifier:
         if predicate.grade == "disputed":
             remarks.append("old tests fail with this work, and a person accepted that")
         if evidence.shown_to_fail == YES:
-            shown = checks.shown_to_fail(tests, own, task.id)
-            if shown.disarmed:
-                raise NotVerified("different", f"the checks cannot fail here: {shown.disarmed}")
-            if shown.answer != YES:
-                remarks.append(f"that the checks can fail was not shown here: {shown.answer}")
+            planted = checks.shown_to_fail(tests, own, task.id)
+            if planted.disarmed:
+                raise NotVerified("different", f"the checks cannot fail here: {planted.disarmed}")
+            if planted.answer != YES:
+                remarks.append(f"that the checks can fail was not shown here: {planted.answer}")
 
     def _base(self, commit: str, tree: str, work: RecordedWork, remarks: list[str]) -> str:
         """The tree that the work began with. Raises NotVerified if no commit before this one has it."""
@@ -229,7 +232,7 @@ class Verifier:
 
     def _checks_of(self, tree: str, methodology: str) -> Sequence[str]:
         """The checks in the samuel.toml of a commit; those of now, where that file is not in git."""
-        text = self._trees.content(tree, "samuel.toml")
+        text = self._trees.content(tree, CONFIG)
         if text is None:
             return self._place.settings.quality_checks
         with suppress(ValueError, KeyError, TypeError):

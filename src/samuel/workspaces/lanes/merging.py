@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from samuel.attempt.evidence import agreements_kept
 from samuel.attempt.iteration_state import state_of_settled
-from samuel.attempt.receipt import checks_environment
 from samuel.attempt.steps import NO_TASK
 from samuel.attempt.workers import CHECK
 from samuel.base.paths import PROTECTED, VOLATILE_DIRS
@@ -31,6 +30,7 @@ from samuel.history.run import AttemptUnderWay, Run
 from samuel.prompts.prompt_context import StateNames
 from samuel.receipts.predicate import MERGED, landing_predicate
 from samuel.receipts.statement import trailer
+from samuel.receipts.task_receipt import checks_environment
 from samuel.tasks.task import Task
 from samuel.workspaces.lanes.collect import notes_collected
 from samuel.workspaces.lanes.lane import Lane
