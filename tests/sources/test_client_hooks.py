@@ -39,8 +39,10 @@ class TestLeftOut:
             ("PreToolUse", {"type": "http", "url": "http://x"}, "its type is `http`"),
             ("PreToolUse", {"type": "agent"}, "its type is `agent`"),
             ("Notification", {}, "Samuel has no event for `Notification`"),
-            ("PreToolUse", {"if": "Bash(rm *)"}, "it has a condition (`if`)"),
-            ("PostToolUse", {"async": True}, "it runs in the background"),
+            ("PreToolUse", {"if": "Bash(rm *"}, "its condition (`if`) is not a permission rule: `Bash(rm *`"),
+            ("Stop", {"if": "Bash(rm *)"}, "it has a condition (`if`) on an event that is not about a tool call"),
+            ("PreToolUse", {"async": True}, "it runs in the background (`async`), and the answer to"),
+            ("PostToolUse", {"asyncRewake": True}, "it wakes its agent later"),
             ("PreToolUse", {"shell": "powershell"}, "it is for the shell `powershell`"),
             ("PreToolUse", {"matcher": "(?!Bash)"}, "its matcher `(?!Bash)` is not"),
             ("SessionStart", {"matcher": "compact"}, "its matcher `compact` leaves out `startup`"),
@@ -115,6 +117,10 @@ class TestRead:
         assert one_hook(tmp_path, "PreToolUse", onFailure="block").blocking
         assert not one_hook(tmp_path, "PreToolUse").blocking
         assert not one_hook(tmp_path, "PreToolUse", onFailure="continue").blocking
+
+    def test_claude_hooks_in_the_background_are_not_awaited(self, tmp_path) -> None:
+        hook = one_hook(tmp_path, "PostToolUse", **{"async": True})
+        assert (hook.background, hook.left_out) == (True, "")
 
     def test_cursor_hooks_fail_closed_where_they_say_so(self, tmp_path) -> None:
         hook = one_hook(tmp_path, "beforeShellExecution", "curl", "cursor", failClosed=True)

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from samuel.clients.hook_formats.matcher import CLIENT_COMMAND, CLIENT_TOOL, chooses_command, chooses_tool
+from samuel.clients.hook_formats.permission_rule import CLIENT_RULE, chooses_call
 from samuel.files.globs import any_chosen
 
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ _RULES: Mapping[str, Callable[[Any, Field], bool]] = {
     "status": _one_of("status"),
     "stage": _one_of("stage"),
     "recipe_name": _glob("recipe_name"),
-    # Only of hooks that were written for an agent; YAML hooks do not have these two.
+    # Only of hooks that were written for an agent; YAML hooks do not have these.
     CLIENT_TOOL: chooses_tool,
     CLIENT_COMMAND: chooses_command,
+    CLIENT_RULE: chooses_call,
 }

@@ -10,6 +10,7 @@ from samuel.base import paths
 from samuel.clients.dialect.tools import mcp_with_underscores
 from samuel.clients.hook_formats.client_hook import ClientHook
 from samuel.clients.hook_formats.matcher import ALL, CLIENT_COMMAND, CLIENT_TOOL, listed_names
+from samuel.clients.hook_formats.permission_rule import CLIENT_RULE
 from samuel.clients.table import HOOK_FORMATS
 from samuel.config.duration import format_duration
 from samuel.scaffold.hook import WrittenHook
@@ -34,6 +35,7 @@ def imported_hook(hook: ClientHook, source: str) -> WrittenHook:
         ("event_type", hook.event),
         *((("timeout", format_duration(hook.timeout)),) if hook.timeout else ()),
         *((("blocking", True),) if hook.blocking else ()),
+        *((("background", True),) if hook.background else ()),
     ]
     lines = [f"{key}: {_scalar(value)}" for key, value in fields]
     if filters := _filters(hook):
@@ -65,6 +67,8 @@ _NO_TEXT = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
 
 def _filters(hook: ClientHook) -> dict[str, list[str]]:
     """The filters of `match` that mean what the hook's matcher means."""
+    if CLIENT_RULE in hook.match:
+        raise NotConvertible("it has a condition (`if`), which `match` does not have")
     if CLIENT_COMMAND in hook.match:
         raise NotConvertible(f"its matcher `{hook.matcher}` is about the command, which `match` does not look at")
     filters = {key: value for key, value in hook.match.items() if key != CLIENT_TOOL}

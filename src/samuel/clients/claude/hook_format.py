@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from samuel.clients.claude.dialect import EVENTS
 from samuel.clients.dialect.events import POST, PRE, PROMPT, START, STOP
 from samuel.clients.hook_formats.entry import (
@@ -19,6 +21,7 @@ from samuel.clients.hook_formats.entry import (
     hook_entry,
     matcher_text,
     objects,
+    rule_match,
     tool_match,
 )
 from samuel.clients.hook_formats.hook_format import (
@@ -37,7 +40,9 @@ from samuel.clients.hook_formats.hook_format import (
     verdict,
 )
 from samuel.clients.hook_formats.matcher import matches, problem
+from samuel.clients.hook_formats.permission_rule import rule_problem
 from samuel.clients.table import HOOK_FORMATS
+from samuel.events.catalogue import event_type
 
 TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
     "shell": ("Bash",),
@@ -174,12 +179,17 @@ def read_entries(file: ImportedFile, hooks: Mapping[str, list[Any]]) -> Iterator
 def _entry(raw: RawEntry) -> Entry:
     plugin, shell = raw.file.plugin, SHELLS.get(str(raw.fields.get("shell", "")), "")
     has_matcher = raw.event in (PRE, POST) or raw.client_event in OCCASIONS
-    return hook_entry(
+    rule = raw.fields.get("if") if raw.event in (PRE, POST) else None
+    entry = hook_entry(
         raw,
-        match=_match(raw.hook_format, raw.client_event, raw.event, raw.matcher),
+        match={
+            **_match(raw.hook_format, raw.client_event, raw.event, raw.matcher),
+            **rule_match(raw.hook_format, rule),
+        },
         left_out=(
             raw.no_event,
-            _beyond_us(raw.fields, shell),
+            rule_problem(rule) if rule else "",
+            _beyond_us(raw, shell),
             problem(raw.matcher) if has_matcher else "",
             _other_occasion(raw.client_event, raw.matcher),
         ),
@@ -188,6 +198,7 @@ def _entry(raw: RawEntry) -> Entry:
         env={"CLAUDE_PLUGIN_ROOT": plugin, "PLUGIN_ROOT": plugin} if plugin else {},
         blocking=raw.fields.get("onFailure") == "block",
     )
+    return entry._replace(hook=replace(entry.hook, background=_is_async(raw.fields)))
 
 
 def _match(hook_format: HookFormat, client_event: str, event: str, matcher: str) -> dict[str, Any]:
@@ -198,13 +209,19 @@ def _match(hook_format: HookFormat, client_event: str, event: str, matcher: str)
     return {**tool_match(hook_format, matcher), **({"status": status} if status else {})}
 
 
-def _beyond_us(entry: Mapping[str, Any], shell: str) -> str:
+def _beyond_us(raw: RawEntry, shell: str) -> str:
     """Why an entry cannot be run as its agent would."""
-    if entry.get("if"):
-        return "it has a condition (`if`) in the permission rules of its agent, which Samuel does not read"
-    if entry.get("async") is True or entry.get("asyncRewake") is True:
-        return "it runs in the background (`async`), and Samuel ends a hook with its call"
-    return "" if shell else f"it is for the shell `{entry.get('shell')}`"
+    if raw.fields.get("if") and raw.event not in (PRE, POST):
+        return "it has a condition (`if`) on an event that is not about a tool call"
+    if raw.fields.get("asyncRewake") is True:
+        return "it wakes its agent later (`asyncRewake`), which Samuel cannot do"
+    if _is_async(raw.fields) and raw.event and event_type(raw.event).answer_counts:
+        return f"it runs in the background (`async`), and the answer to `{raw.event}` counts"
+    return "" if shell else f"it is for the shell `{raw.fields.get('shell')}`"
+
+
+def _is_async(fields: Mapping[str, Any]) -> bool:
+    return fields.get("async") is True
 
 
 def _other_occasion(client_event: str, matcher: str) -> str:

@@ -27,6 +27,7 @@ class ClientHook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     matcher: str = ""  # as in the file
     timeout: float | None = None  # seconds
     blocking: bool = False
+    background: bool = False  # its answer is not awaited
     left_out: str = ""  # why it is not run by Samuel, if it is not
 
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from samuel.clients.hook_formats.client_hook import ClientHook
 from samuel.clients.hook_formats.hook_format import HookFormat
 from samuel.clients.hook_formats.matcher import ALL, CLIENT_TOOL
+from samuel.clients.hook_formats.permission_rule import CLIENT_RULE
 from samuel.files.command_files import expanded, named_files
 
 LONGEST_TIMEOUT = 24 * 3600.0
@@ -220,6 +221,14 @@ def tool_match(hook_format: HookFormat, matcher: str) -> dict[str, Any]:
         return {}
     names = {ability: list(tools) for ability, tools in hook_format.tool_names.items()}
     return {CLIENT_TOOL: {"matcher": matcher, "names": names, "mcp": hook_format.mcp_name}}
+
+
+def rule_match(hook_format: HookFormat, rule: object) -> dict[str, Any]:
+    """The filter that a permission rule means; {} without one."""
+    if not rule:
+        return {}
+    names = {ability: list(tools) for ability, tools in hook_format.tool_names.items()}
+    return {CLIENT_RULE: {"matcher": rule, "names": names, "mcp": hook_format.mcp_name}}
 
 
 def objects(value: object, where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

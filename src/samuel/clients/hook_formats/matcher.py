@@ -57,7 +57,7 @@ def matches(matcher: str, names: Sequence[str]) -> bool:
 
 def chooses_tool(rule: Mapping[str, Any], field: Callable[[str], Any]) -> bool:
     """Is the event about a tool that the matcher chooses? `names` and `mcp` of the rule are the agent's names."""
-    return matches(rule["matcher"], _tool_names(rule, field))
+    return matches(rule["matcher"], tool_names(rule, field))
 
 
 def chooses_command(rule: Mapping[str, Any], field: Callable[[str], Any]) -> bool:
@@ -72,7 +72,8 @@ def chooses_command(rule: Mapping[str, Any], field: Callable[[str], Any]) -> boo
         return True
 
 
-def _tool_names(rule: Mapping[str, Any], field: Callable[[str], Any]) -> list[str]:
+def tool_names(rule: Mapping[str, Any], field: Callable[[str], Any]) -> list[str]:
+    """The names that the tool of the event has: Samuel's own one, and those of the rule's agent."""
     ability_id = field("ability_id")
     name = ability_id if isinstance(ability_id, str) else ""
     native = list(rule["names"].get(name, ()))

@@ -183,6 +183,7 @@ def _handler(hook: ClientHook, origin: Origin, agreement: str, digest: str, posi
         left_to="" if hook.env else hook.client,
         timeout=hook.timeout,
         blocking=hook.blocking,
+        background=hook.background,
         match=hook.match,
         declared=position,
     )
