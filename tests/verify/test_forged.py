@@ -204,3 +204,17 @@ def test_image_that_samuel_toml_does_not_name_is_not_used(shop: Shop) -> None:
     ran = shop.verify("HEAD")
     assert (ran.code, ran.data["answer"]) == (4, "cannot")
     assert "does not name the image" in str(ran.data["receipts"][0]["reasons"])
+
+
+def test_commit_that_changes_samuel_toml_is_different(shop: Shop) -> None:
+    """Else a made-up receipt could leave out a check by changing which there are."""
+    predicate = shop.note()["predicate"]
+    config = shop.root / "samuel.toml"
+    config.write_text(config.read_text().replace("quality_checks", "no_checks"))
+    shop.git("commit", "-q", "-a", "--amend", "--no-edit")
+    tree = shop.git("rev-parse", "HEAD^{tree}")
+    predicate["work"]["tree"] = {"gitTree": tree}
+    predicate |= {"corners": [], "grade": "unverified"}
+    commit_with_receipt(shop, predicate, tree)
+    shop.git("checkout", "-q", "HEAD~1", "--", "samuel.toml")
+    assert reasons(shop) == "it changes `samuel.toml`, which no agent may change"

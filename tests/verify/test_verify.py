@@ -175,3 +175,15 @@ def test_work_without_a_commit_has_a_receipt_of_its_tree(new_shop: Shop) -> None
     assert [entry["name"] for entry in receipt["subject"]] == ["tree"]
     (new_shop.root / "receipt.json").write_text(json.dumps(receipt))
     assert answer(new_shop, "receipt.json") == (0, "same", "")
+
+
+def test_check_that_came_with_the_task_runs_again_before_and_after_the_work(new_shop: Shop) -> None:
+    own = "grep -q max prices.py"
+    new_shop.add_task(checks=(own,))
+    assert new_shop.samuel("run", "start", "--yes").code == 0
+    corners = {corner["corner"] for corner in new_shop.note()["predicate"]["corners"]}
+    assert "before" in corners
+    assert answer(new_shop, "HEAD") == (0, "same", "")
+    clone = new_shop.clone()  # it has no task list
+    assert answer(clone, "HEAD")[:2] == (4, "cannot")
+    assert answer(clone, "HEAD", "--check", own) == (0, "same", "")
