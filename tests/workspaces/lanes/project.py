@@ -247,10 +247,10 @@ class LaneProject:
 
     def assert_receipts(self, branch: str) -> None:
         """Every commit that Samuel made has its receipt, and no other commit has one."""
-        made = self.git("log", "--format=%H", "--grep=^Samuel-Iteration: ", f"begin..{branch}").split()
+        commits = self.git("log", "--format=%H", "--grep=^Samuel-Iteration: ", f"begin..{branch}").split()
         notes = dict(line.split()[::-1] for line in self.git("notes", "--ref=samuel", "list").splitlines())
-        assert sorted(notes) == sorted(made)
-        for commit in made:
+        assert sorted(notes) == sorted(commits)
+        for commit in commits:
             receipt = read_statement(self.git("cat-file", "blob", notes[commit]).encode())
             tree, message = self.git("log", "-1", "--format=%T%n%B", "--no-notes", commit).split("\n", 1)
             assert why_not_of(receipt, commit, tree, message) == ""
