@@ -1,4 +1,4 @@
-"""Memory after 10,000 events: flat, or something is kept that nobody asks for again."""
+"""Memory after 10,000 events: flat, or something is kept that is never asked for again."""
 
 from __future__ import annotations
 

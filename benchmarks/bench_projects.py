@@ -21,7 +21,7 @@ from samuel.runtimes.inline import InlineRuntime
 from samuel.trust.permit import PermitCheck
 
 
-class Nobody:
+class NoSink:
     """A sink that keeps nothing: what the dispatcher costs by itself."""
 
     def begin(self, event: Event) -> None: ...
@@ -33,7 +33,7 @@ class Nobody:
 
 @contextmanager
 def project(scratch: Path) -> Iterator[Path]:
-    """A new project with a home of its own, so that nobody's real hooks take part."""
+    """A new project with a home of its own, so that no real hooks take part."""
     number = len(list(scratch.iterdir()))
     home = scratch / f"home-{number}"
     root = scratch / f"project-{number}"
@@ -65,7 +65,7 @@ def dispatcher(root: Path, handlers: list[Handler], sink: Any = None) -> Dispatc
         chains={event.name: resolve(event, handlers, EventSettings()) for event in EVENTS},
         runtimes={"inline": InlineRuntime()},
         permit=PermitCheck(lambda handler: ""),
-        sink=sink or Nobody(),
+        sink=sink or NoSink(),
         clock=SystemClock(),
         project=ProjectFields(str(root), "ralph", lambda owner: str(root / owner), 16 * 1024),
     )

@@ -31,6 +31,9 @@ EXIT_1 = {
     "samuel run block": "the task is not open; inside a run, it is not the current one",
     "samuel run reset": "this is inside a run",
     "samuel run restore": "nothing is kept, a file changed since, or a run is under way",
+    "samuel run accept": "the task is not disputed, its work does not pass the checks any more, or a run could "
+    "not begin, as with `run start`",
+    "samuel run refuse": "the task is not disputed; inside a run, an agent cannot decide",
     "samuel run enqueue": "there are no tasks yet, this discovery has reached its limit, or you answered no",
     "samuel sync": "a strict hook stopped it, or a file is a link",
     "samuel plugin add": "you did not agree, it is installed already, or it cannot be fetched or used",

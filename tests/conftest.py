@@ -131,7 +131,7 @@ def _children_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
 def patiently() -> Patiently[Any]:
     """`patiently(attempt, reached)`: what `attempt(seconds)` gives, for what is ended after so many seconds.
 
-    For tests in which something must happen before a deadline does. Nobody knows how long that takes on a busy
+    For tests in which something must happen before a deadline does. It is not known how long that takes on a busy
     machine, so the deadline grows until it has happened; the assertions that follow say whether it did.
     """
 
@@ -211,7 +211,7 @@ def _children() -> set[int]:
 
 @pytest.fixture
 def marked(monkeypatch: pytest.MonkeyPatch, samuel_project: object) -> Iterator[Marked]:
-    """Every process of the test carries a mark; when the test is over nobody may carry it any more."""
+    """Every process of the test carries a mark; when the test is over no process may carry it any more."""
     marked = Marked()
     monkeypatch.setenv(TEST_MARK, marked.mark)
     yield marked

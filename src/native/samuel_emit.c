@@ -588,7 +588,7 @@ static int has_streams(void) {
     return 1;
 }
 
-/* The words of `--server`, and the path among them if it fits; a path that does not, is one where nobody listens. */
+/* The words of `--server`, and the path among them if it fits; a path that does not, is one where no server listens. */
 static int take_run_server(char **words, int count, char *path, size_t room) {
     if (count < 6 || strcmp(words[1], "--server")) return 0;
     run_server = words + 2;

@@ -28,7 +28,7 @@ print("hello from", os.path.basename(sys.argv[0]))
 
 @dataclass(frozen=True)
 class Box:
-    """What a sandbox is, for whoever asks."""
+    """What a sandbox is, for anything that asks."""
 
     kind: str = "host"
     image: str | None = None

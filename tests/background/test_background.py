@@ -1,4 +1,4 @@
-"""Handlers that nobody waits for: they run, they are recorded, and they end when they must."""
+"""Handlers whose answer is not awaited: they run, they are recorded, and they end when they must."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def declare(project: SamuelProject, how: str) -> dict[str, Any]:
             @samuel.hook("TurnEnd", background=True)
             def late(event: Any) -> None:
                 (root / "began").write_text(str(os.getpid()))
-                until((root / "go").exists, "nobody lets it go")
+                until((root / "go").exists, "it was not let go")
                 (root / "done").touch()
 
             return {"handlers": [late]}
@@ -148,7 +148,7 @@ def test_command_of_emit_ends_and_its_handler_goes_on(samuel_project: SamuelProj
         [sys.executable, "-m", "samuel", "emit", "TurnEnd"],
         cwd=samuel_project.root,
         input='{"response": "r", "turn_number": 1}',
-        capture_output=True,  # ends only when nobody holds the pipes any more
+        capture_output=True,  # ends only when no process holds the pipes any more
         text=True,
         timeout=120,
     )
@@ -437,7 +437,7 @@ def test_content_that_is_swapped_while_a_call_waits_for_its_lock_does_not_run(
         (root / "go").touch()
         ended = until(lambda: len(both := calls(samuel_project)) == 2 and both, "not all calls have ended")
     assert not (root / "evil").exists()
-    # The file of the first one was another before it ended: nobody knows what ran.
+    # The file of the first one was another before it ended: what ran is not known.
     assert sorted((call.outcome, call.message) for call in ended) == [
         ("refused", CHANGED_BEFORE),
         ("refused", CHANGED),

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from samuel.base.decoding import convert, decode_json, decode_msgpack, json_decoder, msgpack_decoder
+from samuel.base.decoding import convert, decode_json, json_decoder, msgpack_decoder
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,7 +61,6 @@ assert made == {FIRST: {"key": expected}, Outer: expected, Inner: Inner("x"), Wr
 SAFE = {
     "convert": "decoding.convert",
     "json": "lambda value, kind: decoding.decode_json(msgspec.json.encode(value), kind)",
-    "msgpack": "lambda value, kind: decoding.decode_msgpack(msgspec.msgpack.encode(value), kind)",
     "json decoder": "lambda value, kind: decoding.json_decoder(kind)(msgspec.json.encode(value))",
     "msgpack decoder": "lambda value, kind: decoding.msgpack_decoder(kind)(msgspec.msgpack.encode(value))",
 }
@@ -98,7 +97,6 @@ def test_values_come_out_as_msgspec_gives_them() -> None:
     assert convert([1, 2], tuple[int, ...]) == (1, 2)
     assert decode_json(b'{"a": 1}') == {"a": 1}
     assert decode_json(b"[1]", tuple[int, ...]) == (1,)
-    assert decode_msgpack(msgspec.msgpack.encode([1]), tuple[int, ...]) == (1,)
     assert json_decoder(list[int])(b"[1]") == [1]
     assert msgpack_decoder(list[int])(msgspec.msgpack.encode([1])) == [1]
     with pytest.raises(msgspec.ValidationError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from samuel.bridges.coverage import Coverage, JudgedCall, reconcile, total_coverage, uncovered
 from samuel.clients.adapter.stream import JsonStream, ObservedCall
 from samuel.clients.claude.adapter import ClaudeStream
@@ -52,6 +54,22 @@ def test_ids_of_another_kind_are_not_compared() -> None:
     assert reconcile("gemini", observed, [JudgedCall("shell", "own-1")]).judged == 1
     assert reconcile("gemini", observed, [JudgedCall("shell")]).judged == 1
     assert reconcile("gemini", observed, []).not_judged == {"run_shell_command": 1}
+
+
+@pytest.mark.parametrize(
+    ("client", "tool_name"),
+    [
+        ("claude", "mcp__shop__price"),
+        ("copilot", "shop-price"),
+        ("cline", "shop__price"),
+        ("cursor", "MCP:shop/price"),
+    ],
+)
+def test_a_tool_of_an_mcp_server_is_counted_by_the_name_that_its_client_gives_it(
+    client: str, tool_name: str
+) -> None:
+    coverage = reconcile(client, [ObservedCall("", tool_name)], [JudgedCall("mcp:shop/price")])
+    assert (coverage.judged, coverage.not_judged) == (1, {})
 
 
 def test_the_numbers_of_several_processes_are_added() -> None:

@@ -220,6 +220,17 @@ def test_a_project_cannot_switch_the_hooks_of_gemini_off(
         make("gemini")
 
 
+def test_hooks_of_the_administrator_of_qwen_stay(make: Callable[..., ProcessBridge], tmp_path: Path) -> None:
+    entry = {"matcher": "*", "hooks": [{"type": "command", "command": "audit"}]}
+    system = tmp_path / "system.json"
+    system.write_text(json.dumps({"hooks": {"PreToolUse": [entry], "SessionEnd": [entry]}}))
+    bridge = make("qwen", QWEN_CODE_SYSTEM_SETTINGS_PATH=str(system))
+    hooks = json.loads(Path(bridge.env["QWEN_CODE_SYSTEM_SETTINGS_PATH"]).read_text())["hooks"]
+    assert hooks["SessionEnd"] == [entry]
+    assert hooks["PreToolUse"][0] == entry
+    assert len(hooks["PreToolUse"]) == 2
+
+
 def test_a_changed_file_of_the_bridge_is_noticed(make: Callable[[str], ProcessBridge]) -> None:
     bridge = make("qwen")
     assert bridge.changed_files() == []

@@ -148,33 +148,6 @@ def test_the_state_of_runs_is_never_a_file_of_a_check() -> None:
     assert check_files("pytest", {}).touched([".samuel/run/logs/tests/x"]) == ()
 
 
-@pytest.mark.parametrize(
-    ("path", "before", "after", "concerned"),
-    [
-        (
-            "package.json",
-            '{"scripts": {"test": "jest"}}',
-            '{"scripts": {"test": "jest"}, "dependencies": {"a": "1"}}',
-            False,
-        ),
-        ("package.json", '{"scripts": {"test": "jest"}}', '{"scripts": {"test": "true"}}', True),
-        ("package.json", '{"scripts": {"test": "jest"}}', "{broken", True),
-        ("pyproject.toml", "[project]\nname = 'a'\n", "[project]\nname = 'a'\ndependencies = ['b']\n", False),
-        ("pyproject.toml", "[project]\n", "[project]\n[tool.pytest.ini_options]\naddopts = '-k none'\n", True),
-        ("pom.xml", "<project><version>1</version></project>", "<project><version>2</version></project>", False),
-        ("pom.xml", "<project/>", "<project><properties><skipTests>true</skipTests></properties></project>", True),
-        ("pom.xml", "<project/>", '<!DOCTYPE p [<!ENTITY a "b">]><project/>', True),
-        ("tests/a.py", "a", "b", True),
-    ],
-)
-def test_of_a_file_with_many_settings_only_those_that_checks_read_count(
-    path: str, before: str, after: str, concerned: bool
-) -> None:
-    files = CheckFiles.of(["npm test", "pytest", "mvn test"], [], lambda _: '{"scripts": {"test": "jest"}}')
-    assert files.touched([path]) == (path,)
-    assert bool(files.touched([path], lambda _: before, lambda _: after)) is concerned
-
-
 def test_a_description_names_each_command_with_its_files_in_short() -> None:
     files = dict.fromkeys(
         ["src/app.py", "tests/unit/test_a.py", "tests/unit/test_b.py", "setup.cfg", "docs/conftest.py"], ""

@@ -140,4 +140,4 @@ def test_a_check_is_followed_also_where_a_pyproject_nests_too_deep(tmp_path: Pat
     files = {"pyproject.toml": DEEP, "tests/test_it.py": ""}
     reader = CheckFiles.of(["pytest"], list(files), lambda path: files.get(path, ""))
     assert reader.present == (("pytest", ("pyproject.toml", "tests/test_it.py")),)
-    assert reader.touched(["pyproject.toml"], files.__getitem__, files.__getitem__) == ("pyproject.toml",)
+    assert reader.touched(["pyproject.toml"]) == ("pyproject.toml",)

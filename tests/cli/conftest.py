@@ -38,7 +38,7 @@ Samuel = Callable[..., Ran]
 
 @pytest.fixture(autouse=True)
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_compiled_python: Callable[[Path], None]) -> Path:
-    """An empty home, and nobody's variables."""
+    """An empty home, and no person's variables."""
     home = tmp_path / "home"
     home.mkdir()
     with_compiled_python(home / "cache")
@@ -137,7 +137,7 @@ def put(project: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def guard(put: Callable[..., Path]) -> Path:
-    """An executable hook for quality.check that nobody agreed to yet."""
+    """An executable hook for quality.check that was not agreed to yet."""
     return put(".samuel/hooks/guard", GUARD, 0o755)
 
 
@@ -151,7 +151,7 @@ esac
 
 @pytest.fixture
 def on_terminal(project: Path) -> Callable[..., tuple[int, str]]:
-    """Run the program itself on a terminal, where somebody types; gives its exit code and the screen."""
+    """Run the program itself on a terminal, where a person types; gives its exit code and the screen."""
 
     def call(*arguments: str, typed: str = "", **variables: str) -> tuple[int, str]:
         ours, theirs = pty.openpty()

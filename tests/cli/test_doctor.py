@@ -242,7 +242,7 @@ mount -t tmpfs -o size=$1,nr_inodes=$2 none "$3" && cd "$3" && mkdir project && 
     ],
 )
 def test_doctor_reports_a_full_disk(tmp_path, size: str, files: int, level: str, what: str):
-    """A real file system, mounted where nobody else sees it."""
+    """A real file system, mounted where no other process sees it."""
     disk = tmp_path / "disk"
     disk.mkdir()
     inside = [sys.executable, "-m", "samuel", "doctor", "--json"]

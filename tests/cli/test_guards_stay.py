@@ -168,7 +168,7 @@ class TestWhatWasAgreedTo:
 
 
 class TestNobodyAgreedYet:
-    """In a fresh clone: what could be a guard closes the door until somebody has looked."""
+    """In a fresh clone: what could be a guard closes the door until a person has looked."""
 
     def test_hook_file_of_a_clone_denies_and_says_how_to_go_on(self, samuel, write) -> None:
         write(".samuel/hooks", "guard", GUARD)
@@ -209,7 +209,7 @@ class TestYamlHooks:
     def test_script_that_lost_its_execute_bit_denies(self, samuel, script: Path) -> None:
         script.chmod(0o644)
         assert "`chmod +x PROJECT/scripts/guard.sh`" in emit(samuel).json["reason"]
-        samuel("trust", "--yes")  # also where somebody agreed to it as it is
+        samuel("trust", "--yes")  # also where a person agreed to it as it is
         ran = emit(samuel)
         assert ran.code == 2
         assert "`chmod +x PROJECT/scripts/guard.sh`" in ran.json["reason"]

@@ -269,7 +269,7 @@ def test_any_object_is_an_event_or_a_payload_error(which: tuple[str, str], junk:
 
 @pytest.mark.parametrize(("name", "native_event"), DENIABLE_CAPTURES)
 def test_a_payload_without_what_guards_look_at_is_refused(name: str, native_event: str) -> None:
-    """What a future version may do: a field is renamed, and nobody would see the command any more."""
+    """What a future version may do: a field is renamed, and no guard would see the command any more."""
     payload, original = capture(name, native_event), context_of(name, native_event)
     looked_at = [original.get("user_message"), original.get("tool_name"), *original.get("tool_input", {}).values()]
     looked_at += [payload.get("tool_name"), payload.get("tool_input")]  # of an MCP tool, as Cursor has them

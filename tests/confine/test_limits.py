@@ -165,7 +165,7 @@ def test_limited_command_gets_its_arguments_unchanged(wait_for: Callable[..., No
         started.release()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_bubblewrap_limits_processes_for_a_user_without_control_groups(tmp_path: Path) -> None:
     """A user namespace counts its own processes only: those that the user has elsewhere do not matter."""
     python, bwrap = "/usr/bin/python3", shutil.which("bwrap")

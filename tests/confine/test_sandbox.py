@@ -26,7 +26,7 @@ from samuel.base.decoding import msgpack_decoder
 from samuel.base.errors import UsageError
 from samuel.confine import sandbox as sandboxes
 from samuel.confine.containers import probe
-from samuel.confine.sandbox import Workspace, mounts, spool
+from samuel.confine.sandbox import Private, Workspace, mounts, spool
 from samuel.confine.seccomp import ARCHITECTURES
 from samuel.files import file_cache
 from samuel.process import environment, spawn
@@ -131,6 +131,19 @@ class TestAnySandbox:
         assert done.stdout.decode().split() == ["REMOVED", ".samuel/hooks/new", "REMOVED", ".git/hooks/new"]
         assert done.stderr.count(b"Read-only file system") >= len(names)
         assert {name: content(place.root / name) for name in names} == before
+
+    def test_directory_is_readable_for_the_program_that_is_given_it_and_for_no_other(
+        self, wall: Callable[..., Box], place: Workspace, home: Path
+    ) -> None:
+        sealed = home / "acceptance"
+        sealed.mkdir()
+        (sealed / "run").write_text("the secret\n")
+        script = f"cat {sealed}/run; echo mine > {sealed}/run || echo refused"
+        hidden = replace(place, private=(Private(str(sealed), ()),))
+        assert b"secret" not in run(script, wall(), hidden).stdout
+        finished = run(script, wall(), replace(place, readable=(str(sealed),)))
+        assert finished.stdout == b"the secret\nrefused\n"
+        assert (sealed / "run").read_text() == "the secret\n"
 
     def test_sandboxed_agent_cannot_replace_protected_files_by_moving_a_directory(
         self, wall: Callable[..., Box], place: Workspace
@@ -248,7 +261,7 @@ class TestBubblewrap:
         platform.machine() not in ARCHITECTURES, reason="the numbers of this machine are not known"
     )
     def test_the_keyring_is_not_the_agent_s_and_namespaces_are(self, place: Workspace) -> None:
-        """A browser or the agent's own sandbox needs namespaces; nobody needs the user's keys."""
+        """A browser or the agent's own sandbox needs namespaces; no program needs the user's keys."""
         calls = ARCHITECTURES[platform.machine()].calls
         numbers = [calls[name] for name in ("add_key", "request_key", "keyctl", "io_uring_setup", "userfaultfd")]
         code = (

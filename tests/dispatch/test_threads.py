@@ -124,4 +124,4 @@ def test_hook_that_samuel_kills_as_it_ends_has_no_result_and_no_successor(samuel
         journal = app.paths.journal
     assert successor.events == []
     (record,) = newest_first(samuel_project.root, journal)
-    assert hasattr(record, "payload")  # the event, and no verdict that nobody got
+    assert hasattr(record, "payload")  # the event, and no verdict that no caller got

@@ -89,7 +89,7 @@ def steps(console: str) -> list[Step]:
 
 
 class Machine:
-    """A scratch computer: a home, a project in it, and nothing of whoever runs the tests."""
+    """A scratch computer: a home, a project in it, and nothing of the user who runs the tests."""
 
     def __init__(self, place: Path, programs: Path = INSTALLED) -> None:
         """`programs` is the directory that `samuel` is started from."""

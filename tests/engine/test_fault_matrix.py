@@ -167,7 +167,7 @@ def suffer(project: SamuelProject, marked: Any, file: Path, fault: Fault, strict
         ]
         """
     )
-    # A file that somebody changes is refused; here it is the runtime that has to cope with it.
+    # A file that is changed is refused; here it is the runtime that has to cope with it.
     app = project.open(trust_everything=fault.then is not None)
     if fault.then is not None:
         fault.then(file)

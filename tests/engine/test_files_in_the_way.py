@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import sh_script
 from tests.length import combined
 
-PATIENCE = 100  # seconds until a command certainly waits for somebody; git is given up after 60
+PATIENCE = 100  # seconds until a command certainly waits for a person; git is given up after 60
 KINDS: dict[str, Callable[[Path], None]] = {
     "pipe": os.mkfifo,
     "endless device": lambda path: path.symlink_to("/dev/zero"),
@@ -74,7 +74,7 @@ class Clone:
             [self._program, *command],
             cwd=self.root,
             env=self._environment,
-            stdin=subprocess.PIPE,  # nobody writes to it, and it stays open: as a terminal would
+            stdin=subprocess.PIPE,  # nothing writes to it, and it stays open: as a terminal would
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         ) as process:

@@ -1,4 +1,4 @@
-"""A repository that wants to run something on the machine of whoever clones it.
+"""A repository that wants to run something on the machine of the person who clones it.
 
 Everything in it that could run writes into the canary directory. Nothing may be there before its owner agreed.
 """
@@ -146,7 +146,7 @@ def test_a_pipe_and_a_loop_of_links_neither_run_nor_hang(clone: SamuelProject, c
         (clone.root / place / "loop").symlink_to("loop")
         (clone.root / place / "self").symlink_to(".")
     use(clone)
-    clone.trust()  # these cannot be agreed to: nobody knows what they will be
+    clone.trust()  # these cannot be agreed to: what they will be is not known
     use(clone)
     assert os.listdir(canary) == ["yaml"]  # which does not lie beside them
     with clone.open() as app:
@@ -305,7 +305,7 @@ class TestOnceAgreed:
         assert os.listdir(canary) == []
 
     def test_another_user_has_agreed_to_nothing(self, clone: SamuelProject, canary: Path, tmp_path: Path) -> None:
-        other = SamuelProject(tmp_path / "somebody else")
+        other = SamuelProject(tmp_path / "another person")
         other.root = clone.root
         use(other)
         assert os.listdir(canary) == []
@@ -321,7 +321,7 @@ def test_an_unreadable_answer_store_is_said_not_guessed(clone: SamuelProject) ->
 
 @pytest.fixture
 def samuel(clone: SamuelProject, fast_samuel: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run the program in the clone, with nobody at its standard input."""
+    """Run the program in the clone, with no person at its standard input."""
     env = {"PATH": os.environ["PATH"], "HOME": str(clone.user.home), "NO_COLOR": "1"}
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -355,7 +355,7 @@ def test_no_command_runs_anything_of_a_clone_before_it_is_trusted(
         ("doctor", "--hooks"),
         ("trust", "--list"),
         ("trust", "--show"),
-        ("trust",),  # nobody to ask: it must not take that for a yes
+        ("trust",),  # no person to ask: it must not take that for a yes
         fire,
     ):
         done = samuel(*arguments)

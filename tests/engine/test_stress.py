@@ -1,7 +1,7 @@
 """Fresh processes that use everything for the first time from many threads at once: none of them may crash.
 
 msgspec builds its description of a type at the first use, and a thread that meets a half-built one ends the
-process. Only a fresh process has types that nobody has used: `make stress` starts 500 of them, `make test` a few.
+process. Only a fresh process has types that are unused: `make stress` starts 500 of them, `make test` a few.
 Threads are switched as often as Python can, so that a process meets more of the moments that matter.
 """
 

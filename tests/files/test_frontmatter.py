@@ -1,4 +1,4 @@
-"""Front matter as people write it, and as somebody writes it who wants to hurt whoever reads it."""
+"""Front matter as people write it, and as an attacker writes it to hurt its reader."""
 
 from __future__ import annotations
 

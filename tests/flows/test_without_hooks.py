@@ -88,4 +88,4 @@ def test_an_ability_is_called_as_before(flow: Callable[[str], Any], without_hook
     without_hooks(copy)
     after = copy.samuel(*call).json["data"]
     assert (after["status"], after["output"]) == (before["status"], before["output"])
-    assert copy.read(".system/cache/ability_usage.json") == usage  # nobody counts any more
+    assert copy.read(".system/cache/ability_usage.json") == usage  # nothing counts any more

@@ -20,7 +20,7 @@ Plain = Callable[..., str]
 
 @pytest.fixture
 def here(env: dict[str, str], tmp_path: Path) -> dict[str, str]:
-    """Our own environment, with nobody's configuration."""
+    """Our own environment, without any configuration."""
     return {**env, "HOME": str(tmp_path / "home")}
 
 
@@ -72,7 +72,7 @@ def trap(repository: Path, tmp_path: Path, git: Plain) -> Trap:
     (repository / "c.txt").write_text("one\n")
     git(repository, "add", ".")
     git(repository, "commit", "-q", "-m", "third")
-    # A commit with what looks like a signature, so that somebody wants to check it.
+    # A commit with what looks like a signature, so that git may want to check it.
     raw = git(repository, "cat-file", "commit", "HEAD").replace(
         "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n", 1
     )

@@ -134,7 +134,7 @@ class Scene:
             commit_paths(ours, paths, paths, "by Samuel", writable=(self.root,))
 
     def person(self) -> None:
-        """Plain git, in each directory: whoever works there some day."""
+        """Plain git, in each directory: for the person who works there some day."""
         places = [self.root, *self.root.rglob("*")]
         directories = [place for place in places if place.is_dir() and not place.is_symlink()]
         visited = [str(place) for place in directories if FULL or not leads_nowhere(place)]
@@ -390,11 +390,11 @@ ATTACKS: dict[str, tuple[Prepare, str]] = {
         linked_tree,
         "plant evil; cd ../project/.git/worktrees/tree; rm -f commondir; echo $ROOT/evil > commondir",
     ),
-    "somebody else's work tree": (
+    "another person's work tree": (
         both(settings("extensions.worktreeConfig=true"), lane),
         f"{SETTINGS_OF_EVIL} .git/worktrees/lane/config.worktree",
     ),
-    "somebody else's way back": (lane, "plant evil; echo ../../../evil > .git/worktrees/lane/commondir"),
+    "another person's way back": (lane, "plant evil; echo ../../../evil > .git/worktrees/lane/commondir"),
     "another work tree's hooks": (lane_with_husky, "hook lane/.husky/post-commit; echo x > lane/f"),
     "a second view of the repository": (
         settings("core.hooksPath=.husky"),
@@ -518,7 +518,7 @@ def test_no_file_that_git_takes_configuration_from_can_be_written(
 def test_git_does_not_write_through_a_link_that_an_agent_left_in_its_directory(
     scene: Scene, sandbox: SandboxChoice, name: str
 ) -> None:
-    """A commit's message in the place of a start-up file would run as soon as somebody logs in."""
+    """A commit's message in the place of a start-up file would run as soon as a person logs in."""
     profile = scene.home / ".profile"
     profile.write_text("# mine\n")
     script = f"mkdir -p .git/$(dirname {name}); rm -f .git/{name}; ln -s {profile} .git/{name}; echo new > new"
@@ -533,7 +533,7 @@ def test_git_does_not_write_through_a_link_that_an_agent_left_in_its_directory(
 def test_a_sandbox_that_ends_opens_nothing_in_one_that_is_still_at_work(
     scene: Scene, sandbox: SandboxChoice, which: str
 ) -> None:
-    """Both have the same names mounted; whoever removed one would detach it in the other."""
+    """Both have the same names mounted; removing one would detach it in the other."""
     settings("extensions.worktreeConfig=true")(scene)
     linked = scene.root.parent / "tree"
     scene.git(scene.root, "worktree", "add", "-q", str(linked))

@@ -269,7 +269,7 @@ class TestHandlers:
     def test_a_listed_handler_that_cannot_run_stays_in_the_chain(self, status: HandlerStatus) -> None:
         guard = handler("guard", status=status, reason="why")
         assert names(chain(built_in(), guard, handlers=["guard", "default"])) == ["guard", "default"]
-        # also while nobody may ask it which event it is for
+        # also while it may not be asked which event it is for
         unasked = handler("guard", status=status, reason="why", event="")
         resolved = chain(built_in(), unasked, handlers=["guard", "default"])
         assert names(resolved) == ["guard", "default"]

@@ -137,7 +137,7 @@ class TestAdd:
         shop.add("org/repo")
         assert (user.home / ".samuel/plugins/org@repo/hooks/run").exists()
         assert list(lock.read(user.lock)) == ["org/repo"]
-        assert shop.trust.load() == {}  # nobody but the user can have put it there
+        assert shop.trust.load() == {}  # only the user can have put it there
         assert os.listdir(root) == []
 
     def test_adding_a_plugin_twice_needs_force(self, shop, origin):
@@ -268,7 +268,7 @@ class TestAdd:
 class TestInstall:
     @pytest.fixture
     def clone(self, shop, origin, tmp_path, user) -> Shop:
-        """A second clone of a project with a lock, on a machine where nobody agreed to anything."""
+        """A second clone of a project with a lock, on a machine where nothing was agreed to."""
         repository = origin("org/repo", {"hooks/run": HOOK, "samuel-plugin.toml": manifest()})
         shop.add("org/repo")
         repository.push({"hooks/run": HOOK + "# newer\n"})
@@ -540,7 +540,7 @@ class TestKilled:
         assert shop.names == [".lock"]
 
     def test_planted_staging_directories_cannot_write_outside(self, shop, root, tmp_path, origin):
-        """A clone may bring one, with links that lead elsewhere and a decision that nobody took."""
+        """A clone may bring one, with links that lead elsewhere and a decision that was never taken."""
         outside = tmp_path / "outside"
         (outside / "precious").mkdir(parents=True)
         plugins = root / ".samuel/plugins"

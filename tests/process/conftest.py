@@ -1,4 +1,4 @@
-"""Every process that a test starts carries a mark in its environment; afterwards nobody may carry it."""
+"""Every process that a test starts carries a mark in its environment; afterwards no process may carry it."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_process_in_its_own_pid_namespace_is_still_inside_the_run(tmp_path: Path
         assert enclosing_of_child(tmp_path, *apart) == "run-1"
         (entry,) = tmp_path.iterdir()
         left = entry.read_bytes()
-    (tmp_path / "1-run-0.json").write_bytes(left)  # of a run that was killed: nobody holds it any more
+    (tmp_path / "1-run-0.json").write_bytes(left)  # of a run that was killed: no process holds it any more
     assert enclosing_of_child(tmp_path, *apart) == ""
 
 

@@ -178,7 +178,7 @@ class TestPinned:
 
         run = loop.run(handlers=[person])
         assert list(loop.root.glob("weaker-*")) == []
-        # Whoever it was: what an agent is judged by changed, and that is said until somebody looks.
+        # By an agent or not: what an agent is judged by changed, and that is said until a person looks.
         assert (outcomes(loop), run.exit_reason) == (
             ["completed", "aborted", "aborted", "aborted"],
             "consecutive_failures",

@@ -157,9 +157,9 @@ RED_TEST = "import pytest\nimport code_of_it\ndef test_a(): pass\ndef test_b(): 
     ("agent", "ending"),
     [
         pytest.param("echo '# a comment' >> code_of_it.py\n", ("completed", "unverified"), id="a comment"),
-        pytest.param("sed -i 's/^def test_b/@pytest.mark.skip\\n&/' test_it.py\n", ("blocked", ""), id="skipped"),
-        pytest.param("sed -i 's/^def test_b/@pytest.mark.xfail\\n&/' test_it.py\n", ("blocked", ""), id="xfail"),
-        pytest.param("sed -i '/test_b/d' test_it.py\n", ("blocked", ""), id="deleted"),
+        pytest.param("sed -i 's/^def test_b/@pytest.mark.skip\\n&/' test_it.py\n", ("waiting", ""), id="skipped"),
+        pytest.param("sed -i 's/^def test_b/@pytest.mark.xfail\\n&/' test_it.py\n", ("waiting", ""), id="xfail"),
+        pytest.param("sed -i '/test_b/d' test_it.py\n", ("waiting", ""), id="deleted"),
         pytest.param("echo 'VALUE = 2' > code_of_it.py\n", ("completed", "checked"), id="done"),
     ],
 )
@@ -201,8 +201,8 @@ def test_a_check_that_fails_once_before_the_first_agent_is_flaky_and_no_baseline
 def test_a_failed_baseline_names_the_variables_that_checks_do_not_get(
     loop: LoopProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CARGO_HOME", "/opt/cargo-of-somebody")
-    monkeypatch.setenv("SHOP_TEST_URL", "secret://of-somebody")
+    monkeypatch.setenv("CARGO_HOME", "/opt/cargo-of-a-person")
+    monkeypatch.setenv("SHOP_TEST_URL", "secret://of-a-person")
     monkeypatch.setenv("SHOP_OTHER", "not named by the check")
     loop.configure('quality_checks = ["echo SHOP_TEST_URL is not set; exit 1"]')
     loop.tasks("1")
@@ -211,7 +211,7 @@ def test_a_failed_baseline_names_the_variables_that_checks_do_not_get(
     assert {"CARGO_HOME", "SHOP_TEST_URL"} <= {*report.withheld}
     assert "SHOP_OTHER" not in report.withheld
     assert 'pass_env = ["CARGO_HOME", ' in run.exit_message
-    assert "of-somebody" not in run.exit_message
+    assert "of-a-person" not in run.exit_message
     loop.project.config(f'pass_env = ["CARGO_HOME", "SHOP_TEST_URL"]\n{(loop.root / "samuel.toml").read_text()}')
     loop.reports.clear()
     loop.run()

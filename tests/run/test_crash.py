@@ -1,4 +1,4 @@
-"""A run killed at any moment resumes: the same end as if nobody had killed it.
+"""A run killed at any moment resumes: the same end as if it had not been killed.
 
 The scenario has a usage limit, a failed attempt, a task that gets blocked and leaves debris, a question and its
 answer, a commit for each completed task on a branch of the run's own, a budget, and files that a person had

@@ -6,9 +6,11 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from samuel.history.attempt_record import AttemptRecord
 from samuel.history.history import History
+from samuel.history.notices import LoopWarning
 from samuel.history.run import Run
 from samuel.tasks.task import Task
 
@@ -132,7 +134,14 @@ def test_check_that_came_with_the_task_and_was_red_before_proves_it(shop: LoopPr
 
 def test_check_that_came_with_the_task_and_was_green_before_proves_nothing(shop: LoopProject) -> None:
     add(shop, "Fix the manual", checks=("test -f prices.py",), kind="fix")
-    assert judged(shop, "echo text > MANUAL.txt\n")[:2] == (["unproven", "completed"], "checked")
+    outcomes, grade, run = judged(shop, "echo text > MANUAL.txt\n")
+    assert (outcomes, grade) == (["unproven", "completed"], "checked")
+    why = "`test -f prices.py` passes before the work as well, so it proves nothing"
+    assert why in attempts(shop, run)[0].why
+    evidence = attempts(shop, run)[-1].evidence
+    assert evidence is not None
+    assert why in evidence.rests_on
+    assert f"task 1: {why}" in [report.text for report in shop.reports if isinstance(report, LoopWarning)]
 
 
 def test_old_tests_that_fail_twice_are_disputed_and_wait_for_a_person(shop: LoopProject) -> None:
@@ -235,3 +244,50 @@ def test_test_that_was_weakened_is_put_back_when_the_work_passes_it_anyway(shop:
     )
     assert (outcomes, grade) == (["quality_failed", "unproven", "completed"], "checked")
     assert (shop.root / "tests/test_prices.py").read_text() == TEST
+
+
+STRONGER = TEST + "\n\ndef test_mine():\n    assert price(3) == 3\n"
+WEAKENED = "def test_nothing():\n    assert True\n"
+
+
+@pytest.fixture
+def uncommitted(shop: LoopProject) -> LoopProject:
+    """The shop with a test that its owner has not committed."""
+    (shop.root / "tests/test_prices.py").write_text(STRONGER)
+    add(shop, "Fix negative prices")
+    return shop
+
+
+@pytest.mark.parametrize("iterations", [1, 2])
+def test_uncommitted_test_of_a_person_is_given_back_when_an_agent_weakens_it(
+    uncommitted: LoopProject, iterations: int
+) -> None:
+    cheat = (write("prices.py", BROKEN), write("tests/test_prices.py", WEAKENED))
+    outcomes, _, run = judged(uncommitted, *cheat, iterations=iterations)
+    assert outcomes == ["quality_failed", "disputed"][:iterations]
+    assert (uncommitted.root / "tests/test_prices.py").read_text() == STRONGER
+    attempt = attempts(uncommitted, run)[-1]
+    assert "tests that you had not committed are as you had them: `tests/test_prices.py`" in attempt.notes
+    show = ["git", "show", f"{attempt.ref}:tests/test_prices.py"]
+    assert subprocess.run(show, cwd=uncommitted.root, capture_output=True, text=True).stdout == WEAKENED
+
+
+def test_next_task_is_not_accused_of_what_was_done_to_an_uncommitted_test(uncommitted: LoopProject) -> None:
+    second = Task(id="2", title="Tidy up", kind="refactor", priority="low")
+    uncommitted.store.replace_all([*uncommitted.store.load(), second])
+    cheat = write("prices.py", BROKEN) + write("tests/test_prices.py", WEAKENED)
+    uncommitted.agent(f'if [ "$SAMUEL_TASK_ID" = 1 ]; then\n{cheat}else\necho "# tidy" >> prices.py\nfi\n{CLAIM}')
+    uncommitted.run(5)
+    assert uncommitted.statuses() == {"1": "waiting", "2": "completed"}
+
+
+def test_accepted_work_has_its_version_of_an_uncommitted_test(uncommitted: LoopProject) -> None:
+    judged(uncommitted, write("prices.py", BROKEN), write("tests/test_prices.py", WEAKENED))
+    (task,) = uncommitted.store.load()
+    question = task.questions[-1]
+    accepted = replace(task, status="pending", questions=(replace(question, answer="accept ann"),))
+    uncommitted.store.replace_all([accepted])
+    uncommitted.run(1)
+    (task,) = uncommitted.store.load()
+    assert (task.status, task.grade) == ("completed", "disputed")
+    assert (uncommitted.root / "tests/test_prices.py").read_text() == WEAKENED

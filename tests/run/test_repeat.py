@@ -1,4 +1,4 @@
-"""A check that failed is run once more: one that passes then is flaky, and nobody is accused of it."""
+"""A check that failed is run once more: one that passes then is flaky, and no task is accused of it."""
 
 from __future__ import annotations
 

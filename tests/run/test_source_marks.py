@@ -1,4 +1,4 @@
-"""Completed tasks are marked in the file that they came from, by the loop and by nobody else."""
+"""Completed tasks are marked in the file that they came from, by the loop alone."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_task_that_is_gone_from_the_file_is_named_and_kept_for_the_next_time(l
         "again; it is tried again the next time"
     ]
     assert origins(loop).load().unwritten == ("1",)
-    (loop.root / "plan.md").write_bytes(PLAN.encode())  # somebody brings it back
+    (loop.root / "plan.md").write_bytes(PLAN.encode())  # a person brings it back
     loop.agent(GOOD)
     loop.run(iterations=1)
     assert text_of(loop) == PLAN.replace("[ ]", "[x]")

@@ -17,10 +17,11 @@ all of this against it. The handlers answer to `context.extra`, and each behavio
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -28,11 +29,19 @@ from tests.length import at_length
 
 from samuel.config.model import Limits
 from samuel.events import ContextExtra
+from samuel.files.survey import signature
 from samuel.hooks.handler import Handler, Outcome
 from samuel.process.environment import clean
 from samuel.runtimes.base import Runtime, Setting
+from samuel.trust.content import TrustedContent, TrustedFile
+from samuel.trust.digests import digest_file
 
 LIMIT = 256 * 1024
+
+
+class Permitted(NamedTuple):
+    handler: Handler
+    content: TrustedContent
 
 
 def setting(
@@ -56,6 +65,7 @@ def event(**fields: Any) -> ContextExtra:
 class RuntimeContract:
     timeout = 60.0
     many = at_length(6, 16)  # calls at the same time
+    opens_files = True  # False: it runs what is stored by its digest, and no file of the handler
 
     def build(self, root: Path) -> Runtime:
         """The runtime, with LIMIT as its limit of output, and whatever its handlers need."""
@@ -64,6 +74,10 @@ class RuntimeContract:
     def handler(self, root: Path, behaviour: str) -> Handler:
         """A handler of `context.extra` that behaves so."""
         raise NotImplementedError
+
+    def other_content(self, content: bytes) -> bytes:
+        """The file of a handler with other bytes that would answer all the same."""
+        return content + b"\n"
 
     @pytest.fixture
     def runtime(self, tmp_path: Path, marked: Any) -> Iterator[Runtime]:
@@ -151,6 +165,37 @@ class RuntimeContract:
         reply = runtime.call(handler, event(), self.timeout)
         assert reply.outcome is Outcome.NOT_STARTED
         assert "does not exist" in reply.message
+
+    @pytest.fixture
+    def permitted(self, runtime: Runtime, tmp_path: Path) -> Permitted:
+        """A handler that answers, and the content that its permit covers."""
+        if not self.opens_files:
+            pytest.skip("it opens no file of its handlers")
+        handler = self.handler(tmp_path, "answers")
+        file = TrustedFile(signature(os.stat(handler.path)), (digest_file(handler.path),))
+        return Permitted(handler, TrustedContent(files={handler.path: file}))
+
+    def test_content_that_was_permitted_runs(self, runtime: Runtime, permitted: Permitted) -> None:
+        reply = runtime.call(permitted.handler, event(), self.timeout, permitted.content)
+        assert (reply.outcome, reply.changed) == (Outcome.OK, False), reply
+        assert reply.result["extras"]
+
+    def test_a_file_that_changed_after_its_permit_is_not_run(self, runtime: Runtime, permitted: Permitted) -> None:
+        file = Path(permitted.handler.path)
+        file.write_bytes(self.other_content(file.read_bytes()))
+        reply = runtime.call(permitted.handler, event(), self.timeout, permitted.content)
+        assert (reply.changed, reply.result) == (True, {})
+        assert reply.outcome is not Outcome.OK
+        # Without a permit to compare with, it would have answered: what kept it from running are its digests.
+        assert runtime.call(permitted.handler, event(), self.timeout).outcome is Outcome.OK
+
+    def test_a_file_beside_those_that_were_permitted_is_not_run(
+        self, runtime: Runtime, permitted: Permitted
+    ) -> None:
+        directory = os.path.dirname(permitted.handler.path)
+        reply = runtime.call(permitted.handler, event(), self.timeout, TrustedContent(directories=(directory,)))
+        assert (reply.changed, reply.result) == (True, {})
+        assert reply.outcome is not Outcome.OK
 
     def test_the_payload_is_not_changed(self, call: Callable[..., Any]) -> None:
         payload = event(task={"id": "1", "text": "", "list": [1]})

@@ -116,7 +116,7 @@ def test_ability_of_the_same_size_and_time_runs_as_it_is_now(tmp_path: Path, com
     function = "import helper\n\ndef answer(value):\n    return {'word': helper.WORD}\n"
     files = {"script": SCRIPT, "shell": SHELL, "child.py": CHILD, "function.py": function, "helper.py": HELPER}
     scripts = [ScriptImplementation(f"tools/{name}") for name in ("script", "shell")]
-    perform = Performer(settings, lambda *_: AgentOutput("nobody"))
+    perform = Performer(settings, lambda *_: AgentOutput("none"))
     for word in ("one", "two"):
         _write(tmp_path / "tools", files, word)
         for how in (*scripts, PythonImplementation("tools/function.py:answer")):

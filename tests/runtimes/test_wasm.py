@@ -26,6 +26,9 @@ class TestContract(RuntimeContract):
         (root / "plugin.wasm").write_bytes(behaviours())
         return WasmRuntime(setting(root, root.parent / f"{root.name}-cache"))
 
+    def other_content(self, content: bytes) -> bytes:
+        return content + b"\0\2\1a"  # a custom section with the name `a`
+
     def handler(self, root: Path, behaviour: str) -> Handler:
         return Handler(
             name=behaviour,

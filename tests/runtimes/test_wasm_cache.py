@@ -55,7 +55,7 @@ def test_it_is_written_for_nobody_else(place: Place) -> None:
 
 
 def test_it_is_really_used(place: Place) -> None:
-    """Only somebody who may write the user's own cache can do this: give one module the other's code, sealed."""
+    """Only a process that may write the user's own cache can do this: give one module the other's code, sealed."""
     file = compiled(place, FIRST)
     digest, _, compiler = file.stem.partition("-")
     config = Config()
@@ -168,7 +168,7 @@ def test_a_directory_that_is_a_link_is_not_used(place: Place, tmp_path: Path) ->
 
 @pytest.mark.parametrize("through", ["", "link"])
 def test_a_cache_inside_the_project_is_not_used(place: Place, tmp_path: Path, through: str) -> None:
-    """Somebody's clone may be the home directory, or bring a cache along where XDG_CACHE_HOME leads."""
+    """A clone may be the home directory, or bring a cache along where XDG_CACHE_HOME leads."""
     inside = place.root / ".cache"
     (inside / "wasm").mkdir(parents=True, mode=0o700)
     place.cache = inside

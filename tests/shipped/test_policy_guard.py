@@ -105,7 +105,7 @@ def test_policy_guard_asks_about_paths_anywhere_in_the_input(
         assert app.fire("PreAbilityCall", ability_id="edit", tool_input=tool_input).ok
     assert len(questions) == 1
     assert "The infrastructure is not yours." in questions[0]
-    assert fire(samuel_project, tool_input).denied  # with nobody to ask, ask means no
+    assert fire(samuel_project, tool_input).denied  # with no person to ask, ask means no
 
 
 @pytest.mark.slow

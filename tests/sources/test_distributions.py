@@ -101,7 +101,7 @@ def test_a_listed_distribution_runs_once_trusted_and_is_refused_after_a_change(
     assert [row[0] for row in run()["found"]] == ["mine"]
     assert not canary.exists()
 
-    # listed, but nobody agreed: samuel.toml may have come with a clone
+    # listed, but not agreed to: samuel.toml may have come with a clone
     samuel_project.config('distributions = ["acme-hooks"]')
     output = run()
     (listed,) = [row for row in output["found"] if row[0] == "acme-hooks"]

@@ -434,7 +434,7 @@ class TestSamuelToml:
 
 
 class TestDisablingAGuard:
-    """A guard that worked does not leave its chain because somebody put a file beside it, or renamed it."""
+    """A guard that worked does not leave its chain because a file was put beside it, or because it was renamed."""
 
     GUARD = '#!/bin/sh\n[ "$1" = hook ] && echo PreAbilityCall\nexit 0\n'
 

@@ -330,7 +330,7 @@ def test_the_projects_plugin_hides_the_users_of_the_same_name(samuel_project: Sa
     user.mkdir(parents=True)
     (samuel_project.root / ".samuel" / "plugins" / "a@lint").rename(user / "b@lint")
     samuel_project.trust()
-    with samuel_project.open() as app:  # the user's own needs nobody's word
+    with samuel_project.open() as app:  # the user's own needs no agreement
         assert [handler.status for handler in of(app, "lint")] == [HandlerStatus.ACTIVE, HandlerStatus.ACTIVE]
         assert app.fire("PreAbilityCall", ability_id="x").denied
     samuel_project.plugin(lint, "a@lint")

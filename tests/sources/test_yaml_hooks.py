@@ -375,7 +375,7 @@ class TestProblems:
     def test_the_second_yaml_hook_with_the_same_id_is_broken(self, yaml: Yaml) -> None:
         yaml.hook("h", answer='{"a": 1}')
         yaml.project.trust()
-        # It comes first by name, but nobody agreed to it.
+        # It comes first by name, but it was not agreed to.
         yaml.hook("h", answer='{"a": 1}', file="a.yaml", more="blocking: true\n")
         handlers = yaml.handlers()
         assert handlers[".system/hooks/h.yaml"].status is HandlerStatus.ACTIVE

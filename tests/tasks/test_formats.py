@@ -429,6 +429,24 @@ def test_tasks_that_wait_for_each_other_are_named_with_a_line(name: str, text: s
     assert what.startswith("tasks wait for each other")
 
 
+def test_boxes_without_a_list_are_not_called_broken_json() -> None:
+    for text in ("[ ] Prices\n[x] Totals\n", "[Prices](prices.md)\n"):
+        with pytest.raises(UsageError) as caught:
+            import_tasks(TaskSource(text.encode(), Path("/nowhere/tasks.txt")))
+        assert "JSON" not in f"{caught.value.message} {caught.value.hint}"
+    for text in ("", "[", "[ ", "[ ]\n", '[{"a', "{", '\ufeff {"a": 1}', "[-1]"):
+        assert TaskSource(text.encode()).looks_like_json == bool(text)
+
+
+def test_task_that_depends_on_its_own_subtask_waits_for_all_of_them() -> None:
+    subtasks = '[{"id": 1, "title": "b"}, {"id": 2, "title": "c", "dependencies": [1]}]'
+    text = f'{{"tasks": [{{"id": 1, "title": "a", "dependencies": ["1.2", 2], "subtasks": {subtasks}}},'
+    text += '{"id": 2, "title": "d"}]}'
+    tasks = import_tasks(TaskSource(text.encode(), Path("/nowhere/tasks.json")), "task-master").imported.tasks
+    waits = {task.id: set(task.depends_on) for task in tasks}
+    assert waits == {"1": {"1.1", "1.2", "2"}, "1.1": {"2"}, "1.2": {"1.1", "2"}, "2": set()}
+
+
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [

@@ -1,4 +1,4 @@
-"""What counts of a task file that somebody wrote who may not write it freely."""
+"""What counts of a task file that was written by a process that may not write it freely."""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.importing import TaskImport, import_tasks
 from samuel.tasks.origin import SourceItem, matching_index, origin_of
-from samuel.tasks.source_merge import SourceMerge, merge
+from samuel.tasks.source_merge import SourceMerge, apply_merge, merge
+from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task, find
 
 PLAN = "## Tasks\n- [ ] 1 Prices\n- [ ] 2 Totals\n- [ ] Receipts\n"
@@ -23,6 +24,23 @@ def merged(text: str, tasks: tuple[Task, ...] | None = None, before: str = PLAN)
     first = read(before)
     origin = origin_of(first, Path("/nowhere"), write_back=True)
     return merge(tasks or first.imported.tasks, origin, read(text).imported, stable_ids=False)
+
+
+def test_a_merge_is_made_with_the_tasks_as_they_are_when_it_is_written(tmp_path: Path) -> None:
+    """Another command may add a task while a person is asked about the plan."""
+    first, later = read(PLAN), read(PLAN + "- [ ] 9 Docs\n")
+    origin = origin_of(first, Path("/nowhere"), write_back=True)
+    store = TaskStore(tmp_path / "run")
+    store.replace_all((*first.imported.tasks, replace(first.imported.tasks[0], id="9", title="Another")))
+
+    plan = apply_merge(store, origin, later, skipped=(), completed=("2",), at="2026-01-02T03:04:05Z")
+
+    (docs,) = (task for task in store.load() if task.title == "Docs")
+    assert docs.id != "9"
+    assert [task.id for task in plan.added] == [docs.id]
+    assert plan.items[docs.id].title == "Docs"
+    assert find(store.load(), "9").title == "Another"
+    assert find(store.load(), "2").grade == "done by a person"
 
 
 def test_a_source_that_did_not_change_changes_nothing() -> None:

@@ -71,7 +71,7 @@ WASM_PLUGIN = """\
 
 
 class Swapped:
-    """A trusted guard, and what somebody puts in its place: that leaves a mark in the project."""
+    """A trusted guard, and what is put in its place: that leaves a mark in the project."""
 
     def __init__(self, project: SamuelProject) -> None:
         self.project = project

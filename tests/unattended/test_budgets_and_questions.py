@@ -30,7 +30,7 @@ def test_a_cap_that_is_reached_in_mid_stream_ends_the_agent_and_costs_no_attempt
     assert project.outcomes("1") == ["over_budget"]
     assert "--add-budget" in screen
 
-    project.start(code=0)  # it is still used up: nobody is paid
+    project.start(code=0)  # it is still used up: no agent is paid
     assert len(project.calls()) == 1
 
     project.start("--add-budget", "20000tokens")

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from samuel.app.loop import steps_of
 from samuel.app.options import AppLane, Machine, Overrides
+from samuel.app.run_steps import steps_of
 from samuel.attempt.stop import Stop
 from samuel.attempt.tool_hooks import ACCEPT_ALL
+from samuel.base.errors import UsageError
+from samuel.config.model import FleetSettings
 from samuel.config.place_spec import PlaceSpec
 from samuel.dispatch.record import CombinedSink
 from samuel.files.atomic import SCRATCH
 from samuel.history.notices import Watch
+from samuel.places.place import Place
 from samuel.workspaces.fleet.options import FleetOptions
 from samuel.workspaces.lanes.lane import LaneTools
 from samuel.workspaces.lanes.lane_workspace import LaneOptions
@@ -66,8 +69,6 @@ def lane_options(app: App, stop: Stop, places: Sequence[PlaceSpec], *, timings: 
 
 def fleet_options(app: App, specs: Sequence[PlaceSpec], *, timings: bool) -> FleetOptions:
     """The machines beside this one."""
-    from samuel.places.open_place import open_place  # few runs have other machines
-
     directory = lanes_directory(app.user, app.paths.root, app.state)
     return FleetOptions(
         tuple(specs),
@@ -78,3 +79,16 @@ def fleet_options(app: App, specs: Sequence[PlaceSpec], *, timings: bool) -> Fle
         timings,
         any(agent.unguarded == ACCEPT_ALL for agent in app.config.agents.values()),
     )
+
+
+def open_place(spec: PlaceSpec, settings: FleetSettings) -> Place:
+    """The place that a user named. Raises SamuelError if it cannot be used from here."""
+    if spec.kind == "ssh":
+        from samuel.places.ssh import SshPlace  # each kind is imported only where it is used
+
+        return SshPlace(spec, settings.program, settings.silence)
+    if spec.kind == "ray":
+        from samuel.places.ray import open_ray_place  # most runs use no cluster
+
+        return open_ray_place(spec.address, settings.program, settings.silence)
+    raise UsageError(f"`{spec}` is not a place on another machine", "name one as `ssh:HOST:SLOTS`")

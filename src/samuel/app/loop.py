@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from samuel.agents.process_files import launcher
-from samuel.app.session_events import recording_fire
-from samuel.attempt.steps import Steps
+from samuel.app.run_steps import steps_of
 from samuel.attempt.stop import Stop
 from samuel.attempt.tool_hooks import ToolHooks
 from samuel.attempt.workplace import Workplace
 from samuel.config.place_spec import PlaceSpec, place_specs
+from samuel.events.catalogue import event_type
+from samuel.events.names import QUALITY_CHECK
+from samuel.evidence.sealed import sealed_checks
 from samuel.files.atomic import Disk
 from samuel.git.git import Git
 from samuel.history.budgets import BudgetMeter
-from samuel.history.notices import HandlerMessage, Watch, ignore_reports
+from samuel.history.notices import Watch, ignore_reports
 from samuel.history.run_file import RunFile
 from samuel.hooks.guards import is_guard
+from samuel.hooks.handler import Origin
 from samuel.prompts.prompt_context import (
     ConfigNames,
     IterationNames,
@@ -74,6 +77,12 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         machine=app.lane.machine if app.lane else "",
         lanes=app.config.lanes,
         tool_hooks=ToolHooks(app.chains, lambda: app.tool_hooks_pin, app.config.agents),
+        sealed_checks=sealed_checks(
+            app.config.chosen(app.methodology).sealed_checks,
+            app.config.file.parent if app.config.file else app.paths.root,
+            str(app.user.home),
+        ),
+        check_seconds=_check_seconds(app),
         suggest=SuggestionWriter(
             app.paths.root,
             app.user.cache,
@@ -81,6 +90,15 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
             app.config.limits.handler_prompt_bytes,
             lambda ability: ability_trust.refusal(ability, app.paths.root, app.permit),
         ),
+    )
+
+
+def _check_seconds(app: App) -> float:
+    """How long a check may take: what the built-in handler of `quality.check` has, also if it was replaced."""
+    steps = app.chains[QUALITY_CHECK].steps
+    return next(
+        (step.timeout for step in steps if step.handler.origin is Origin.BUILT_IN),
+        event_type(QUALITY_CHECK).timeout,
     )
 
 
@@ -151,26 +169,6 @@ def places_of_unfinished_run(app: App) -> tuple[PlaceSpec, ...]:
     if run is None or run.lanes is UNSET or (run.over and not run.budget_hit):
         return ()
     return place_specs(run.lanes.places) or (PlaceSpec("local", run.lanes.count),)
-
-
-def steps_of(app: App, stop: Stop, *, timings: bool, dry_run: bool = False) -> Steps:
-    fire = recording_fire(app, lambda line: app.workplace.watch(HandlerMessage(line)))
-    replacements = [
-        warning
-        for chain in app.chains.values()
-        for warning in chain.warnings
-        if chain.event.family != "lifecycle"  # a run fires none of these
-    ]
-    return Steps(
-        app.workplace,
-        fire,
-        app.prompt_context(),
-        stop,
-        timings=timings,
-        dry_run=dry_run,
-        replacements=replacements,
-        ended_in_background=app.background.ended,
-    )
 
 
 def _pinned(app: App) -> dict[str, Any]:

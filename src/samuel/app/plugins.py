@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import cached_property
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samuel.base import paths
 from samuel.config.model import PluginSettings
-from samuel.files.survey import signature
+from samuel.files.survey import target_signature
 from samuel.trust.permit import Permit
 
 # Imported where they are used: an event whose hooks are in the index needs none of them.
@@ -95,16 +93,9 @@ class Plugins:
     @property
     def stamp(self) -> str:
         """Changes when the lock files or the settings do, which together with their files decide about plugins."""
-        inputs = [_stamp(self._project.lock), _stamp(self._user.lock), self._settings]
+        inputs = [target_signature(self._project.lock), target_signature(self._user.lock), self._settings]
         return sha256(repr(inputs).encode()).hexdigest()
 
     def _enabled(self, plugin: InstalledPlugin) -> bool:
         settings = self._settings.get(plugin.name) or self._settings.get(plugin.title)
         return settings is None or settings.enabled
-
-
-def _stamp(file: Path) -> tuple[int, ...]:
-    try:
-        return signature(os.stat(file))
-    except OSError:
-        return ()

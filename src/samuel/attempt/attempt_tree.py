@@ -52,7 +52,7 @@ class AttemptTree:
 
         `accepted`: a person took all that the last attempt left.
         """
-        retry: Retry = "fresh" if self._place.settings.retry == "fresh" and not accepted else "continue"
+        retry: Retry = "accepted" if accepted else "fresh" if self._is_fresh else "continue"
         name = self._task.id if self._task else DISCOVERY
         is_protected = is_never_protected if accepted else self._is_protected
         start = self._files.attempts.start(name, retry, is_protected)
@@ -65,6 +65,11 @@ class AttemptTree:
             self._earlier = {path: self._signature(path) for path in earlier}
         return bool(start.restored)
 
+    @property
+    def _is_fresh(self) -> bool:
+        """Whether it begins with the verified tree; what a person refused is no start for the next attempt."""
+        return self._place.settings.retry == "fresh" or (self._task is not None and self._task.is_refused)
+
     def _signature(self, path: str) -> Signature:
         return signature_if_exists(self._place.root / path)
 
@@ -72,7 +77,7 @@ class AttemptTree:
         """What the last attempt changed, if this one starts without it; None if it goes on with it."""
         trees, name = self._files.trees, self._task.id if self._task else DISCOVERY
         last = self.state.attempts.get(name)
-        if trees is None or last is None or self._place.settings.retry != "fresh":
+        if trees is None or last is None or not self._is_fresh:
             return None
         files = sorted(map(file_name, trees.differing(last.base, last.tree)))
         return LastChanges(tuple(files), trees.diff(last.base, last.tree)) if files else None

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from samuel.agents.process_files import written_log
 from samuel.attempt.agent_ending import ending_of
 from samuel.attempt.agent_turn import AgentTurn
-from samuel.attempt.attempt_checks import AttemptChecks
+from samuel.attempt.attempt_checks import AttemptChecks, check_names
 from samuel.attempt.attempt_facts import AttemptFacts
 from samuel.attempt.attempt_tree import MAX_NAMED, AttemptTree
 from samuel.attempt.contexts import Contexts
@@ -31,6 +31,7 @@ from samuel.attempt.stop import AgentTrouble, IterationEnded, RunStopped
 from samuel.attempt.workers import CHECK
 from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectState, RepositoryLost
+from samuel.base.printable import file_name
 from samuel.bridges.coverage import uncovered
 from samuel.checks.attempt_judge import Claim
 from samuel.checks.checked_work import checked
@@ -38,6 +39,7 @@ from samuel.checks.corner_runs import CornerRuns
 from samuel.checks.files import ProtectedFiles
 from samuel.checks.judgement import Judgement
 from samuel.checks.put_back import PutBack
+from samuel.checks.sealed_judge import SealedJudge, sealed_word
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.dispatch.record import Fired
 from samuel.events import (
@@ -52,6 +54,7 @@ from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.evidence.check_directory import CheckRoom
 from samuel.evidence.claim import Proof
+from samuel.evidence.sealed import SealedCheckMissing
 from samuel.evidence.task_kind import task_kind
 from samuel.evidence.work_tree_room import WorkTreeRoom
 from samuel.git.git import GitFailed
@@ -91,7 +94,7 @@ class Iteration:
         self._header_reported = False
         self._passed_runs: tuple[CheckRun, ...] = ()
         self._evidence = Evidence(place, files.tasks, steps.state_files, dry_run=steps.dry_run)
-        self._checks = AttemptChecks(place, self._fire_checks, self._check_window)
+        self._checks = AttemptChecks(place, self._fire_checks, self._check_window, self._check_names)
 
     def work(self) -> Settlement:
         """Work on the task; what it comes to. Raises RunStopped for what ends the whole run."""
@@ -110,7 +113,11 @@ class Iteration:
             self._report_header()
             self._observe()
             return self._settlements.failed(ended.outcome, ended.why)
-        except (RepositoryLost, GitFailed) as lost:  # every iteration after this one would work without it
+        except (
+            RepositoryLost,
+            GitFailed,
+            SealedCheckMissing,
+        ) as lost:  # every iteration after this one would work without it
             raise RunStopped(IterationOutcome.ABORTED, str(lost), ExitReason.ERROR) from None
 
     def _work(self) -> Settlement:
@@ -320,6 +327,9 @@ class Iteration:
                 named = ", ".join(f"`{name}`" for name in taken_back[:MAX_NAMED])
                 why = f"the checks took back all that the attempt had changed ({named}); they say nothing about it"
                 raise IterationEnded(IterationOutcome.QUALITY_FAILED, why)
+        if verdict.put_back:
+            named = ", ".join(f"`{file_name(path)}`" for path in verdict.put_back[:MAX_NAMED])
+            self._files.repository.note(f"tests that you had not committed are as you had them: {named}")
         if verdict.disputed:
             raise IterationEnded(IterationOutcome.DISPUTED, verdict.checks.why)
         if not verdict.checks.passed:
@@ -340,7 +350,18 @@ class Iteration:
         room: CheckRoom | None = files.room
         if room is None and files.trees is not None and changes.tree:
             room = WorkTreeRoom(files.trees, files.attempts, changes.tree, self._save_tree)
-        runs = CornerRuns(put_back, room if changes.tree else None, files.checks, self._checks, self._place.watch)
+        room = room if changes.tree else None
+        word = sealed_word(settings.sandbox.kind, is_clean=room is not None and room.is_clean)
+        sealed = SealedJudge(self._place.sealed_checks, self._checks.sealed, word)
+        runs = CornerRuns(
+            put_back,
+            room,
+            files.checks,
+            self._checks,
+            self._place.watch,
+            sealed=sealed,
+            canary=settings.canary,
+        )
         protect = ProtectedFiles(settings.protect, settings.protect_existing)
         return Judgement(files.trees, files.checks, self._commands, protect, runs)
 
@@ -351,11 +372,15 @@ class Iteration:
             return None
         policies: dict[str, Proof] = {"none": "off", "require": "require", "ask": "ask", "off": "off"}
         proof = policies[task.proof or self._place.settings.proof]
-        return Claim(proof, task_kind(task.kind, task.title) or "", task.sent_back, accepting)
+        is_last = task.attempts + 1 >= self._place.settings.max_task_attempts
+        return Claim(proof, task_kind(task.kind, task.title) or "", task.sent_back, accepting, is_last)
 
     def _fire_checks(self) -> Fired:
         task = self._task.plain() if self._task else {}
         return self._steps.ask(self.run, QualityCheck(commands=self._commands, task=task))
+
+    def _check_names(self) -> dict[str, str]:
+        return check_names(self.run, self._own_task, self._place.root)
 
     @contextmanager
     def _check_window(self) -> Iterator[None]:

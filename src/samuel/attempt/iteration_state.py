@@ -23,7 +23,7 @@ def state_of_task(place: Workplace, run: Run, task: Task | None) -> StateNames:
         TaskId=task.id if task else "",
         Attempt=task.attempts + 1 if task else 0,
         LastFailure=failure_line(task),
-        Continues=place.settings.retry == "continue",
+        Continues=place.settings.retry == "continue" and not (task and task.is_refused),
         NeedsChange=task is None or not task.no_change,
         ClaimsByExit=place.claims_by_exit(run.agent),
     )

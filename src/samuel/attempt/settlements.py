@@ -164,7 +164,7 @@ class Settlements:
             iteration=self._run.iteration,
             asked_at=iso(self._place.clock.now()),
         )
-        self._place.watch(QuestionAsked(task.id if task else "", question.text, question.id))
+        self._report_question(task, question, is_dispute=True)
         row = TaskCells(
             status="waiting",
             claimed=False,
@@ -182,13 +182,18 @@ class Settlements:
             tree="put_away",
         )
 
+    def _report_question(self, task: Task | None, question: Question, *, is_dispute: bool = False) -> None:
+        task_id = task.id if task else ""
+        id = question.id if self._place.lane is None else task_id
+        self._place.watch(QuestionAsked(task_id, question.text, id, is_dispute))
+
     def parked(self) -> Settlement | None:
         """The settlement of a task whose agent asked a question; None if it asked none."""
         task = self.current(self._files.tasks.load())
         question = new_question(self._task, task) if self._task else None
         if task is None or question is None:
             return None
-        self._place.watch(QuestionAsked(task.id, question.text, question.id))
+        self._report_question(task, question)
         return self._settle(IterationOutcome.ASKED, failed=False, task=task, question=question, tree="put_away")
 
     def troubled(self, trouble: AgentTrouble) -> Settlement:

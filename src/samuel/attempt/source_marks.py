@@ -1,8 +1,8 @@
 """The source of the tasks during a run: completed tasks are marked there, and marks of an agent count as nothing.
 
 A mark is written when a settlement is carried out, before its commit, so that the ticked box is in the commit of
-its task. A run that was killed in between writes it again when it resumes. A run with lanes writes them at its
-end: in the commit that lands they would make another tree of it than the checks passed on.
+its task. A run that was killed in between writes it again when it resumes. In a run with lanes it is not committed
+(`workspaces/lanes/person_marks.py`): it would make another tree of the commit than the checks passed on.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from msgspec.structs import replace
 from samuel.attempt.run_files import private_directory
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
+from samuel.base.printable import listed
 from samuel.git.trees import Trees
 from samuel.tasks.formats.source import TaskSource
-from samuel.tasks.origin import OriginFile, Origins, TaskOrigin
+from samuel.tasks.origin import MOST_NAMED, OriginFile, Origins, TaskOrigin
 from samuel.tasks.write_back import only_marks, write_back
 
 
@@ -27,12 +28,13 @@ class SourceMarks:
         self._place = place
         self._file = OriginFile(private_directory(place), place.disk)
 
-    def write(self, task_id: str) -> tuple[str, ...]:
-        """Mark the task as done in its source; the paths below the root that hold its mark."""
+    def write(self, *tasks: str) -> tuple[str, ...]:
+        """Mark these tasks as done in their source; the paths below the root that hold their marks."""
         try:
-            result = write_back(self._file, self._place.root, (task_id,), self._place.disk)
+            result = write_back(self._file, self._place.root, tasks, self._place.disk)
         except OSError as error:  # of the record: a disk that is full, say
-            self._place.warn(f"`{task_id}` is not marked in its source: {error.strerror}")
+            named = listed([f"`{task}`" for task in tasks], MOST_NAMED)
+            self._place.warn(f"{named} is not marked in its source: {error.strerror}")
             return ()
         for problem in result.problems:
             self._place.warn(problem)
@@ -40,14 +42,12 @@ class SourceMarks:
 
     def files_of(self, task_id: str) -> set[str]:
         """The paths below the root in which this task is marked as done."""
-        origins = self._file.load().origins
-        return {
-            path
-            for origin in origins
-            if origin.write_back and task_id in origin.items
-            for path in map(self._below_root, origin.files)
-            if path
-        }
+        return {path for path, origin in self.origins() if path and task_id in origin.items}
+
+    def origins(self) -> list[tuple[str, TaskOrigin]]:
+        """The sources that are written to, each with its path below the root; "" for one that is elsewhere."""
+        origins = (origin for origin in self._file.load().origins if origin.write_back)
+        return [(self._below_root(file), origin) for origin in origins for file in origin.files]
 
     def only_marked(self, paths: Iterable[str], trees: Trees | None, verified: str) -> set[str]:
         """Those of the changed paths in which nothing but the status of tasks differs from the verified tree."""

@@ -24,6 +24,8 @@ from samuel.confine import sandbox as sandboxes
 from samuel.dispatch.record import Fired
 from samuel.events import Sandbox
 from samuel.evidence.check_directory import CheckDirectory
+from samuel.evidence.room import ROOM
+from samuel.evidence.sealed import SealedCheck
 from samuel.files.atomic import DISK, Disk, errors_naming
 from samuel.files.inside import make_dirs_inside, open_inside
 from samuel.git.git import Git
@@ -36,6 +38,8 @@ from samuel.trust import commands
 from samuel.trust.store import Agreement, TrustStore
 
 NO_LANES = LaneSettings()
+SEALED_OUTPUT = "sealed"
+"""The directory in the user's state that has the output of sealed checks, for a person to read."""
 
 
 def permit_everything(name: str, digest: str) -> str:
@@ -87,6 +91,9 @@ class Workplace:
     """How a single check is run again."""
     check_directory: CheckDirectory = field(default_factory=CheckDirectory)
     """Where check commands run now."""
+    sealed_checks: tuple[SealedCheck, ...] = ()
+    check_seconds: float = 600.0
+    """How long a sealed check may take: as long as any other."""
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
 
@@ -162,7 +169,27 @@ class Workplace:
     @property
     def confinement(self) -> sandboxes.Workspace:
         """The project as a sandbox sees it."""
-        return sandboxes.Workspace(self.root, self.state, self.host, self.cache, report=self.warn)
+        return sandboxes.Workspace(
+            self.root, self.state, self.host, self.cache, private=self.hidden, report=self.warn
+        )
+
+    @property
+    def hidden(self) -> tuple[sandboxes.Private, ...]:
+        """What an agent and its checks must not read: sealed checks, and rooms in which these ran.
+
+        A program that is judged could copy a sealed check into its room, where an agent would find it.
+        """
+        if not self.sealed_checks:
+            return ()
+        rooms = []
+        if self.record is not None:
+            names = (ROOM, SEALED_OUTPUT)
+            rooms = [self.record / name for name in names]
+            rooms += (path for name in names for path in self.record.parent.glob(f"*/{name}"))
+        if self.lane is not None:
+            rooms += (lane / ROOM for lane in self.git.top.parent.glob("*.samuel"))
+        directories = [*(check.directory for check in self.sealed_checks), *map(str, rooms)]
+        return tuple(sandboxes.Private(path, ()) for path in dict.fromkeys(directories))
 
     def warn(self, text: str) -> None:
         """Report a warning to the user."""

@@ -45,12 +45,6 @@ def decode_json(data: bytes | str, kind: Any = Any) -> Any:
     return msgspec.json.decode(data, type=kind)
 
 
-def decode_msgpack(data: bytes | memoryview, kind: type[T]) -> T:
-    if kind not in _built:
-        build(kind)
-    return msgspec.msgpack.decode(data, type=kind)
-
-
 @overload
 def json_decoder(kind: type[T]) -> Callable[[bytes], T]: ...
 @overload

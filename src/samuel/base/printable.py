@@ -45,10 +45,10 @@ def replaced(text: str, keep: str, escape: Callable[[str], str]) -> str:
     )
 
 
-def listed(names: Sequence[str], most: int) -> str:
+def listed(names: Sequence[str], most: int, comma: str = ", ") -> str:
     """`a, b and 3 more`: the first names, and how many there are beside them."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
+    return f"{comma.join(names[:most])}{more}"
 
 
 def shell_word(text: object) -> str:

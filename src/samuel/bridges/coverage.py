@@ -138,7 +138,8 @@ def _call(payload: msgspec.Raw) -> JudgedCall | None:
 
 
 def _common_tool(client: str, tool_name: str) -> str:
-    return common_name(CLIENTS[client].tools, tool_name) if client in CLIENTS else tool_name
+    facts = CLIENTS.get(client)
+    return common_name(facts.tools, tool_name, facts.mcp) if facts else tool_name
 
 
 def _label(call: ObservedCall) -> str:

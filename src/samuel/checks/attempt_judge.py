@@ -16,9 +16,10 @@ from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.corner_runs import CornerRuns
 from samuel.checks.planting import ShownToFail
 from samuel.checks.refusal_texts import contested_text
+from samuel.checks.sealed_judge import SealedVerdict
 from samuel.checks.verdict import CheckVerdict, failed_names, record_of
 from samuel.events.loop import CheckRun
-from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim
+from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim, passes_before
 from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass
 from samuel.history.attempt_record import MAX_NAMED as MAX_RECORDED
 from samuel.history.attempt_record import CheckRecord, EvidenceRecord
@@ -36,6 +37,8 @@ class Claim(NamedTuple):
     """Why earlier claims of the task went back: `unproven`, or tests that they changed."""
     accepted_by: str = ""
     """The person who accepted that old tests fail."""
+    is_last: bool = False
+    """Whether the task is blocked if this attempt fails: then a person decides about contested tests at once."""
 
 
 class AttemptVerdict(NamedTuple):
@@ -53,6 +56,8 @@ class AttemptVerdict(NamedTuple):
     """Why the claim goes back to the agent, although the checks passed."""
     contested: tuple[str, ...] = ()
     """Old tests that fail with the work, or that it removed or weakened, though its task does not own them."""
+    put_back: tuple[str, ...] = ()
+    """Those of these tests that a person had changed and not committed: they are as the person had them."""
     disputed: bool = False
     """True: the same tests were contested before, so a person has to decide."""
 
@@ -68,6 +73,8 @@ class AttemptJudge:
         self._records: list[CheckRecord] = []
         self._still_red: tuple[str, ...] = ()
         self._not_owned: tuple[str, ...] = ()
+        self._sealed = SealedVerdict()
+        self._green_before: tuple[str, ...] = ()  # checks of the task that pass without the work
 
     def judge(self, tree: str) -> AttemptVerdict:
         work, changed = self._runs.own(tree)
@@ -81,7 +88,7 @@ class AttemptJudge:
         self._still_red = own_verdict.still_red
         if own_changes:
             self._tests.take_in(own_changes)
-        if ended := self._with_old_tests(own_verdict):
+        if ended := self._with_old_tests(own_verdict) or self._with_sealed_checks(own_verdict, tree):
             return ended
         return self._accepted(own_verdict, work.runs)._replace(changed_by_checks=own_changes)
 
@@ -106,14 +113,27 @@ class AttemptJudge:
         if not failed and not softened:
             return None
         contested = (*failed, *softened)
-        before = self._claim.sent_back if self._claim else ()
-        if {*contested} <= {*before} and not failed and self._put_back([*dict.fromkeys(softened.values())], own):
+        claim = self._claim
+        is_again = claim is not None and {*contested} <= {*claim.sent_back}
+        if is_again and not failed and self._put_back([*dict.fromkeys(softened.values())], own):
             return None
         return self._ended(
             own._replace(passed=False, why=contested_text(not_owned, failed, [*softened], text)),
             contested=contested,
-            disputed=self._claim is not None and {*contested} <= {*before},
+            put_back=self._runs.put_persons(not_owned),
+            disputed=is_again or (claim is not None and claim.is_last),
         )
+
+    def _with_sealed_checks(self, own: CheckVerdict, tree: str) -> AttemptVerdict | None:
+        """The verdict if a sealed check fails with a claim; None if none does."""
+        if self._claim is None:
+            return None
+        verified = self._tests.verified if self._claim.proof != "off" else ""
+        self._sealed = self._runs.sealed.verdict(self._runs.showing, tree, verified)
+        self._records += self._sealed.records
+        if self._sealed.red_before:
+            self._still_red = ()
+        return self._ended(own._replace(passed=False, why=self._sealed.why)) if self._sealed.why else None
 
     def _put_back(self, paths: Sequence[str], own: CheckVerdict) -> bool:
         """Whether the work passes with these weakened tests as they were, too: then they are put back."""
@@ -138,13 +158,16 @@ class AttemptJudge:
         proofs = self._proofs(runs) if claim.proof != "off" and change == "code" else ()
         facts = ClaimFacts(
             kind=claim.kind,
-            has_checks=bool(runs),
+            has_checks=bool(runs or self._sealed.records),
             change=change,
             has_tests=bool(self._tests.paths),
             proofs=proofs,
-            own_checks=self._own_checks(runs) if claim.proof != "off" else (),
+            own_checks=(*self._own_checks(runs), *self._sealed.red_before) if claim.proof != "off" else (),
             still_red=self._still_red,
         )
+        facts = facts._replace(green_before=(*self._green_before, *self._sealed.green_before))
+        if facts.green_before:
+            self._runs.warn(f"task {self._task.id}: {passes_before(facts.green_before)}")
         is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
         verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         can_fail = ShownToFail("")
@@ -158,6 +181,7 @@ class AttemptJudge:
             place=self._runs.place,
             fail_to_pass=tuple(proof.name for proof in proofs)[:MAX_RECORDED],
             shown_to_fail=can_fail.answer,
+            sealed=self._runs.sealed.sealed,
         )
         return self._ended(own, own_runs=runs, evidence=evidence, unproven=verdict.why)
 
@@ -177,6 +201,7 @@ class AttemptJudge:
             return ()
         runs = self._runs.corner("before", self._tests.verified, passed)
         self._records += (record_of(run, corner="before") for run in runs)
+        self._green_before = tuple(run.command for run in runs if run.passed)
         return tuple(run.command for run in runs if not run.passed and run.exit_code not in (None, 126, 127))
 
     def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:

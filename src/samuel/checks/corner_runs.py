@@ -13,13 +13,14 @@ from samuel.checks.memory import CheckMemory
 from samuel.checks.planting import Planting
 from samuel.checks.put_back import PutBack
 from samuel.checks.repeat import repeated
-from samuel.checks.verdict import CheckVerdict, counting_failures, judge, record_of
+from samuel.checks.sealed_judge import SealedJudge
+from samuel.checks.verdict import CheckVerdict, counting_failures, how_failed, judge, record_of
 from samuel.dispatch.record import Fired
 from samuel.events.loop import CheckRun
 from samuel.evidence.check_directory import CheckRoom
 from samuel.evidence.corner import Corner
 from samuel.history.attempt_record import CheckRecord
-from samuel.history.notices import CheckFilesChanged, Watch, ignore_reports
+from samuel.history.notices import CheckFilesChanged, LoopWarning, Watch, ignore_reports
 
 
 class CheckRunner(Protocol):
@@ -42,18 +43,27 @@ class CornerRuns:
         memory: CheckMemory,
         checks: CheckRunner,
         watch: Watch = ignore_reports,
+        *,
+        sealed: SealedJudge | None = None,
+        canary: str = "",
     ) -> None:
         self._put_back = put_back
         self._room = room
         self._memory = memory
         self._checks = checks
         self._watch = watch
+        self.sealed = sealed or SealedJudge()
+        self._canary = canary
         self.trees: dict[str, str] = {}
         """The tree of each corner that ran."""
 
     def put(self, paths: Sequence[str]) -> list[str]:
         """Put these files back for good; gives why one could not be put."""
         return self._put_back.verified(paths) if self._put_back is not None else []
+
+    def put_persons(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Put those of these files back that a person had changed; gives them."""
+        return self._put_back.persons(paths) if self._put_back is not None else ()
 
     def failing(self, runs: Sequence[CheckRun]) -> set[str]:
         """The commands of these runs whose failure counts."""
@@ -88,14 +98,17 @@ class CornerRuns:
     def planting(self, tests: ChangedTests, records: list[CheckRecord]) -> Planting:
         """Plants failing tests into this attempt; each run is added to the records."""
 
-        def run(tree: str, command: str, line: str) -> CheckRun | None:
+        def run(tree: str, command: str, line: str, canary: str) -> CheckRun | str | None:
             with self.showing(tree):
+                canary_run = self._checks.command(command, "canary", canary) if canary else None
+                if canary_run is not None and not canary_run.passed:
+                    return f"the canary `{canary}` {how_failed(canary_run)}"
                 planted = self._checks.command(command, "planted", line)
             if planted is not None:
                 records.append(record_of(planted, corner="planted"))
             return planted
 
-        return Planting(tests, run, self._memory.verified or self._memory.baseline)
+        return Planting(tests, run, self._memory.verified or self._memory.baseline, self._canary)
 
     def verdict(self, runs: Sequence[CheckRun]) -> CheckVerdict:
         return judge(runs, baseline=self._memory.baseline, before=self._memory.verified)
@@ -104,6 +117,9 @@ class CornerRuns:
     def place(self) -> str:
         """Where the checks run, in words."""
         return "clean room" if self.is_clean else "in place"
+
+    def warn(self, text: str) -> None:
+        self._watch(LoopWarning(text))
 
     def report(self, paths: Sequence[str]) -> None:
         self._watch(CheckFilesChanged(tuple(map(file_name, paths))))

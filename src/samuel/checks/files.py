@@ -19,8 +19,8 @@ from samuel.base.printable import listed
 from samuel.checks.commands import CommandReader
 from samuel.checks.pytest_settings import TextReader
 from samuel.checks.runners import TEST_RUNNERS, looks_like_test
-from samuel.checks.settings import same_settings
 from samuel.checks.shell_words import simple_commands
+from samuel.evidence.ownership import OwnedTests, owned_by_files
 from samuel.files.globs import chosen
 from samuel.files.inside import read_inside
 from samuel.tasks.task import Task
@@ -67,20 +67,12 @@ class CheckFiles:
             part.files, part.patterns, part.runners, part.steps, ((command, part.touched(sorted(set(files)))),)
         )
 
-    def touched(
-        self, paths: Iterable[str], before: TextReader | None = None, after: TextReader | None = None
-    ) -> tuple[str, ...]:
-        """Those of the paths that belong to the checks, also if they are new.
-
-        With `before` and `after`, the contents by path, a file that has settings for many tools (package.json,
-        pyproject.toml) counts only if those that a check reads are not the same.
-        """
+    def touched(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Those of the paths that belong to the checks, also if they are new."""
         return tuple(
             path
             for path in paths
-            if (path in self.files or chosen(path, self.patterns))
-            and not path.startswith(VOLATILE_DIRS)
-            and not (before and after and same_settings(path, before(path), after(path)))
+            if (path in self.files or chosen(path, self.patterns)) and not path.startswith(VOLATILE_DIRS)
         )
 
     def describe(self) -> list[str]:
@@ -138,14 +130,7 @@ class ProtectedFiles(NamedTuple):
 
 def owned(task: Task, paths: Iterable[str]) -> tuple[str, ...]:
     """The paths that the task's `Files:` name: the file itself, a directory above it, or a glob."""
-    patterns = [f"/{_clean(name)}" for name in (*task.files_to_create, *task.files_to_modify) if _clean(name)]
-    names = {pattern[1:].rstrip("/") for pattern in patterns}
-    return tuple(path for path in paths if path in names or chosen(path, patterns))
-
-
-def _clean(name: str) -> str:
-    """A path as people write it: `./src/app.py`, `/src/`."""
-    return name.strip().removeprefix("./").lstrip("/")
+    return OwnedTests(owned_by_files(task)).of(paths)
 
 
 def _grouped(paths: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.commands import CommandReader
 from samuel.checks.runners import TEST_RUNNERS
 from samuel.events.loop import CheckRun
+from samuel.evidence.plant.canary import canary_plant
 from samuel.evidence.plant.choice import PlantTrees, plants
 from samuel.evidence.plant.narrowing import narrowed
 from samuel.evidence.plant.planted import CalledRunner, Plant, PlantRun
@@ -29,8 +30,11 @@ LONG = 30.0  # seconds: a check that takes longer runs for the planted file alon
 TAIL = 4000  # characters: of a longer output only the end is there
 YES = "yes"
 
-RunPlanted = Callable[[str, str, str], CheckRun | None]
-"""Runs a check on a tree, as another command line if one is given: `run(tree, command, line)`."""
+RunPlanted = Callable[[str, str, str, str], CheckRun | str | None]
+"""Runs a check on a tree, as another command line if one is given: `run(tree, command, line, canary)`.
+
+The canary, if there is one, runs there first; a text says that it failed.
+"""
 
 
 class ShownToFail(NamedTuple):
@@ -43,10 +47,11 @@ class ShownToFail(NamedTuple):
 class Planting:
     """Plants failures into the trees of one attempt."""
 
-    def __init__(self, tests: ChangedTests, run: RunPlanted, before: Sequence[CheckRun]) -> None:
-        """`before` are the runs on the verified tree."""
+    def __init__(self, tests: ChangedTests, run: RunPlanted, before: Sequence[CheckRun], canary: str = "") -> None:
+        """`before` are the runs on the verified tree; `canary` is the person's command that plants a failure."""
         self._tests = tests
         self._run = run
+        self._canary = canary_plant(canary)
         self._before = {check_run.command: check_run for check_run in before}
 
     def shown_to_fail(self, own: Sequence[CheckRun]) -> ShownToFail:
@@ -65,6 +70,9 @@ class Planting:
         return ShownToFail(why)
 
     def _verdicts(self, own: CheckRun) -> Iterator[PlantVerdict]:
+        if self._canary is not None:
+            yield self._judged(own, self._canary)
+            return
         calls = self._calls(own.command)
         if not calls:
             return
@@ -76,7 +84,9 @@ class Planting:
 
     def _judged(self, own: CheckRun, plant: Plant) -> PlantVerdict:
         line = (narrowed(own.command, plant) or "") if own.seconds > LONG else ""
-        after = self._run(self._tests.own_with(plant.files), own.command, line)
+        after = self._run(self._tests.own_with(plant.files), own.command, line, plant.command)
+        if isinstance(after, str):
+            return PlantVerdict("not_shown", after)
         if after is None:
             return PlantVerdict("not_shown", "another handler runs the checks")
         plant_verdict = verdict(_plant_run(own), _plant_run(after), plant)
@@ -87,8 +97,8 @@ class Planting:
         before = self._before.get(own.command)
         if not plant_verdict.needs_control or before is None:
             return plant_verdict
-        control = self._run(self._tests.verified_with(plant.control_files), own.command, line)
-        if control is None:
+        control = self._run(self._tests.verified_with(plant.control_files), own.command, line, plant.command)
+        if control is None or isinstance(control, str):
             return plant_verdict
         return verdict(
             _plant_run(own), _plant_run(after), plant, verified=_plant_run(before), control=_plant_run(control)

@@ -27,3 +27,11 @@ class PutBack:
         self._attempts.hold(names)
         self._save()
         return self._trees.put(self._attempts.state.verified, names)
+
+    def persons(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Give a person those of these paths back that they had changed before the attempt; the paths.
+
+        What the attempt has there is in its ref.
+        """
+        names = tuple(sorted(path for path in paths if self._attempts.is_persons(path)))
+        return names if names and not self.verified(names) else ()

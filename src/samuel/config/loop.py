@@ -31,6 +31,7 @@ CLAIMS = ("command", "exit")
 def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings]) -> Methodology:
     default = Methodology(name)
     branch = table.take("branch", kinds.flag, default.branch)
+    evidence = table.take("evidence", kinds.one_of("clean room", "in place"), default.evidence)
     return Methodology(
         name=name,
         hooks=hooks,
@@ -59,9 +60,19 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         budgets=_budgets(table),
         branch=branch,
         proof=table.take("proof", kinds.one_of("ask", "require", "off"), default.proof),
-        evidence=table.take("evidence", kinds.one_of("clean room", "in place"), default.evidence),
+        evidence=evidence,
+        sealed_checks=table.take("sealed_checks", kinds.commands, default.sealed_checks),
+        canary=_canary(table, evidence),
         coverage=table.take("coverage", kinds.one_of("report", "required"), default.coverage),
     )
+
+
+def _canary(table: ConfigTable, evidence: str) -> str:
+    """The value of `canary`, which changes files: not where the agent works."""
+    canary = table.take("canary", kinds.text, "").strip()
+    if canary and evidence == "in place":
+        table.refuse("canary", "`canary` needs the clean room", 'remove `evidence = "in place"`, or `canary`')
+    return canary
 
 
 def _agents(table: ConfigTable) -> tuple[str, ...]:

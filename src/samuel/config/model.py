@@ -172,6 +172,12 @@ class Methodology(msgspec.Struct, frozen=True):
     evidence: str = "clean room"
     """Where the checks run that decide: in a `clean room`, or `in place`, where the agent worked."""
 
+    sealed_checks: tuple[str, ...] = ()
+    """Programs outside of the project that judge a claim, and that a sandboxed agent cannot read."""
+
+    canary: str = ""
+    """A command that makes the checks fail in the clean room; "": Samuel plants a failing test itself."""
+
     coverage: str = "report"
     """A tool call that no hook judged is counted in the `report`, or fails the iteration if this is `required`."""
 

@@ -120,6 +120,8 @@ DESCRIPTIONS: Mapping[str, str] = {
     "methodology.*.protect_existing": "Like protect, for files that are there already; new ones may be added.",
     "methodology.*.proof": "Whether a claim needs a test that fails without the work: `ask`, `require` or `off`.",
     "methodology.*.evidence": "Where the checks run that decide: in a `clean room`, or `in place`.",
+    "methodology.*.sealed_checks": "Programs outside of the project that judge a claim, hidden from the agent.",
+    "methodology.*.canary": "A command that makes the checks fail in the clean room: they must turn red then.",
     "methodology.*.retry": "After a failed attempt: `continue` with its files, or start `fresh`.",
     "methodology.*.branch": "Commit on a branch of the run's own, which `samuel run finish` merges?",
     "methodology.*.coverage": "A tool call that no hook judged: `report` it, or fail the iteration if `required`.",

@@ -201,8 +201,15 @@ def _started(report: notices.RunStarted) -> str:
 
 
 def _question(report: notices.QuestionAsked) -> str:
-    answer = f"samuel run answer {shell_word(report.id)} TEXT"
-    return f"  question about task {report.task_id}: {report.question}\n    {answer}"
+    commands = [f"samuel run answer {shell_word(report.id)} TEXT"]
+    if report.is_dispute:
+        commands = [
+            f"samuel run show {shell_word(report.task_id)} --diff",
+            f"samuel run accept {shell_word(report.task_id)}",
+            f'samuel run refuse {shell_word(report.task_id)} "why"',
+        ]
+    answers = "".join(f"\n    {command}" for command in commands)
+    return f"  question about task {report.task_id}: {report.question}{answers}"
 
 
 def _landing(report: notices.LandingStarted) -> str:

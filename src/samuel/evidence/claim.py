@@ -42,7 +42,9 @@ class ClaimFacts(NamedTuple):
     """Whether it changed tests."""
     proofs: Sequence[FailToPass] = ()
     own_checks: Sequence[str] = ()
-    """Checks that came with the task, failed before the work and pass now."""
+    """Checks that came with the task, and sealed checks, that failed before the work and pass now."""
+    green_before: Sequence[str] = ()
+    """Those that passed before the work as well."""
     still_red: Sequence[str] = ()
     """What failed before the attempt, if it turned none of it green."""
 
@@ -58,6 +60,8 @@ class ClaimVerdict(NamedTuple):
 def judge_claim(facts: ClaimFacts, proof: Proof, *, sent_back: bool) -> ClaimVerdict:
     """The verdict on a claim; `sent_back` is whether one for the same task went back already."""
     grade, rests_on = _graded(facts, proof)
+    if facts.green_before and not facts.own_checks:
+        rests_on += f"; {passes_before(facts.green_before)}"
     if grade in ("proven", "proven, new names only") or proof == "off":
         return ClaimVerdict(grade, rests_on)
     if proof == "require":
@@ -66,6 +70,11 @@ def judge_claim(facts: ClaimFacts, proof: Proof, *, sent_back: bool) -> ClaimVer
     if sent_back or not needs_proof or not facts.has_checks:  # without a check no test could show anything
         return ClaimVerdict(grade, rests_on)
     return ClaimVerdict(grade, rests_on, f"{rests_on}; {MISSING}")
+
+
+def passes_before(checks: Sequence[str]) -> str:
+    """What a person should know about checks of a task that are green without the work."""
+    return f"{_named(checks)} passes before the work as well, so it proves nothing"
 
 
 def _graded(facts: ClaimFacts, proof: Proof) -> tuple[Grade, str]:

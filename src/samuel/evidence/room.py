@@ -26,6 +26,8 @@ from samuel.git.room_repository import RoomRepository
 from samuel.git.trees import Trees
 
 _GIT = ".git"
+ROOM = "room"
+"""The directory that the room of a work tree is in, among what Samuel keeps of it."""
 
 
 class _WrittenFile:
@@ -52,7 +54,7 @@ class CleanRoom:
         self._trees = trees
         self._commands = commands
         location = trees.git.location()
-        self._top = self.top = directory / "room" / (location.top.name or "project")
+        self._top = self.top = directory / ROOM / (location.top.name or "project")
         self.root = self._top / os.fsdecode(location.prefix)
         self._environment = PreparedEnvironment(location.top, directory / "environment", self._top)
         self._repository = RoomRepository(trees.git, self._top)

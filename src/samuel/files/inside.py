@@ -70,6 +70,14 @@ def refuse_links(root: Path, *names: str) -> None:
             os.close(_walk(root, _components([name])))
 
 
+def exists_at(directory: int, name: str) -> bool:
+    """Whether an opened directory has an entry of this name, be it a link that leads nowhere."""
+    with suppress(FileNotFoundError):
+        os.stat(name, dir_fd=directory, follow_symlinks=False)
+        return True
+    return False
+
+
 def is_inside(path: Path, root: Path) -> bool:
     """Whether `path`, links followed, is `root` or below it: for choosing and explaining, not as a guard."""
     # Not Path.resolve: before Python 3.13 it raises on a loop of links.

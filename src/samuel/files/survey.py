@@ -45,7 +45,7 @@ def survey(directory: str | Path, skip: Sequence[str] = ()) -> dict[str, Signatu
                     if prefix or entry.name not in skip:
                         waiting.append((entry.path, f"{prefix}{entry.name}/"))
                 elif kind == stat.S_IFLNK:
-                    signatures[prefix + entry.name] = signature(own) + _target(entry.path)
+                    signatures[prefix + entry.name] = signature(own) + target_signature(entry.path)
                 elif not entry.name.endswith(cached):
                     signatures[prefix + entry.name] = signature(own)
         if len(signatures) > MOST_FILES:
@@ -84,7 +84,7 @@ def signature(status: os.stat_result) -> Signature:
 def file_signature(path: str | Path) -> Signature:
     """The signature of one file, as `survey` has it."""
     own = os.lstat(path)
-    return signature(own) + (_target(path) if stat.S_ISLNK(own.st_mode) else ())
+    return signature(own) + (target_signature(path) if stat.S_ISLNK(own.st_mode) else ())
 
 
 def signature_if_exists(path: str | Path) -> Signature:
@@ -95,9 +95,9 @@ def signature_if_exists(path: str | Path) -> Signature:
         return ()
 
 
-def _target(link: str | Path) -> Signature:
-    """A link stands for what it leads to as well."""
+def target_signature(path: str | Path) -> Signature:
+    """The signature of what a path leads to, through links; () if there is nothing."""
     try:
-        return signature(os.stat(link))
+        return signature(os.stat(path))
     except OSError:
         return ()

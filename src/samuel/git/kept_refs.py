@@ -124,6 +124,12 @@ def landed_ref(run: str, task: str) -> str:
     return f"{landed_prefix(run)}{part(task)}"
 
 
+def commits_by_ref(git: Git, *names: str) -> dict[str, str]:
+    """The commits of the refs with these names, and of all refs below them."""
+    output = git.run("for-each-ref", "--format=%(refname) %(objectname)", *names)
+    return dict(line.rsplit(" ", 1) for line in output.decode("utf-8", "surrogateescape").splitlines())
+
+
 class KeptRefs:
     """The refs of Samuel in the repository of `git`."""
 
@@ -242,7 +248,7 @@ class KeptRefs:
         return bool(blocking or removed)
 
     def _names(self, prefix: str) -> list[str]:
-        return self._git.run("for-each-ref", "--format=%(refname)", prefix).decode(errors="replace").splitlines()
+        return list(commits_by_ref(self._git, prefix))
 
     def _write(self, args: list[str], stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
         self._git.location()

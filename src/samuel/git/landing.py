@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from samuel.git.git import Git, GitFailed
-from samuel.git.kept_refs import KeptRefs, landed_prefix, landed_ref, work_prefix, work_ref
+from samuel.git.kept_refs import KeptRefs, commits_by_ref, landed_prefix, landed_ref, work_prefix, work_ref
 from samuel.git.own_index import OwnIndex
 
 OLDEST = (2, 38)  # the first with `merge-tree --write-tree`
@@ -54,21 +54,15 @@ class LandingRefs:
 
     def of(self, *names: str) -> dict[str, str]:
         """The commits of these refs, by name; one that does not exist is left out."""
-        output = self._git.run("for-each-ref", "--format=%(refname) %(objectname)", *names)
-        pairs = (line.split(" ", 1) for line in output.decode(errors="replace").splitlines())
-        return {name: commit for name, commit in pairs if name in names}
+        return {name: commit for name, commit in commits_by_ref(self._git, *names).items() if name in names}
 
     def landed(self) -> dict[str, str]:
         """What this run has landed, by ref."""
-        return self._below(landed_prefix(self._run))
+        return commits_by_ref(self._git, landed_prefix(self._run))
 
     def work(self) -> dict[str, str]:
         """What is ready or was, by ref."""
-        return self._below(work_prefix(self._run))
-
-    def _below(self, prefix: str) -> dict[str, str]:
-        output = self._git.run("for-each-ref", "--format=%(refname) %(objectname)", prefix)
-        return dict(line.split(" ", 1) for line in output.decode(errors="replace").splitlines())
+        return commits_by_ref(self._git, work_prefix(self._run))
 
     def hold(self, ref: str, commit: str) -> None:
         """Let `ref` hold the commit, whatever it held."""

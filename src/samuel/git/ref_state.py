@@ -120,9 +120,8 @@ class RefState:
         if not old or old == new or not new or not self._goes_on(old, new):
             return []
         log = self._git.run("log", "--format=%h %s", f"{old}..{new}").decode("utf-8", "replace").splitlines()
-        more = f" and {len(log) - MOST_NAMED} more" if len(log) > MOST_NAMED else ""
         words = "commits since the attempt that was cut off began stay on"
-        return [f"{words} {named_ref(self._head.branch)}: {'; '.join(log[:MOST_NAMED])}{more}"]
+        return [f"{words} {named_ref(self._head.branch)}: {listed(log, MOST_NAMED, '; ')}"]
 
     @property
     def _memory(self) -> str:

@@ -37,7 +37,8 @@ class CheckRecord(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     output_tail: str = ""
     corner: str = "own"
-    """Which tests ran on which source: `own`, `old tests`, `old source`, `before` the work, or `planted`."""
+    """Which tests ran on which source: `own`, `old tests`, `old source`, `before` the work, `planted`,
+    `sealed`, or `sealed before` the work."""
     tree: str = ""
     """The git tree that it ran on; "" for `planted`, whose tree is made at random, and without git."""
     known_failure: bool = False
@@ -59,6 +60,13 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Tests that fail without the work and pass with it, at most 50; commands where the tests are not known."""
     shown_to_fail: str = ""
     """Whether the checks can fail: `yes`, or why that was not shown; "" if it was not tried."""
+    sealed: str = ""
+    """Whether sealed checks were hidden from the agent: `yes`, or `no (why)`; "" if there are none."""
+
+    @property
+    def words(self) -> str:
+        """What the grade rests on, and whether sealed checks were hidden, if there are some."""
+        return f"{self.rests_on}; sealed: {self.sealed}" if self.sealed else self.rests_on
 
 
 class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):

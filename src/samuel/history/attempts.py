@@ -25,7 +25,7 @@ from samuel.git.trees import Trees
 from samuel.history.path_set import PathSet, path_of, saved_name
 from samuel.history.tree_state import KeptAttempt, TreeState
 
-Retry = Literal["continue", "fresh"]
+Retry = Literal["continue", "fresh", "accepted"]
 DISCOVERY = "discovery"
 """The name under which the changes of a discovery are put away."""
 
@@ -163,7 +163,8 @@ class Attempts:
         """Make the work tree what an attempt of the task must begin with.
 
         That is the verified tree; with "continue" and what the last attempt of the same task left, except for
-        protected paths, those that were put back, and those that a completed task or a person changed since.
+        protected paths, those that were put back, and those that a completed task or a person changed since. With
+        "accepted" those that were put back are as the attempt had them, also a person's own.
         """
         if self._trees is None or not self.state.verified:
             return AttemptStart()
@@ -172,7 +173,9 @@ class Attempts:
         target = self._target(task, retry, is_protected)
         if appeared := self._take_in(tree, target):
             target = self._target(task, retry, is_protected)
-        restored, problems, tree = self._put(tree, target)
+        last = self.state.attempts.get(task)
+        accepted = _paths(last.put_back) if retry == "accepted" and last is not None else ()
+        restored, problems, tree = self._put(tree, target, accepted)
         # What was written here is Samuel's, also where the attempt changes no more of it.
         owned = _names({*_paths(self.state.owned), *restored})
         self.state = replace(self.state, task=task, start=tree, left=tree, put_back=(), outside=(), owned=owned)
@@ -280,7 +283,8 @@ class Attempts:
         try:
             elsewhere = PathSet(self._trees.differing(last.base, verified))
             own = self._trees.differing(last.base, last.tree)
-            own -= set(_paths(last.put_back))
+            if retry != "accepted":
+                own -= set(_paths(last.put_back))
             paths = {path for path in own if not elsewhere.touches(path) and not is_protected(path)}
             return self._trees.combined(verified, last.tree, paths)
         except GitFailed:
@@ -308,9 +312,13 @@ class Attempts:
             self._keep_persons()
         return tuple(sorted(appeared))
 
-    def _put(self, tree: str, target: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    def _put(
+        self, tree: str, target: str, accepted: Iterable[str] = ()
+    ) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+        """Write what differs, but for a person's paths that are not among the `accepted` ones."""
         assert self._trees is not None
-        paths = {path for path in self._trees.differing(tree, target) if not self.is_persons(path)}
+        also = set(accepted)
+        paths = {path for path in self._trees.differing(tree, target) if path in also or not self.is_persons(path)}
         if not paths:
             return (), (), tree
         problems = self._trees.put(target, paths)

@@ -36,13 +36,19 @@ UNLIMITED = Budgets()
 
 def tokens(usage: Usage) -> int | None:
     """The tokens of a usage; None if they are unknown."""
-    counts = [usage[name] for name in ("input_tokens", "output_tokens") if name in usage]
-    return sum(counts) if counts else None
+    counts = [
+        number for name in ("input_tokens", "output_tokens") if (number := _number(usage.get(name))) is not None
+    ]
+    return int(sum(counts)) if counts else None
 
 
 def cost(usage: Usage) -> float | None:
-    value = usage.get("cost_usd")
-    return float(value) if value is not None else None
+    return _number(usage.get("cost_usd"))
+
+
+def _number(value: object) -> float | None:
+    """The value if it is a number: a plugin may be the agent, and report anything."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def add_usage(total: Usage, more: Usage) -> dict[str, Any]:

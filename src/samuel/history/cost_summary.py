@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import msgspec
 
 from samuel.base.wording import plural
+from samuel.history import budgets
 
 UNKNOWN = "unknown"
 
@@ -21,19 +21,18 @@ class CostSummary(msgspec.Struct, frozen=True):
     """Agents that did not report what they used."""
 
     @classmethod
-    def of(cls, usages: Iterable[Mapping[str, Any]]) -> CostSummary:
+    def of(cls, usages: Iterable[budgets.Usage]) -> CostSummary:
         """The sum of these usages; an empty one is unknown."""
         usd: float | None = None
         tokens: int | None = None
         unknown = 0
         for usage in usages:
-            cost = _number(usage.get("cost_usd"))
-            counts = [_number(usage.get(name)) for name in ("input_tokens", "output_tokens")]
-            if cost is not None:
-                usd = (usd or 0.0) + cost
-            if counts != [None, None]:
-                tokens = (tokens or 0) + int(sum(count or 0 for count in counts))
-            unknown += cost is None and counts == [None, None]
+            price, count = budgets.cost(usage), budgets.tokens(usage)
+            if price is not None:
+                usd = (usd or 0.0) + price
+            if count is not None:
+                tokens = (tokens or 0) + count
+            unknown += price is None and count is None
         return cls(usd, tokens, unknown)
 
     @property
@@ -69,14 +68,10 @@ class CostSummary(msgspec.Struct, frozen=True):
         return f"${self.usd:.2f}{more}" if self.usd is not None else f"{self.tokens:,} tok{more}"
 
 
-def cost(usage: Mapping[str, Any]) -> str:
+def cost(usage: budgets.Usage) -> str:
     """`, 12,345 tokens, $0.12`, for agents that report their usage; "" for others."""
     summary = CostSummary.of([usage])
     parts = [f"{summary.tokens:,} tokens"] if summary.tokens else []
     if summary.usd:
         parts.append(f"${summary.usd:.2f}" if summary.usd >= 0.005 else "<$0.01")
     return f", {', '.join(parts)}" if parts else ""
-
-
-def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

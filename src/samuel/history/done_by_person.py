@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 from samuel.base.errors import Locked
 from samuel.base.paths import VOLATILE_DIRS
 from samuel.base.printable import file_name, listed, shell_word
-from samuel.files.lock import held
 from samuel.git.git import Git
 from samuel.git.trees import Trees
 from samuel.history.kept_attempts import is_missing, kept_attempt
+from samuel.history.run_lock import no_run
 
 MOST_NAMED = 3
 
@@ -23,19 +22,16 @@ def notes_on_done(git: Git, state: Path, record: Path, id: str, *, commits: bool
     """
     if not git.is_repository:
         return []
-    record.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with ExitStack() as locks:
-        try:
-            for directory in (state, record):
-                locks.enter_context(held(directory / "run.lock", note="samuel run done"))
-        except Locked:
-            return []
-        ref = kept_attempt(git, None, id)
-        if ref and is_missing(Trees(git, record / "trees"), ref):
-            return [
-                f"nothing of attempt {ref.attempt} of task `{id}` is in your work tree; "
-                f"`samuel run restore {shell_word(id)}` puts it there"
-            ]
+    try:
+        with no_run(state, record, "samuel run done"):
+            ref = kept_attempt(git, None, id)
+            if ref and is_missing(Trees(git, record / "trees"), ref):
+                return [
+                    f"nothing of attempt {ref.attempt} of task `{id}` is in your work tree; "
+                    f"`samuel run restore {shell_word(id)}` puts it there"
+                ]
+    except Locked:
+        return []
     paths = [entry.path for entry in git.status().entries if not entry.path.startswith(VOLATILE_DIRS)]
     if not commits or not paths:
         return []

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -21,7 +21,6 @@ from msgspec.structs import replace
 from samuel.base.decoding import decode_json
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
-from samuel.bridges.coverage import Coverage
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk, errors_naming
 from samuel.files.inside import make_dirs_inside, open_inside, read_inside
@@ -82,7 +81,7 @@ class History:
 
     def begin(self, run: RunRecord) -> None:
         """Save that a run began, and forget the oldest runs if there are too many."""
-        self._append(run.run_id, HistoryLine(run=_shortened_run(run, _FULL)))
+        self._append(run.run_id, HistoryLine(run=_shortened(run, _FULL)))
         for run_id in self.ids()[MOST_RUNS:]:
             for ending in (_ENDING, _TASKS_ENDING):
                 (self._directory / f"{run_id}{ending}").unlink(missing_ok=True)
@@ -90,11 +89,11 @@ class History:
     def add(self, attempt: AttemptRecord) -> None:
         """Save an attempt. Idempotent: of two with the same iteration the last one counts."""
         room = _SHORT if self._size(attempt.run_id) > MOST_BYTES // 2 else _FULL
-        self._append(attempt.run_id, HistoryLine(attempt=_shortened_attempt(attempt, room)))
+        self._append(attempt.run_id, HistoryLine(attempt=_shortened(attempt, room)))
 
     def end(self, run: RunRecord) -> None:
         """Save how a run ended."""
-        self._append(run.run_id, HistoryLine(run=_shortened_run(run, _FULL)))
+        self._append(run.run_id, HistoryLine(run=_shortened(run, _FULL)))
 
     def save_tasks(self, run_id: str, tasks: Tasks) -> None:
         """Save what a report shows of the tasks, as they are at the end of the run."""
@@ -232,53 +231,21 @@ def shortest_prefix(run_id: str, ids: list[str]) -> str:
     return run_id
 
 
-def _shortened_run(run: RunRecord, room: _Room) -> RunRecord:
-    return replace(
-        run,
-        exit_message=_text(run.exit_message, room),
-        baseline=tuple(_shortened_check(check, room) for check in run.baseline[: room.items]),
-        unguarded=_texts(run.unguarded, room),
-    )
-
-
-def _shortened_attempt(attempt: AttemptRecord, room: _Room) -> AttemptRecord:
-    return replace(
-        attempt,
-        title=_text(attempt.title, room),
-        why=_text(attempt.why, room),
-        commit_error=_text(attempt.commit_error, room),
-        ending=replace(attempt.ending, reason=_text(attempt.ending.reason, room)),
-        checks=tuple(_shortened_check(check, room) for check in attempt.checks[: room.items]),
-        changed_files=tuple(
-            replace(file, path=_text(file.path, room)) for file in attempt.changed_files[: room.items]
-        ),
-        check_files=_texts(attempt.check_files, room),
-        lost_tests=_texts(attempt.lost_tests, room),
-        still_red=_texts(attempt.still_red, room),
-        notes=_texts(attempt.notes, room),
-        denials=_texts(attempt.denials, room),
-        coverage=attempt.coverage and _shortened_coverage(attempt.coverage, room),
-        would_denials=_texts(attempt.would_denials, room),
-        predicate=attempt.predicate if room == _FULL else {},
-    )
-
-
-def _shortened_check(check: CheckRecord, room: _Room) -> CheckRecord:
-    tests = check.tests
-    if tests is not None:
-        names = _texts(tests.names, room) if len(tests.names) <= room.items else ()
-        tests = replace(tests, failed=_texts(tests.failed, room), names=names)
-    tail = _encodable(check.output_tail).encode()[-room.tail :].decode("utf-8", "ignore")
-    return replace(check, command=_text(check.command, room), output_tail=tail, tests=tests)
-
-
-def _shortened_coverage(coverage: Coverage, room: _Room) -> Coverage:
-    tools = list(coverage.not_judged.items())[: room.items]
-    return replace(coverage, not_judged={_text(tool, room): count for tool, count in tools})
-
-
-def _texts(texts: tuple[str, ...], room: _Room) -> tuple[str, ...]:
-    return tuple(_text(text, room) for text in texts[: room.items])
+def _shortened(value: Any, room: _Room) -> Any:
+    """A record, or a part of it, with all texts and tuples within the room."""
+    if isinstance(value, msgspec.Struct):
+        fields = {name: _shortened(getattr(value, name), room) for name in value.__struct_fields__}
+        if isinstance(value, CheckRecord):
+            tail = _encodable(value.output_tail).encode()[-room.tail :].decode("utf-8", "ignore")
+            fields["output_tail"] = tail
+        if isinstance(value, AttemptRecord):  # it is whole, or its digest would be another one
+            fields["predicate"] = value.predicate if room == _FULL else {}
+        return replace(value, **fields)
+    if isinstance(value, tuple):
+        return tuple(_shortened(item, room) for item in value[: room.items])
+    if isinstance(value, dict):
+        return {_shortened(key, room): _shortened(item, room) for key, item in list(value.items())[: room.items]}
+    return _text(value, room) if type(value) is str else value  # a member of an enum is a string, too
 
 
 def _text(text: str, room: _Room) -> str:

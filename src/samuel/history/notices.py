@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from samuel.clients.adapter.ending import AgentEnding
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.history.budgets import Usage
 from samuel.history.run import RunMode
 from samuel.tasks.task import Task, TaskStatus
-
-Usage = Mapping[str, Any]  # tokens and cost, for agents that report them
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,9 @@ class QuestionAsked:
     task_id: str
     question: str
     id: str
-    """Of the question."""
+    """Of the question; of its task where several agents work at once, since another may have asked meanwhile."""
+    is_dispute: bool = False
+    """True: it asks whether old tests may fail with the work."""
 
 
 @dataclass(frozen=True)

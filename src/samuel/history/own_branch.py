@@ -15,7 +15,7 @@ from samuel.base.errors import SamuelError
 from samuel.base.printable import shell_word
 from samuel.git import worktrees
 from samuel.git.git import Git, branch_ref
-from samuel.git.kept_refs import DISCARDED, OWN, KeptRefs, branch_prefix
+from samuel.git.kept_refs import DISCARDED, OWN, KeptRefs, branch_prefix, commits_by_ref
 from samuel.git.repository_state import under_way
 
 
@@ -59,8 +59,7 @@ def refuse_under_way(git: Git) -> None:
 def commit_of(git: Git, branch: str) -> str:
     """The commit of a branch; "" if there is no such branch."""
     ref = branch_ref(branch)
-    output = git.run("for-each-ref", "--format=%(refname) %(objectname)", ref).decode("utf-8", "surrogateescape")
-    return dict(line.split(" ", 1) for line in output.splitlines()).get(ref, "")
+    return commits_by_ref(git, ref).get(ref, "")
 
 
 def current(git: Git) -> OwnBranch | None:
@@ -73,11 +72,7 @@ def current(git: Git) -> OwnBranch | None:
 def remembered(git: Git, name: str) -> OwnBranch | None:
     """What the ref of a run's branch remembers; None if it has none."""
     prefix = branch_prefix(name)
-    output = git.run("for-each-ref", "--format=%(refname) %(objectname)", prefix).decode(
-        "utf-8", "surrogateescape"
-    )
-    for line in output.splitlines():
-        ref, start = line.rsplit(" ", 1)
+    for ref, start in commits_by_ref(git, prefix).items():
         kind, _, from_branch = ref.removeprefix(prefix).partition("/")
         if kind in ("from", "detached"):
             return OwnBranch(name=name, from_branch=from_branch, start=start)
@@ -154,8 +149,7 @@ def remove(git: Git, name: str) -> None:
 def forget(git: Git, name: str) -> None:
     """Remove the ref that remembers where a branch came from."""
     prefix = branch_prefix(name)
-    refs = git.run("for-each-ref", "--format=%(refname)", prefix).decode("utf-8", "surrogateescape").splitlines()
-    lines = [f"delete {ref}" for ref in refs if not ref.endswith(f"/{DISCARDED}")]
+    lines = [f"delete {ref}" for ref in commits_by_ref(git, prefix) if not ref.endswith(f"/{DISCARDED}")]
     if lines:
         KeptRefs(git).transaction(lines, "samuel: finished")
 

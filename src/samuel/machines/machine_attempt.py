@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from samuel.app.loop import steps_of
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.project import App
+from samuel.app.run_steps import steps_of
 from samuel.attempt.protect import Protected
 from samuel.attempt.stop import RunStopped, Stop
 from samuel.attempt.tool_hooks import accepting_unguarded
@@ -149,7 +149,12 @@ class MachineAttempt:
     def _open(self, root: Path) -> App:
         request, config = self._request, load_config(root / "samuel.toml")
         settings = config.chosen(request.methodology)
-        settings = msgspec.structs.replace(settings, commit=True, require_checks=request.require_checks)
+        settings = msgspec.structs.replace(
+            settings,
+            commit=True,
+            require_checks=request.require_checks,
+            proof=request.proof or settings.proof,
+        )
         config = msgspec.structs.replace(config, methodology={**config.methodology, request.methodology: settings})
         if request.accept_unguarded:
             config = accepting_unguarded(config)

@@ -37,6 +37,8 @@ def refuse_what_is_missing(app: App, request: MachineRequest) -> None:
         raise MachineRefused("plugins", f"samuel.lock names {names}, not installed on this machine", hint)
     _refuse_untrusted(app, request)
     place = app.workplace
+    if place.sealed_checks:  # of a run that began without them
+        raise MachineRefused("sandbox", "sealed checks cannot run on other machines", "remove `sealed_checks`")
     agent = find(request.agent, place.agents)
     if place.settings.sandbox.kind != sandboxes.HOST and (
         why := sandboxes.missing(place.settings.sandbox, place.confinement)
@@ -69,7 +71,8 @@ def _refuse_untrusted(app: App, request: MachineRequest) -> None:
     own_checks = task_checks(app.methodology, request.task_checks)
     if own_checks:
         remember_requested(app.user.state, app.trust_key, app.methodology, request.task_checks)
-    names = (f"checks:{app.methodology}", f"checks:{app.methodology}:tasks", f"agent:{request.agent}", "lanes")
+    kinds = ("checks:{}", "checks:{}:tasks", "canary:{}")
+    names = (*(kind.format(app.methodology) for kind in kinds), f"agent:{request.agent}", "lanes")
     for name, digest, _ in (*texts(app.config), *([own_checks] if own_checks else [])):
         if name in names and app.permit.text(name, digest):
             raise MachineRefused("trust", f"`{name}` of `{root}` is not trusted on this machine", hint)

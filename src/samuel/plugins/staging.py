@@ -25,7 +25,7 @@ from pathlib import Path
 from samuel.base import paths
 from samuel.base.errors import ConfigError, Locked, UnsafePath, UsageError
 from samuel.files import atomic
-from samuel.files.inside import make_dirs_inside, open_inside, read_inside
+from samuel.files.inside import exists_at, make_dirs_inside, open_inside, read_inside
 from samuel.files.lock import held
 from samuel.plugins import lock
 from samuel.plugins.installed import directory_of
@@ -101,9 +101,9 @@ def _throw_away(directory: Path) -> None:
 
 
 def _swap(name: str, plugins: int, new: int, old: int) -> None:
-    if not _is_there(name, new):
+    if not exists_at(new, name):
         return  # done before we were interrupted
-    if _is_there(name, plugins):
+    if exists_at(plugins, name):
         os.rename(name, name, src_dir_fd=plugins, dst_dir_fd=old)
     os.rename(name, name, src_dir_fd=new, dst_dir_fd=plugins)
 
@@ -112,7 +112,7 @@ def _move_back(directory: Path) -> None:
     """Move back the plugins that were moved away and not replaced."""
     with suppress(UnsafePath, FileNotFoundError), _opened(directory) as (plugins, _, old):
         for name in os.listdir(old):
-            if not _is_there(name, plugins) and not name.startswith("."):
+            if not exists_at(plugins, name) and not name.startswith("."):
                 os.rename(name, name, src_dir_fd=old, dst_dir_fd=plugins)
 
 
@@ -128,13 +128,6 @@ def _opened(directory: Path) -> Iterator[tuple[int, int, int]]:
         old = make_dirs_inside(top, stage, OLD)
         opened.callback(os.close, old)
         yield plugins, new, old
-
-
-def _is_there(name: str, directory: int) -> bool:
-    with suppress(FileNotFoundError):
-        os.stat(name, dir_fd=directory, follow_symlinks=False)
-        return True
-    return False
 
 
 def ignore_plugins(root: Path) -> None:

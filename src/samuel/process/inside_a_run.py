@@ -18,10 +18,10 @@ def inside_a_run() -> str:
     return os.environ.get("SAMUEL_RUN_ID", "") or enclosing(paths.User.from_environment().live)
 
 
-def refuse_inside_a_run() -> None:
-    """Raise SamuelError inside a run: what runs there must not decide what is trusted."""
+def refuse_inside_a_run(what: str = "what is trusted") -> None:
+    """Raise SamuelError inside a run: what runs there must not decide what it is judged by."""
     if run := inside_a_run():
         raise SamuelError(
-            f"this is inside the run `{run}`, which cannot change what is trusted",
+            f"this is inside the run `{run}`, which cannot change {what}",
             "end the run first, or use another terminal",
         )

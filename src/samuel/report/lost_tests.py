@@ -1,4 +1,4 @@
-"""Tests that ran before a completed task and do not run since: what everybody who looks at a run must see."""
+"""Tests that ran before a completed task and do not run since: what each person who looks at a run must see."""
 
 from __future__ import annotations
 

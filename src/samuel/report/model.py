@@ -281,7 +281,7 @@ def _word(row: Task | None, completed: AttemptRecord | None, records: Sequence[A
 def _why(row: Task | None, completed: AttemptRecord | None, records: Sequence[AttemptRecord]) -> str:
     """Why a task is not completed; what its grade rests on if it is."""
     if completed is not None and (row is None or row.status == "completed"):
-        return completed.evidence.rests_on if completed.evidence else ""
+        return completed.evidence.words if completed.evidence else ""
     if row is not None and row.status != "pending" and row.last_failure:
         return row.last_failure
     return (records[-1].why if records else "") or (row.last_failure if row else "")
@@ -344,7 +344,7 @@ def _to_look_at(task: TaskReport) -> Iterable[WaitingItem]:
     if task.word in NOT_PROVEN and task.attempts:
         still_red = any(attempt.record.still_red for attempt in task.attempts)
         unknown = "no check ran for it" if task.word == "unverified" else "nothing shows that the task is done"
-        why = NOTHING_GREEN if still_red else evidence.rests_on if evidence else unknown
+        why = NOTHING_GREEN if still_red else evidence.words if evidence else unknown
         yield _item(task, why, look)
 
 

@@ -50,7 +50,7 @@ from samuel.run.recovery import carry_out, recover, settle
 from samuel.run.run_history import RunHistoryWriter
 from samuel.run.threads import BaseChecked, LandingEnded, LaneThreads, Message, PlaceChecked
 from samuel.tasks.task import Task
-from samuel.workspaces.fleet.fleet import TROUBLE, Fleet
+from samuel.workspaces.fleet.fleet import TROUBLE
 from samuel.workspaces.lanes.lane_workspace import LaneOptions, LaneWorkspace
 from samuel.workspaces.own_tree import OwnTree
 from samuel.workspaces.workspace import AttemptEnded, AttemptWorkspace
@@ -242,8 +242,8 @@ class Coordinator:
     def _free_slot(self, *, discovery: bool) -> int | UnsetType | None:
         if self._lanes is not None and (fleet := self._lanes.fleet) is not None:
             for name in fleet.to_check():  # places that are new, or were lost
-                check = partial(_check_place, fleet, name, self._lanes.branch.tip())
-                self._threads.begin("check", check, partial(_place_failed, name))
+                check = partial(fleet.check, name, self._lanes.branch.tip())
+                self._threads.begin("check", check, partial(PlaceChecked, name))
         return self._workspace.free_slot(discovery=discovery)
 
     def _is_all_given_out(self) -> bool:
@@ -295,7 +295,7 @@ class Coordinator:
             return
         tasks = self._ledger.take(record)
         attempt = self._workspace.begin(run, record, task, tasks)
-        self._threads.begin(f"lane-{slot}", attempt, lambda error: AttemptEnded(record.task, error=error))
+        self._threads.begin(f"lane-{slot}", attempt, partial(AttemptEnded.of_thread, record.task))
 
     # What came of it
 
@@ -368,14 +368,6 @@ class Coordinator:
             self._steps.write_notes(ProgressNote("loop.ended", f"{exit_reason}: {' '.join(why.split())[:500]}"))
             self._state.set(exit_message=why)
         return exit_reason
-
-
-def _check_place(fleet: Fleet, name: str, base: str) -> PlaceChecked:
-    return PlaceChecked(name, fleet.check(name, base))
-
-
-def _place_failed(name: str, error: BaseException) -> PlaceChecked:
-    return PlaceChecked(name, error=error)
 
 
 def _as_stop(error: BaseException) -> RunStopped:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -13,7 +14,7 @@ from samuel.events import AfterLand
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.history.notices import IterationFailed, LandingParked, LandingStarted, LaneReport, WorkLanded
-from samuel.history.run import AttemptUnderWay, Run, TaskCells
+from samuel.history.run import AttemptUnderWay, TaskCells
 from samuel.history.run_state import RunState
 from samuel.history.tree_state import KeptAttempt
 from samuel.run.ledger import TaskLedger
@@ -69,11 +70,8 @@ class LandingQueue:
         if self._suspects:
             self.busy = True
             record, tasks = active[self._suspects.pop(0)], self._ledger.by_id()
-            self._threads.begin(
-                "landing",
-                lambda: self._check_base(record, tasks),
-                lambda error: BaseChecked(record.task, error=error),
-            )
+            check = partial(self._workspace.merging.check, self._state.run, record.base, (), tasks)
+            self._threads.begin("landing", check, partial(BaseChecked, record.task))
             return
         ready = [record for record in active.values() if record.result is not None and record.result.work]
         if self.halted or not ready:
@@ -94,12 +92,21 @@ class LandingQueue:
         ready.sort(key=lambda record: record.iteration)
         self.busy = True
         self._place.watch(LandingStarted(tuple(record.task for record in ready), len(active) - len(ready)))
-        run, green = replace(self._state.run, mode="implementation"), self._state.lanes.green
-        self._threads.begin(
-            "landing",
-            lambda: self._prepare(run, ready, tasks, tip, green),
-            lambda error: LandingEnded(error=error),
-        )
+        run, branch = replace(self._state.run, mode="implementation"), self._workspace.branch.name
+        green = (*self._state.lanes.green, *self._green_in_lanes(ready))
+        prepare = partial(self._workspace.merging.prepare, run, ready, tasks, tip, green, branch)
+        self._threads.begin("landing", prepare, LandingEnded)
+
+    def _green_in_lanes(self, ready: Sequence[AttemptUnderWay]) -> list[str]:
+        """The trees of ready work on which the checks passed before it was to land.
+
+        What was found on the remote was not seen to pass: anyone who may push there can write a record.
+        """
+        return [
+            record.result.tree
+            for record in ready
+            if record.result and (not record.place or self._passed.get(record.task))
+        ]
 
     def _decided_by_person(self, ready: list[AttemptUnderWay], tasks: Mapping[str, Task]) -> list[AttemptUnderWay]:
         """Those of the ready records whose task a person did not complete, skip or block meanwhile."""
@@ -116,36 +123,17 @@ class LandingQueue:
                 left.append(record)
         return left
 
-    def _prepare(
-        self,
-        run: Run,
-        ready: Sequence[AttemptUnderWay],
-        tasks: Mapping[str, Task],
-        tip: str,
-        green: Sequence[str],
-    ) -> LandingEnded:
-        # What was found on the remote was not seen to pass: anyone who may push there can write a record.
-        own = [
-            record.result.tree
-            for record in ready
-            if record.result and (not record.place or self._passed.get(record.task))
-        ]
-        trees = (*green, *own)
-        prepare, branch = self._workspace.merging.prepare, self._workspace.branch.name
-        return LandingEnded(prepare(run, ready, tasks, tip, trees, branch))
-
-    def _check_base(self, record: AttemptUnderWay, tasks: Mapping[str, Task]) -> BaseChecked:
-        _, why = self._workspace.merging.check(self._state.run, record.base, (), tasks)
-        return BaseChecked(record.task, self._workspace.tree_of(record.base), why)
-
     def base_checked(self, message: BaseChecked) -> None:
         self.busy = False
         record = self._state.run.active[message.task]
-        if message.why:
+        assert message.checked is not None
+        _, why = message.checked
+        if why:
             self._ledger.give_back(message.task)
-            self._base_is_broken(message.why)
+            self._base_is_broken(why)
             return
-        self._state.set_lanes(green=with_green(self._state.lanes, message.tree))
+        tree = self._workspace.tree_of(record.base)
+        self._state.set_lanes(green=with_green(self._state.lanes, tree))
         self._ledger.settle([settled_in_lane(record)])
 
     def _base_is_broken(self, why: str) -> None:
@@ -204,7 +192,7 @@ class LandingQueue:
         last = KeptAttempt(record.result.tree, self._workspace.tree_of(record.base), ref)
         self._ledger.settle(
             [Settled(record, settlement, AppliedSettlement(ref=ref))],
-            lambda run: with_kept(run, record.task, last),
+            partial(with_kept, task=record.task, last=last),
         )
 
 
@@ -215,4 +203,4 @@ def settle_landed(ledger: TaskLedger, records: Sequence[AttemptUnderWay], commit
         for record in records
         if record.result is not None
     ]
-    ledger.settle(settled, lambda run: landed(run, commit, tree, len(settled)))
+    ledger.settle(settled, partial(landed, commit=commit, tree=tree, count=len(settled)))

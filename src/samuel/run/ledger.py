@@ -28,7 +28,7 @@ from samuel.history.run_state import RunState
 from samuel.history.spending import Spending
 from samuel.run.limits import Reservations
 from samuel.run.run_history import RunHistoryWriter
-from samuel.run.settling import Settled, counted, parked, with_results, without
+from samuel.run.settling import Settled, counted, parked, question_in, with_results, without
 from samuel.tasks.question import LAND, Question, new_id
 from samuel.tasks.seal import Seal
 from samuel.tasks.store import TaskStore
@@ -207,7 +207,7 @@ def _announced(place: Workplace, steps: Steps, tasks: Tasks, run: Run, announcem
         task=task.plain() if task else {},
         outcome=settlement.outcome,
         usage=settlement.usage,
-        question=asked_question(settlement.question),
+        question=asked_question(question_in(task, settlement.question)),
         lane=announcement.lane,
     )
     steps.state = state_of_settled(place, run, task, settlement)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -23,10 +25,8 @@ def settle(own: OwnTree, ledger: TaskLedger, record: AttemptUnderWay) -> None:
         ledger.settle([settled_in_lane(record)])
         return
     applied = own.land(record)
-    ledger.settle(
-        [Settled(record, record.result.settlement, applied)],
-        lambda run: replace(run, tree=own.files.attempts.state),
-    )
+    also = partial(replace, tree=own.files.attempts.state)
+    ledger.settle([Settled(record, record.result.settlement, applied)], also)
 
 
 def carry_out(own: OwnTree, ledger: TaskLedger, state: RunState) -> None:

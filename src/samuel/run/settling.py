@@ -12,7 +12,7 @@ from samuel.events.endings import IterationOutcome
 from samuel.history.run import MAX_FAILURE, AttemptUnderWay, LanesState, Run, Settlement, TaskCells
 from samuel.history.tree_state import KeptAttempt
 from samuel.tasks.changes import new_task_id
-from samuel.tasks.question import Question
+from samuel.tasks.question import Question, new_id
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.settle import AppliedSettlement
 
@@ -45,9 +45,36 @@ def with_results(tasks: Tasks, settled: Sequence[Settled]) -> list[Task]:
                 continue  # a person decided about it meanwhile
             row = result.cells.applied_to(row) if result else row
             row = settlement.row.applied_to(row)
-            rows[index] = replace(row, commit_sha=applied.commit or row.commit_sha, claimed=False)
+            questions = _with_own_ids(row.questions, [*rows[:index], *rows[index + 1 :]])
+            rows[index] = replace(
+                row, commit_sha=applied.commit or row.commit_sha, claimed=False, questions=questions
+            )
         rows += _added(rows, result.added if result else ())
     return rows
+
+
+def _with_own_ids(questions: Sequence[Question], others: Sequence[Task]) -> tuple[Question, ...]:
+    """The questions of a task with ids that no other task has: in its lane, an agent sees no newer questions."""
+    taken = {question.id for row in others for question in row.questions}
+    numbered: list[Question] = []
+    for question in questions:
+        if question.id in taken:
+            own = {other.id for other in (*questions, *numbered)}
+            question = replace(question, id=new_id(taken | own))
+        numbered.append(question)
+    return tuple(numbered)
+
+
+def question_in(task: Task | None, question: Question | None) -> Question | None:
+    """A question of a settlement as the task has it, whose id may be another one."""
+    if task is None or question is None:
+        return question
+    same = (
+        row
+        for row in reversed(task.questions)
+        if row.iteration == question.iteration and row.asks(question.text, question.options)
+    )
+    return next(same, question)
 
 
 def _added(rows: Sequence[Task], added: Sequence[Task]) -> list[Task]:

@@ -6,12 +6,15 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from samuel.events.loop import CheckRun
 from samuel.process.tree import end_calls, resume_calls
 from samuel.workspaces.fleet.wire import ReadyLine
 from samuel.workspaces.lanes.merging import PreparedLanding
 from samuel.workspaces.workspace import AttemptEnded
+
+T = TypeVar("T")
 
 LAST_WORDS = 10.0  # seconds that threads have to end when their processes are killed
 
@@ -27,8 +30,8 @@ class BaseChecked(NamedTuple):
     """The checks ran on the commit that a failed attempt began with."""
 
     task: str
-    tree: str = ""
-    why: str = ""
+    checked: tuple[tuple[CheckRun, ...], str] | None = None
+    """What ran, and why it is red, or ""."""
     error: BaseException | None = None
 
 
@@ -57,16 +60,16 @@ class LaneThreads:
         return self._outstanding > 0
 
     def begin(
-        self, name: str, function: Callable[[], Message], failed: Callable[[BaseException], Message]
+        self, name: str, function: Callable[[], T], message: Callable[[T | None, BaseException | None], Message]
     ) -> None:
-        """Run the function in a thread. `failed` makes a message of what it raises."""
+        """Run the function in a thread. `message` is made of what it returns, or else of what it raises."""
 
         def run() -> None:
             try:
-                message = function()
+                ended = message(function(), None)
             except BaseException as error:  # noqa: BLE001  the coordinator raises it, or ends the run
-                message = failed(error)
-            self._messages.put(message)
+                ended = message(None, error)
+            self._messages.put(ended)
 
         thread = threading.Thread(target=run, name=f"samuel-{name}", daemon=True)
         self._threads = [other for other in self._threads if other.is_alive()] + [thread]

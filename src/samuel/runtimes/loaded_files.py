@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from samuel.files.survey import Signature, signature
+from samuel.files.survey import Signature, signature, target_signature
 
 
 class LoadedFiles:
@@ -49,7 +49,7 @@ class LoadedFiles:
 
     def changed(self) -> bool:
         """Whether a new worker may load something else."""
-        return any(_signature(file) != before for file, before in self._signatures.items())
+        return any(target_signature(file) != before for file, before in self._signatures.items())
 
     def _remember_directory(self, directory: str) -> None:
         """A module that appears in it would be found by a new worker, or found before another one."""
@@ -58,7 +58,7 @@ class LoadedFiles:
 
     def _remember(self, file: str) -> None:
         if file not in self._signatures:
-            self._signatures[file] = _signature(file)
+            self._signatures[file] = target_signature(file)
 
 
 def _installed(file: str) -> str:
@@ -71,10 +71,3 @@ def _installed(file: str) -> str:
         if separator:
             return f"{before}/{name}"
     return ""
-
-
-def _signature(file: str) -> Signature:
-    try:
-        return signature(os.stat(file))
-    except OSError:
-        return ()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel.base import paths
 from samuel.config.schema import config_schema
 from samuel.files import atomic
-from samuel.files.inside import make_dirs_inside
+from samuel.files.inside import exists_at, make_dirs_inside
 
 TEMPLATE = Path(__file__).parent / "templates" / "samuel.toml"
 SCHEMA = "samuel.schema.json"  # in .samuel/; editors read it because samuel.toml names it in its first line
@@ -40,7 +39,7 @@ def write_files(root: Path, *, minimal: bool, force: bool) -> CreatedFiles:
         fd = make_dirs_inside(root, *directory, mode=0o755)
         try:
             path = "/".join((*directory, name))
-            if not force and _has(fd, name):
+            if not force and exists_at(fd, name):
                 created.existing_files.append(path)
                 continue
             atomic.write_at(fd, name, text.encode())
@@ -60,10 +59,3 @@ def _files(minimal: bool) -> Iterator[tuple[tuple[str, ...], str, str]]:
     if not minimal:
         yield (paths.HOME,), SCHEMA, json.dumps(config_schema(), indent=2, ensure_ascii=False) + "\n"
         yield (paths.HOME,), ".gitignore", IGNORED
-
-
-def _has(directory: int, name: str) -> bool:
-    with suppress(FileNotFoundError):
-        os.stat(name, dir_fd=directory, follow_symlinks=False)
-        return True
-    return False

@@ -35,6 +35,7 @@ from samuel.history.run import Run
 from samuel.history.run_file import RunFile
 from samuel.hooks.handler import Origin
 from samuel.setup.run_state import configured_methodology, state_directory
+from samuel.setup.sealed_readiness import refuse_unsealed
 from samuel.tasks.task import Tasks
 from samuel.trust.commands import task_checks, texts
 from samuel.workspaces.lost_commits import lost_commits, lost_lines
@@ -56,6 +57,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[PlaceSpec, ...] = ()
     """Where agents work; () for those of samuel.toml."""
     require_checks: bool = False
+    require_proof: bool = False
     baseline: str = ""
     """`refuse` or `accept`; "" for that of samuel.toml."""
     accept_unguarded: bool = False
@@ -85,6 +87,8 @@ def run_settings(root: Path, request: RunRequest) -> Config:
     changes: dict[str, Any] = {}
     if request.require_checks:
         changes["require_checks"] = True
+    if request.require_proof:
+        changes["proof"] = "require"
     if request.baseline:
         changes["baseline"] = request.baseline
     if request.pilot is not None:
@@ -114,6 +118,7 @@ def refuse_unready(app: App, request: RunRequest, notify: Notify) -> None:
     elsewhere = [spec for spec in places if spec.kind != "local"]
     in_lanes = sum(spec.slots for spec in places) > 1 or bool(elsewhere)
     refuse_without_agent(app, request.agent, notify, here=not places or len(elsewhere) < len(places))
+    refuse_unsealed(app.workplace, notify, elsewhere=bool(elsewhere))
     _refuse_untrusted(app, request.agent, tasks, elsewhere=bool(elsewhere))
     _name_weak_checks(app, notify)
     if in_lanes:
@@ -172,7 +177,8 @@ def _refuse_untrusted(app: App, agent: str, tasks: Tasks, *, elsewhere: bool) ->
     """Neither the checks nor the agent's command, which come with the repository, run without consent."""
     chosen = find(agent or app.workplace.agent, app.workplace.agents).name
     own_checks = task_checks(app.methodology, ((task.id, task.checks) for task in tasks))
-    names = [f"checks:{app.methodology}", f"checks:{app.methodology}:tasks", f"agent:{chosen}", "lanes"]
+    kinds = ("checks:{}", "checks:{}:tasks", "sealed-checks:{}", "canary:{}")
+    names = [*(kind.format(app.methodology) for kind in kinds), f"agent:{chosen}", "lanes"]
     names += ["fleet"] if elsewhere else []
     for name, digest, _ in (*texts(app.config), *([own_checks] if own_checks else [])):
         if name in names and (why := app.permit.text(name, digest)):

@@ -16,9 +16,9 @@ from samuel.base import paths
 from samuel.base.errors import SamuelError
 from samuel.checks.detect import project_files, quality_checks
 from samuel.checks.files import CheckFiles, disk_reader, without_tests, without_tests_warning
-from samuel.checks.tests_of_tasks import warnings_about_tests
 from samuel.config.edit import Value, has_value, set_value
 from samuel.events import TasksRead, names
+from samuel.evidence.ownership import owned_tests
 from samuel.files import atomic
 from samuel.files.inside import refuse_links
 from samuel.files.lock import held
@@ -69,6 +69,8 @@ class TaskList(msgspec.Struct, frozen=True, kw_only=True):
     checks: Sequence[str]
     check_files: CheckFiles
     """What the checks run or read."""
+    owned_by_words: Mapping[str, str]
+    """For each task whose words say which tests it may change, a line that says so."""
     untrusted: bool
     """Whether checks that the tasks bring along are not trusted yet."""
     warnings: Sequence[str]
@@ -79,6 +81,7 @@ class TaskList(msgspec.Struct, frozen=True, kw_only=True):
             "written": self.new_settings,
             "quality_checks": self.checks,
             "check_files": {command: list(paths) for command, paths in self.check_files.present},
+            "owned_tests": dict(self.owned_by_words),
         }
 
 
@@ -125,16 +128,20 @@ def make_task_list(
     own_checks = [command for task in task_import.imported.tasks for command in task.checks]
     checks = [*plan.checks, *own_checks]
     check_files = CheckFiles.of(checks, files, disk_reader(root))
-    tested_paths = (path for _, paths in check_files.present for path in paths)
+    owned_by_words = {
+        task.id: line
+        for task in task_import.imported.tasks
+        if task.status != "completed" and (line := owned_tests(task, files).describe(task.id))
+    }
     note = without_place(task_import, write_back=request.write_back)
     return TaskList(
         new_settings=plan.settings,
         checks=plan.checks,
         check_files=check_files,
+        owned_by_words=owned_by_words,
         untrusted=untrusted and bool(own_checks or plan.offered),
         warnings=[
             *map(without_tests_warning, without_tests(checks, files, disk_reader(root))),
-            *warnings_about_tests(task_import.imported.tasks, tested_paths),
             *([note] if note else []),
         ],
     )

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from samuel.tasks.changes import free_id
 from samuel.tasks.formats.base import ImportedTasks
+from samuel.tasks.importing import TaskImport
 from samuel.tasks.origin import SourceItem, TaskOrigin, source_item
+from samuel.tasks.store import TaskStore
 from samuel.tasks.task import COLUMNS, QUESTIONS, Task
 
 # What the source says of a task. The rest (status, attempts, questions, ...) is the loop's and the person's.
@@ -29,6 +31,7 @@ FROM_SOURCE = (
 )
 assert set(FROM_SOURCE) < set(COLUMNS) - {QUESTIONS}
 OVER = ("completed", "skipped")
+REMOVED = "it is not in its source any more"
 
 
 class ChangedTask(NamedTuple):
@@ -80,6 +83,36 @@ def merge(tasks: Sequence[Task], origin: TaskOrigin, imported: ImportedTasks, *,
     return SourceMerge((*merged, *added), items, tuple(added), tuple(changed), tuple(removed), tuple(done))
 
 
+def apply_merge(
+    store: TaskStore,
+    origin: TaskOrigin,
+    task_import: TaskImport,
+    *,
+    skipped: Collection[str],
+    completed: Collection[str],
+    at: str,
+) -> SourceMerge:
+    """Merge into the task list as it is now: it may have changed since a person was asked about the plan.
+
+    The tasks `skipped` and `completed` become so; `at` is the time of that. Gives what was merged.
+    """
+    plan: SourceMerge | None = None
+    gone = {"status": "skipped", "claimed": False, "last_failure": REMOVED}
+    done = {"status": "completed", "grade": "done by a person", "completed_at": at, "claimed": False}
+
+    def merged(tasks: tuple[Task, ...]) -> list[Task]:
+        nonlocal plan
+        plan = merge(tasks, origin, task_import.imported, stable_ids=task_import.format.stable_ids)
+        rows = (replace(task, **gone) if task.id in skipped else task for task in plan.tasks)
+        return [
+            replace(task, **done) if task.id in completed and task.status != "completed" else task for task in rows
+        ]
+
+    store.change(merged, trusted=True)
+    assert plan is not None
+    return plan
+
+
 def _matches(items: Mapping[str, SourceItem], tasks: Sequence[Task], *, stable_ids: bool) -> dict[int, str]:
     """By index in the source, the id in our list: matched by id and title, then by title, then by id."""
     keys: list[Callable[[str, str], object]] = [lambda id, title: id]
@@ -113,11 +146,3 @@ def _translated(task: Task, own_ids: Mapping[str, str]) -> Task:
 
 def _differing(task: Task, new: Task) -> tuple[str, ...]:
     return tuple(name for name in FROM_SOURCE if getattr(task, name) != getattr(new, name))
-
-
-def without(tasks: Sequence[Task], removed: Collection[str], reason: str) -> tuple[Task, ...]:
-    """The tasks with those that the source has no longer skipped."""
-    return tuple(
-        replace(task, status="skipped", claimed=False, last_failure=reason) if task.id in removed else task
-        for task in tasks
-    )

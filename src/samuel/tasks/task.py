@@ -11,7 +11,7 @@ import msgspec
 from samuel.base.errors import UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.tasks.grade import Grade
-from samuel.tasks.question import ACCEPT, DISPUTED, Question, is_dispute
+from samuel.tasks.question import ACCEPT, DISPUTED, REFUSE, Question, is_dispute
 
 TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked", "waiting"]
 Priority = Literal["critical", "high", "medium", "low"]
@@ -73,11 +73,20 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
         An acceptance holds for that attempt alone: where its checks fail by now, an agent works on the task again.
         """
-        last = self.questions[-1] if self.questions else None
-        if last is None or not is_dispute(last) or not self.last_failure.startswith(DISPUTED):
-            return ""
-        word, _, name = last.answer.partition(" ")
+        word, _, name = self._verdict.partition(" ")
         return (name or "a person") if word == ACCEPT else ""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a person refused its last attempt: the next one begins without its files."""
+        return self._verdict.split(" ")[0] == REFUSE
+
+    @property
+    def _verdict(self) -> str:
+        """What a person answered to the dispute about its last attempt; "" if there is no such answer."""
+        last = self.questions[-1] if self.questions else None
+        is_open = last is not None and is_dispute(last) and self.last_failure.startswith(DISPUTED)
+        return last.answer if last is not None and is_open else ""
 
     def plain(self) -> dict[str, Any]:
         """The task in event payloads and in `--json`: its own fields, and the unknown columns beside them."""

@@ -140,9 +140,7 @@ class _Writer:
         if not new:
             return []
         self._refuse_unsafe(path)
-        for mark in sorted(new.values(), key=lambda mark: mark.start, reverse=True):
-            text = text[: mark.start] + mark.new + text[mark.end :]
-        data = text.encode()
+        data = _with_marks(text, new.values())
         if path == source.path:  # what is written can be read, and says the same but for the status
             after = format.read(TaskSource(data, path, source.name), self._origin.tag)
             if _without_status(after.tasks) != _without_status(imported.tasks):
@@ -197,6 +195,49 @@ def only_marks(origin: TaskOrigin, path: Path, before: bytes, after: bytes) -> b
     except SamuelError:
         return False
     return _without_status(old.tasks) == _without_status(new.tasks) and old.prose == new.prose
+
+
+def newly_marked(origin: TaskOrigin, path: Path, before: bytes, after: bytes) -> set[str] | None:
+    """The tasks that `after` marks as done and `before` does not; None if any other byte differs."""
+    from samuel.tasks.formats.source import TaskSource
+    from samuel.tasks.formats.table import format_named
+
+    try:
+        format, source = format_named(origin.format), TaskSource(before, path)
+        old, new = format.read(source, origin.tag), format.read(TaskSource(after, path), origin.tag)
+    except SamuelError:
+        return None
+    if len(old.tasks) != len(new.tasks):
+        return None
+    pairs = enumerate(zip(old.tasks, new.tasks, strict=True))
+    indexes = [index for index, (task, task_after) in pairs if task.status != task_after.status]
+    marks = [mark for index in indexes if (mark := format.mark_done(source, old, index)) and mark.path == path]
+    ids = {
+        id
+        for id, item in origin.items.items()
+        if matching_index(old, item, stable_ids=format.stable_ids) in indexes
+    }
+    if len(marks) != len(indexes) or len(ids) != len(indexes):
+        return None
+    return ids if _with_marks(source.exact_text, marks) == after else None
+
+
+def with_tasks_marked(origin: TaskOrigin, path: Path, data: bytes, ids: Iterable[str]) -> bytes:
+    """The content of a source with these tasks marked as done, those of them that it has. Raises SamuelError."""
+    from samuel.tasks.formats.source import TaskSource
+    from samuel.tasks.formats.table import format_named
+
+    format, source = format_named(origin.format), TaskSource(data, path)
+    imported = format.read(source, origin.tag)
+    indexes = (matching_index(imported, origin.items[id], stable_ids=format.stable_ids) for id in ids)
+    places = (format.mark_done(source, imported, index) for index in indexes if index is not None)
+    return _with_marks(source.exact_text, [mark for mark in places if mark and mark.path == path])
+
+
+def _with_marks(text: str, marks: Iterable[Mark]) -> bytes:
+    for mark in sorted(marks, key=lambda mark: mark.start, reverse=True):
+        text = text[: mark.start] + mark.new + text[mark.end :]
+    return text.encode()
 
 
 def _without_status(tasks: Iterable[Task]) -> list[Task]:

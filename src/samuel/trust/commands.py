@@ -35,6 +35,19 @@ def quality(methodology: Methodology) -> CommandText | None:
     return _text(f"checks:{methodology.name}", "".join(f"{command}\n" for command in methodology.quality_checks))
 
 
+def sealed(methodology: Methodology) -> CommandText | None:
+    """The sealed checks of a methodology, as one text."""
+    if not methodology.sealed_checks:
+        return None
+    content = "".join(f"{command}\n" for command in methodology.sealed_checks)
+    return _text(f"sealed-checks:{methodology.name}", content)
+
+
+def canary(methodology: Methodology) -> CommandText | None:
+    """The command that makes the checks of a methodology fail."""
+    return _text(f"canary:{methodology.name}", f"{methodology.canary}\n") if methodology.canary else None
+
+
 def task_checks(methodology: str, checks: Iterable[tuple[str, Sequence[str]]]) -> CommandText | None:
     """The checks that tasks bring along, as one text: (the task's id, its commands) in the order of the task file.
 
@@ -124,7 +137,9 @@ def fleet(settings: FleetSettings) -> CommandText | None:
 def texts(config: Config) -> list[CommandText]:
     """Everything in a configuration that must be trusted before it runs."""
     root = config.file.parent if config.file else Path()
-    checks = (quality(methodology) for methodology in config.methodology.values())
+    checks = (
+        text(methodology) for methodology in config.methodology.values() for text in (quality, sealed, canary)
+    )
     hooks = (
         commit_hooks(methodology, Git(root, environment.clean()))
         for methodology in config.methodology.values()

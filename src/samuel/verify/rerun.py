@@ -8,7 +8,7 @@ from samuel.attempt.defaults.quality_check import RunCommands
 from samuel.attempt.workplace import Workplace
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.planting import Planting, ShownToFail
-from samuel.checks.verdict import cannot_run
+from samuel.checks.verdict import cannot_run, how_failed
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
 from samuel.evidence.corner import Corner
@@ -49,19 +49,25 @@ class ChecksAgain:
     def shown_to_fail(self, tests: ChangedTests, own: Sequence[CheckRun], task: str) -> ShownToFail:
         """Whether the checks fail with a planted failing test."""
 
-        def planted(tree: str, command: str, line: str) -> CheckRun | None:
-            return self._run(tree, command, "planted", task, line)
+        def planted(tree: str, command: str, line: str, canary: str) -> CheckRun | str:
+            with self._room.showing(tree):
+                if canary and not (canary_run := self._command(command, "canary", task, canary)).passed:
+                    return f"the canary `{canary}` {how_failed(canary_run)}"
+                return self._command(command, "planted", task, line)
 
-        return Planting(tests, planted, ()).shown_to_fail(own)
+        return Planting(tests, planted, (), self._place.settings.canary).shown_to_fail(own)
 
-    def _run(self, tree: str, command: str, corner: Corner, task: str, line: str = "") -> CheckRun:
+    def _run(self, tree: str, command: str, corner: Corner, task: str) -> CheckRun:
+        with self._room.showing(tree):
+            return self._command(command, corner, task)
+
+    def _command(self, command: str, corner: Corner, task: str, line: str = "") -> CheckRun:
         event = QualityCheck(
             commands=[command],
             task={"id": task},
             project_root=str(self._place.root),
             deadline_ms=int(self._seconds * 1000),
         )
-        with self._room.showing(tree):
-            run = self._checks.again(event, command, corner, line)
+        run = self._checks.again(event, command, corner, line)
         assert run is not None  # it is a command of the event
         return run

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from samuel.base.printable import shell_word
+from samuel.base.printable import listed, shell_word
 from samuel.git.git import HEADS, Git, GitFailed, branch_ref
 from samuel.git.kept_refs import BEFORE, OWN, PREFIX
 from samuel.tasks.task import Task, Tasks
@@ -74,10 +74,10 @@ def lost_lines(lost: Sequence[LostCommit]) -> list[str]:
 
 
 def _missing_words(missing: Sequence[LostCommit]) -> str:
-    named = ", ".join(f"{commit.task.commit_sha[:12]} (task {commit.task.id})" for commit in missing[:MOST_LINES])
-    more = f" and {len(missing) - MOST_LINES} more" if len(missing) > MOST_LINES else ""
+    commits = [f"{commit.task.commit_sha[:12]} (task {commit.task.id})" for commit in missing]
+    named = listed(commits, MOST_LINES)
     return (
-        f"the commits of completed tasks are in no repository here: {named}{more}; `.git` was removed or "
+        f"the commits of completed tasks are in no repository here: {named}; `.git` was removed or "
         "replaced. Restore it from a copy, or fetch it from where you pushed it; to go on without it, commit what "
         "is in the work tree: `git init` and `git add -A`"
     )

@@ -25,6 +25,11 @@ class AttemptEnded(NamedTuple):
     """Why it could not go on; with a result, why no other attempt can."""
     mode: RunMode = "implementation"
 
+    @classmethod
+    def of_thread(cls, task: str, ended: AttemptEnded | None, error: BaseException | None) -> AttemptEnded:
+        """The message of an attempt in a thread of its own, or of the error that the thread raised."""
+        return ended or cls(task, error=error)
+
 
 class AttemptWorkspace(Protocol):
     @property

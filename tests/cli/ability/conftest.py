@@ -119,7 +119,7 @@ def empty(project: Path, samuel: Callable[..., Any]) -> Shop:
 
 @pytest.fixture
 def shop(empty: Shop) -> Shop:
-    """One ability, which nobody has agreed to yet."""
+    """One ability, which was not agreed to yet."""
     empty.put(".system/registry/low-level/repeat.yaml", REPEAT)
     empty.program("scripts/abilities/repeat", REPEAT_SCRIPT)
     return empty

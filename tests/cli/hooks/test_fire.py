@@ -158,7 +158,7 @@ def test_a_hook_may_put_a_question_to_the_person(on_terminal, put, samuel):
     assert on_terminal("hooks", "fire", "PreAbilityCall", typed="y\n")[0] == 0
     code, screen = on_terminal("hooks", "fire", "PreAbilityCall", typed="n\n")
     assert (code, "Sure? [y/N]" in screen) == (1, True)
-    assert samuel("hooks", "fire", "PreAbilityCall").code == 1  # nobody to ask
+    assert samuel("hooks", "fire", "PreAbilityCall").code == 1  # no person to ask
 
 
 def test_hooks_fire_reports_a_broken_samuel_toml(samuel, put):

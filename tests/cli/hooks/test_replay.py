@@ -139,7 +139,7 @@ def test_replay_counts_a_new_guard_only_where_it_objects(guard, emit, replay):
 
 def test_a_question_is_the_same_verdict_whether_or_not_somebody_could_answer_it(guard, emit, replay):
     guard("git push", "ask", "push?")
-    assert emit("git push") == 2  # there is nobody to ask
+    assert emit("git push") == 2  # there is no person to ask
     code, data = replay()
     assert code == 0
     assert data["verdicts"][0]["recorded"]["verdict"] == "ask"
@@ -195,7 +195,7 @@ def test_replay_calls_no_observer_and_only_what_is_trusted(guard, emit, replay, 
     assert [row["handler"] for row in replay()[1]["verdicts"][0]["handlers"] if row["today"]] == ["guard"]
     assert [file.stat().st_size for file in watched] == sizes
     assert calls(project) == before + 1
-    put(".samuel/hooks/guard", GUARD % ("else", "deny", "x"), 0o755)  # nobody agreed to this
+    put(".samuel/hooks/guard", GUARD % ("else", "deny", "x"), 0o755)  # this was not agreed to
     code, data = replay()
     assert code == 1
     assert data["verdicts"][0]["handlers"][0]["today"]["verdict"] == "refused"

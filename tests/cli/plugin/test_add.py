@@ -1,4 +1,4 @@
-"""`samuel plugin add`: what is shown, what is asked, and that nothing runs before somebody agreed."""
+"""`samuel plugin add`: what is shown, what is asked, and that nothing runs before a person agreed."""
 
 from __future__ import annotations
 

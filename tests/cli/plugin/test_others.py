@@ -95,7 +95,7 @@ def test_plugin_show_prints_one_plugin_in_full(samuel, checks):
 class TestInstall:
     @pytest.fixture
     def cloned(self, samuel, project, machine, plain, checks):
-        """The project as somebody else has it: the lock is all that came with it."""
+        """The project as another person has it: the lock is all that came with it."""
         samuel("plugin", "add", "org/plain", "org/checks", "--yes")
         shutil.rmtree(project / ".samuel")
         shutil.rmtree(machine / "state")

@@ -31,7 +31,7 @@ Review {{ branch }} against {{.base}}.
 
 @pytest.fixture
 def kitchen(put: Callable[..., Path]) -> Path:
-    """A project with one recipe, and an agent that repeats what it is told. Nobody has trusted anything yet."""
+    """A project with one recipe, and an agent that repeats what it is told. Nothing is trusted yet."""
     put("samuel.toml", CONFIG)
     put("agent.sh", "#!/bin/sh\ncat\necho x > made.txt\n", 0o755)
     return put(".samuel/recipes/review.md", REVIEW)

@@ -1,4 +1,4 @@
-"""`samuel recipe`: whole outputs, exit codes, and nothing that runs before somebody agreed."""
+"""`samuel recipe`: whole outputs, exit codes, and nothing that runs before a person agreed."""
 
 from __future__ import annotations
 

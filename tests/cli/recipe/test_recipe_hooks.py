@@ -1,4 +1,4 @@
-"""Hooks inside a recipe's run know the recipe and the session, whoever fires the event."""
+"""Hooks inside a recipe's run know the recipe and the session, whichever program fires the event."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def steady(text: str) -> str:
 
 
 class Workshop:
-    """A project with two tasks, and an agent that is a shell script. Nobody has trusted anything yet."""
+    """A project with two tasks, and an agent that is a shell script. Nothing is trusted yet."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -132,7 +132,7 @@ def workshop(project: Path) -> Workshop:
 
 @pytest.fixture
 def marked_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every process of the test carries a mark; when the test is over nobody may carry it any more."""
+    """Every process of the test carries a mark; when the test is over no process may carry it any more."""
     mark = f"SAMUEL_TEST_MARK={uuid.uuid4().hex}"
     monkeypatch.setenv(*mark.split("="))
     yield

@@ -107,15 +107,34 @@ def test_accepted_work_that_fails_its_own_checks_by_now_is_not_completed(samuel,
     assert calls(disputed) == before + 1, again
 
 
-def test_refused_work_is_pending_and_its_next_prompt_has_the_reason(samuel, disputed):
+def test_refused_work_is_pending_and_its_next_attempt_begins_without_it_and_reads_why(samuel, disputed):
     assert samuel("run", "refuse", "1", REASON) == (0, "task `1` is pending; its next attempt reads why\n", "")
     assert disputed.statuses == ["pending"]
-    disputed.agent(f"{CALLED}git checkout -q test.sh code.txt\necho more >> code.txt\n{GOOD}")
+    disputed.agent(f'{CALLED}test "$(cat code.txt)" = old\necho more >> code.txt\n{GOOD}')
     assert samuel("run", "start", "--yes", "--iterations", "1").code == 0
     prompt = max(disputed.root.glob("prompt-*"), key=lambda file: file.stat().st_mtime_ns).read_text()
     assert REASON in prompt
+    assert "last-attempt.diff" in prompt
+    assert "+grep -q new code.txt" in (disputed.root / ".samuel/run/last-attempt.diff").read_text()
+    assert (disputed.root / "test.sh").read_text() == "grep -q old code.txt\n"
     assert disputed.statuses == ["completed"]
     assert disputed.store.load()[0].grade == "checked"
+
+
+def test_contested_task_with_a_single_attempt_is_disputed_and_not_blocked(samuel, tested):
+    tested.configure(TESTED.replace("pause", "max_task_attempts = 1\npause"))
+    assert samuel("run", "start", "--yes").code == 1
+    assert (tested.statuses, calls(tested)) == (["waiting"], 1)
+    assert samuel("run", "accept", "1", "--yes").code == 0
+    assert tested.store.load()[0].grade == "disputed"
+
+
+def test_test_that_is_weakened_at_the_only_attempt_is_disputed(samuel, tested):
+    tested.configure(TESTED.replace("pause", "max_task_attempts = 1\npause"))
+    tested.agent(f"{CALLED}echo more >> code.txt\n: > test.sh\n{GOOD}")
+    assert samuel("run", "start", "--yes").code == 1
+    assert tested.statuses == ["waiting"]
+    assert (tested.root / "test.sh").read_text() == "grep -q old code.txt\n"
 
 
 @pytest.mark.parametrize("command", [("accept", "1"), ("refuse", "1", "no")])

@@ -485,7 +485,7 @@ def test_run_status_says_until_when_a_run_waits_for_its_agent_also_after_a_kill(
     with registered(User.from_environment().live, SECOND):
         assert f"last run    {SECOND}, at work\n" in samuel("run", "status").out, "the other agent can work"
     run_at_work(past, 1, ExitReason.INTERRUPTED, agents=["mine"], waits={"mine": limit})
-    assert "held" not in samuel("run", "status").out, "a run that has ended waits for nobody"
+    assert "held" not in samuel("run", "status").out, "a run that has ended waits for nothing"
 
 
 def test_run_show_and_the_report_say_until_when_a_run_waits_and_for_what(samuel, past):

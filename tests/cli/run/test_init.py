@@ -162,13 +162,23 @@ def test_the_checks_a_project_has_are_shown_written_and_trusted(samuel, put, pro
     assert [(item["name"], item["state"]) for item in trusted] == ([("checks:ralph", "trusted")] if checks else [])
 
 
-def test_run_init_warns_about_tasks_that_seem_to_change_tests_without_naming_them(samuel, put):
-    put("prd.md", "# Shop\n\n## Tasks\n- [ ] 1 Rename clamp to clip\n- [ ] 2 Rename it\n  Files: tests/\n")
-    put("tests/test_it.py", "")
-    assert samuel("run", "init", "--prd", "prd.md").err == (
-        'warning: task 1 says "Rename": an attempt that changes a test is refused unless its task names it; if '
-        "this one may, add `Files: tests/` below it and read it again\n"
+def test_run_init_says_which_tests_a_task_owns_where_its_words_are_plain(samuel, put):
+    put(
+        "prd.md",
+        "# Shop\n\n## Tasks\n- [ ] 1 Rename clamp to clip\n- [ ] 2 Rename it\n  Files: tests/\n"
+        "- [ ] 3 Correct tests/test_it.py\n- [ ] 4 Fix the totals\n- [x] 5 Rename this\n"
+        "- [ ] 6 Fix the sum without changing the tests\n",
     )
+    put("tests/test_it.py", "")
+    ran = samuel("run", "init", "--prd", "prd.md")
+    lines = [line for line in ran.out.splitlines() if line.startswith("task ")]
+    assert lines == [
+        'task 1 may change any test, because it renames something ("Rename")',
+        "task 3 may change `tests/test_it.py`, because its text names them",
+    ]
+    assert ran.err == ""
+    data = samuel("run", "init", "--prd", "prd.md", "--force", "--json").json["data"]
+    assert data["owned_tests"] == {"1": lines[0], "3": lines[1]}
 
 
 def test_run_init_says_where_a_pyproject_nests_too_deep(samuel, put, project):

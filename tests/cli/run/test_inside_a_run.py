@@ -11,7 +11,7 @@ from tests.length import sample
 from .conftest import CONFIG, GOOD, REAL
 
 EVIL = "#!/bin/sh\n[ $1 = hook ] && echo quality.check || touch owned\n"
-OTHER = '\n[agents.other]\ncommand = ["./other.sh"]\n'  # something that nobody agreed to yet
+OTHER = '\n[agents.other]\ncommand = ["./other.sh"]\n'  # something that was not agreed to yet
 REFUSED = "which cannot change what is trusted"
 NOT_AGAIN = "its agents cannot start another one"
 DROPPED = "env -u SAMUEL_RUN_ID -u SAMUEL_STEP -u SAMUEL_SESSION_ID -u SAMUEL_TASK_ID -u SAMUEL_CALL"

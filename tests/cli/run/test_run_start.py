@@ -226,7 +226,7 @@ class TestBefore:
         assert ran.err == ""
 
     def test_run_start_does_not_follow_a_link_in_the_state(self, samuel, workshop, put, tmp_path):
-        """It could have come with a clone, and lead to somebody's shell profile."""
+        """It could have come with a clone, and lead to a person's shell profile."""
         (tmp_path / "profile").write_text("mine\n")
         (workshop.root / ".samuel/run/progress.md").symlink_to(tmp_path / "profile")
         put(".samuel/hooks/broken", "#!/bin/sh\n[ $1 = hook ] && echo context.extra || exit 3\n", 0o755)

@@ -27,7 +27,7 @@ def spaced(draw: st.DrawFn, comments: bool) -> str:
 
 @st.composite
 def text_of(draw: st.DrawFn, value: object, comments: bool) -> str:
-    """The value as somebody may have typed it."""
+    """The value as a person may have typed it."""
     space = spaced(comments)
     if isinstance(value, dict | list):
         opening, closing = "{}" if isinstance(value, dict) else "[]"

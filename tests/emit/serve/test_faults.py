@@ -165,7 +165,7 @@ def test_stopped_server_before_handlers_is_done_without(served: ServedProject, p
         pytest.skip("only in `make full`")
     served.files.python_hook("guard", OPEN_GUARD)
     assert call_with_fault(served, point, signal.SIGSTOP, client) == (0, b"{}\n", b"")
-    assert served.calls_of_guard() == 1  # the server, awake again, notices that nobody waits
+    assert served.calls_of_guard() == 1  # the server, awake again, notices that no client waits
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -384,7 +384,7 @@ def test_before_committed_a_wrong_message_is_no_answer(served: ServedProject, na
 
 
 def test_server_of_another_version_is_done_without(served: ServedProject) -> None:
-    """The version is in the socket's name, and in the header if somebody renames the socket."""
+    """The version is in the socket's name, and in the header if a person renames the socket."""
     served.files.python_hook("guard", GUARD)
     served.start()
     with socket.socket(socket.AF_UNIX) as connection:
@@ -492,7 +492,7 @@ def test_hanging_handler_holds_up_nobody_else(served: ServedProject) -> None:
 def test_calls_for_which_the_server_lacks_open_files_are_left_to_processes_of_their_own(
     served: ServedProject,
 ) -> None:
-    """The limit is that of whoever started the server. A hook that cannot be started would be a warning."""
+    """The limit is that of the process that started it. A hook that cannot be started would be a warning."""
     hang = "echo x >> called\nwhile [ ! -e go-on ]; do sleep 0.05; done\necho '{}'"
     yaml_hook(served.root, "slow", "PostAbilityCall", hang, "timeout: 300s\n")
     served.files.trust()

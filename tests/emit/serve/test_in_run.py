@@ -117,7 +117,7 @@ def test_a_change_by_the_agent_denies_as_it_does_without_the_server(
         CHANGES[change](agent.root)
         denied = agent.warm(harmless)
         assert denied == agent.cold(harmless)
-        if (change, trust_everything) != ("another guard", False):  # one that nobody agreed to is not called
+        if (change, trust_everything) != ("another guard", False):  # one that was not agreed to is not called
             assert b"deny" in denied.out or denied.code == 2
         for file in (agent.root / ".samuel/hooks/more.py", agent.root.parent / "samuel.toml"):
             file.unlink(missing_ok=True)
@@ -221,7 +221,7 @@ def test_a_root_that_is_no_project_any_more_is_left_to_a_process_of_its_own(agen
     assert agent.status.last_reason == "the directory belongs to another project"
 
 
-# Somebody else in its place
+# Another process in its place
 
 
 class Impostor:
@@ -318,7 +318,7 @@ def test_a_server_that_stops_before_it_takes_a_call_is_done_without(
     os.kill(agent.pid, signal.SIGSTOP)
     call = agent.started(payload("rm victim.txt"))
     if then is not None:
-        time.sleep(0.3)  # the client has sent its header by now, or finds nobody: both are right
+        time.sleep(0.3)  # the client has sent its header by now, or finds no server: both are right
         os.kill(agent.pid, then)
     assert b"the victim stays" in finished(call).out
     assert agent.calls_of_guard() == 1

@@ -1,4 +1,4 @@
-"""How a server begins and ends: started by the first call if something is trusted, gone when nobody asks."""
+"""How a server begins and ends: started by the first call if something is trusted, gone when not asked."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COLD = (sys.executable, "-m", "samuel", "emit")  # as the native client starts i
 
 @pytest.mark.slow
 def test_first_call_starts_a_server_that_answers_the_second(served: ServedProject) -> None:
-    """`answer=$(samuel-emit ...)` waits for whoever holds stdout: a server must not."""
+    """`answer=$(samuel-emit ...)` waits for the process that holds stdout: a server must not."""
     served.files.python_hook("guard", GUARD)
     script = 'answer=$("$@" PreAbilityCall); echo "$? $answer"'
     first = served.run(["sh", "-c", script, "sh", *NATIVE], stdin=DENIED)
@@ -75,7 +75,7 @@ def test_server_survives_the_end_of_its_starters_process_group(served: ServedPro
 @pytest.mark.slow
 @pytest.mark.parametrize("reason", at_length(["untrusted", "nested"], REASONS))
 def test_no_server_is_started(served: ServedProject, reason: str) -> None:
-    """A clone with hooks that nobody trusts; a hook that changed since; a call of a hook."""
+    """A clone with hooks that are not trusted; a hook that changed since; a call of a hook."""
     more: dict[str, str] = {}
     match reason:
         case "untrusted":

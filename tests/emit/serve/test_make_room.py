@@ -1,4 +1,4 @@
-"""A server that nobody asks any more makes room for one with other variables."""
+"""A server that is not asked any more makes room for one with other variables."""
 
 from __future__ import annotations
 

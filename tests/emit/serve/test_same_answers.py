@@ -129,7 +129,7 @@ def trusted(project: ServedProject) -> None:
 
 
 def with_warnings(project: ServedProject) -> None:
-    """The same with hooks that nobody trusts, and one that cannot be run: every answer has something to tell."""
+    """The same with hooks that are not trusted, and one that cannot be run: every answer has something to tell."""
     trusted(project)
     yaml_hook(project.root, "new", "PreAbilityCall", "echo '{}'")
     yaml_hook(project.root, "watcher", "PostAbilityCall", "echo '{}'", "match: {ability_id: [shell]}\n")

@@ -25,7 +25,7 @@ def runtime() -> Iterator[Path]:
 
 
 def problems(runtime: Path) -> list[PlaceProblem]:
-    """What is wrong, apart from the directory in /tmp, which belongs to whoever runs the tests."""
+    """What is wrong, apart from the directory in /tmp, which belongs to the user who runs the tests."""
     own = list(place_problems({b"XDG_RUNTIME_DIR": os.fsencode(runtime)}, PROJECT))
     return [problem for problem in own if "`/tmp/samuel-" not in problem.what]
 

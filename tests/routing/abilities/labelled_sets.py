@@ -1,7 +1,7 @@
 """Prompts with the ability that each of them asks for: the sets in `labelled/`, also for the benchmarks.
 
 Three registries of different trades are what routing is developed on. `held_out` has more prompts for the first of
-them; nobody looks at those, or at which of them fail: `make bench` reports how many do.
+them; those are not read by a person, nor which of them fail: `make bench` reports how many do.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def test_kill_on_a_machine_costs_no_attempt_and_leaves_nothing_there(fleet: Flee
         assert process.wait(120) == 0, fleet.screen
 
     fleet.assert_sound(1)
-    assert fleet.row("1")["attempts"] == 0, "nobody is to blame"
+    assert fleet.row("1")["attempts"] == 0, "no task is to blame"
     assert "no attempt is counted" in fleet.screen
     wait_for(lambda: fleet.machines.attempts("m1") == [])
 
@@ -148,7 +148,7 @@ def test_connection_that_breaks_after_the_push_loses_no_work(fleet: FleetProject
 
 
 def forged(fleet: FleetProject, *, work: bool, own_tree: bool) -> None:
-    """Replace the work and the record on the remote, as somebody who may push there could; its checks fail."""
+    """Replace the work and the record on the remote, as anyone who may push there could; its checks fail."""
     bare = fleet.bare
     (record_ref,) = fleet.remote_refs("refs/samuel/*/record/*")
     work_ref = record_ref.replace("/record/", "/work/")
@@ -158,7 +158,7 @@ def forged(fleet: FleetProject, *, work: bool, own_tree: bool) -> None:
     blob = fleet.git("hash-object", "-w", "--stdin", cwd=bare).strip()
     listing = fleet.git("ls-tree", commit, cwd=bare) + f"100644 blob {blob}\tbroken\n"
     tree = fleet.git("mktree", cwd=bare, stdin=listing).strip()
-    person = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.org", "commit-tree")
+    person = ("-c", "user.name=Another", "-c", "user.email=another@example.org", "commit-tree")
     red = fleet.git(*person, "-p", commit, "-m", "red", tree, cwd=bare).strip()
     result = replace(line.result, work=red if work else "", tree=tree if own_tree else line.result.tree)
     message = record_message(replace(line, result=result))
@@ -430,7 +430,7 @@ def test_run_whose_last_machine_is_drained_ends_with_its_tasks_pending(fleet: Fl
 
 
 def another_coordinator(fleet: FleetProject, base: Path) -> FleetProject:
-    """Somebody else's clone of the project, with a home of its own; it uses the same machines."""
+    """Another person's clone of the project, with a home of its own; it uses the same machines."""
     home = base / "home"
     home.mkdir(parents=True)
     other = FleetProject(base, fleet._program.parent, home, fleet.machines)
@@ -495,7 +495,7 @@ def test_display_that_is_blocked_for_longer_than_a_machine_may_be_silent_loses_n
         command, cwd=fleet.root, env=fleet.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
         wait_for(lambda: len(fleet.calls()) == 1)
-        time.sleep(8)  # nobody reads: the pipe is full, and the coordinator waits in the middle of a line
+        time.sleep(8)  # nothing reads: the pipe is full, and the coordinator waits in the middle of a line
         assert process.stdout
         screen = process.stdout.read().decode()
         assert process.wait(120) == 0, screen

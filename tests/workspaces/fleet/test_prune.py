@@ -46,7 +46,7 @@ def test_refs_and_lanes_of_a_finished_run_are_removed_and_the_next_run_makes_new
     assert len(answers["ssh:m1"]["lanes"]) == 1
     assert answers["ssh:m1"]["left"] == []
     assert answers["remote origin"]["ok"]
-    assert refs_on(fleet, "m1") == ["refs/samuel/run-of-another/1/1"], "it belongs to somebody else"
+    assert refs_on(fleet, "m1") == ["refs/samuel/run-of-another/1/1"], "it belongs to another run"
     assert lanes_on(fleet, "m1") == []
     fleet.git("fsck", "--no-dangling", cwd=clone)
     again = pruned(fleet)["ssh:m1"]
@@ -128,7 +128,7 @@ def test_remote_loses_the_refs_of_a_run_that_ended_early_but_not_those_that_nobo
     unknown = fleet.git("commit-tree", "-p", head, "-m", "of a machine that was given up", tree).strip()
     for kind in ("work", "record"):
         fleet.git("push", "-q", str(fleet.bare), f"{unknown}:refs/samuel/{run}/{kind}/3/1-9")
-        fleet.git("push", "-q", str(fleet.bare), f"{head}:refs/samuel/somebody-elses/{kind}/3/1-9")
+        fleet.git("push", "-q", str(fleet.bare), f"{head}:refs/samuel/run-of-others/{kind}/3/1-9")
     fleet.git("gc", "-q", "--prune=now")
 
     answer = pruned(fleet)["remote origin"]
@@ -136,7 +136,7 @@ def test_remote_loses_the_refs_of_a_run_that_ended_early_but_not_those_that_nobo
     left = [f"refs/samuel/{run}/{kind}/3/1-9" for kind in ("record", "work")]
     assert answer["left"] == left
     assert answer["refs"]
-    others = [f"refs/samuel/somebody-elses/{kind}/3/1-9" for kind in ("record", "work")]
+    others = [f"refs/samuel/run-of-others/{kind}/3/1-9" for kind in ("record", "work")]
     assert fleet.remote_refs() == [*left, *others]
 
 

@@ -235,7 +235,7 @@ def test_machine_frozen_for_two_minutes_loses_its_task_to_another_one(project: R
     (project.outside / "thawed").touch()
     assert ended(process, project) == 0, project.screen
     project.assert_sound(2)
-    assert {project.row(task)["attempts"] for task in ("1", "2")} == {0}, "nobody is to blame"
+    assert {project.row(task)["attempts"] for task in ("1", "2")} == {0}, "no task is to blame"
     wait_until(lambda: project.agents() == [], "the end of the agents of the frozen machine", 180)
 
 

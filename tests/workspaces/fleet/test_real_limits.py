@@ -77,7 +77,7 @@ def test_machine_frozen_for_two_minutes_is_lost_and_what_it_does_then_lands_noth
     fleet.assert_sound(2)
     assert sorted(fleet.landed()) == ["1", "2"]
     assert "late.txt" not in fleet.git("ls-tree", "-r", "--name-only", "main").split()
-    assert fleet.row("1")["attempts"] == 0, "nobody is to blame"
+    assert fleet.row("1")["attempts"] == 0, "no task is to blame"
 
 
 def test_machine_frozen_for_two_minutes_leaves_its_task_to_another_one(fleet: FleetProject) -> None:

@@ -221,7 +221,7 @@ def test_a_run_that_is_killed_while_it_waits_for_a_limit_still_waits(lanes: Lane
 
     lanes.assert_sound(3)
     over = float(reset.read_text())
-    assert all(call.at >= over for call in lanes.calls()[before:]), "nobody tried before the limit was over"
+    assert all(call.at >= over for call in lanes.calls()[before:]), "no agent tried before the limit was over"
     assert [lanes.row(id)["attempts"] for id in "123"] == [0, 0, 0]
 
 

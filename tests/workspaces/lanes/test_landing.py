@@ -240,6 +240,6 @@ def test_a_check_that_fails_once_on_the_merge_is_flaky_and_the_work_lands(lanes:
     ran = lanes.start(lanes=2)
 
     lanes.assert_sound(2)
-    assert len(lanes.calls()) == 2, "nobody was asked to do it again"
+    assert len(lanes.calls()) == 2, "no agent was asked to do it again"
     assert flaked.exists()
     assert "flaky: it failed, and passed when it was run once more" in ran.screen

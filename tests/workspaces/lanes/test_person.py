@@ -49,7 +49,7 @@ def test_a_commit_that_a_person_makes_and_an_agent_merges_is_built_upon(lanes: L
 
 
 @pytest.mark.slow
-def test_completed_tasks_are_marked_in_their_file_at_the_end_and_not_committed(lanes: LaneProject) -> None:
+def test_completed_tasks_are_marked_in_their_file_and_not_committed(lanes: LaneProject) -> None:
     boxes = "# Product\n\n## Tasks\n\n- [ ] 1 First\n- [ ] 2 Second\n"
     lanes.prepare(2, files={"prd.md": boxes})
 

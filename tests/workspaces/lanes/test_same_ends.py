@@ -81,7 +81,8 @@ def killed(project: LaneProject, parallel: int) -> Ended:
 
 def budget(project: LaneProject, parallel: int) -> Ended:
     project.prepare(BEHIND, settings="commit = true\nmax_tokens = 15", agent=STREAM)
-    project.task("any", f"echo x > work-$SAMUEL_TASK_ID.txt\n{RESULT}")
+    # It does not end by itself: else it could end before its tokens are counted.
+    project.task("any", f"echo x > work-$SAMUEL_TASK_ID.txt\n{RESULT}\nexec sleep 600")
     return started(project, parallel)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from samuel.process.tree import CallsEnded
 from samuel.run.threads import LaneThreads
 from samuel.testing import Recorder, SamuelProject
@@ -30,7 +32,7 @@ def test_lane_does_not_go_on_after_a_hook_that_the_end_of_the_run_killed(samuel_
             went_on.append("1")
             return AttemptEnded("1")
 
-        threads.begin("attempt", attempt, lambda error: AttemptEnded("1", error=error))
+        threads.begin("attempt", attempt, partial(AttemptEnded.of_thread, "1"))
         while not (samuel_project.root / "begun").exists():
             assert threads.receive(0.01) is None
         threads.kill()

@@ -53,7 +53,7 @@ class RunAgent:
                 sandbox=event.sandbox,
                 environment=place.host,
                 cache=place.cache,
-                homes=bridge.homes,
+                homes=(*bridge.homes, *place.hidden),
             )
             done = invoke(
                 agent,

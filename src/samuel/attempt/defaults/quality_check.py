@@ -22,7 +22,7 @@ from samuel.evidence.reports.failure_kinds import kind_of_failure
 from samuel.evidence.reports.suite import CaseResult, SuiteReport
 from samuel.history.notices import CheckEnded, CheckStarted
 from samuel.process import spawn
-from samuel.trust.commands import quality, task_checks
+from samuel.trust.commands import canary, quality, task_checks
 
 TAIL = 4096
 
@@ -75,6 +75,8 @@ class RunCommands:
         """Run one command of the event on the tree that is shown now, or `line` in its place."""
         if command not in event.commands:
             return None
+        if corner == "canary" and (why := self._place.refusal(canary(self._place.settings))):
+            raise SamuelError(why)
         number = event.commands.index(command) + 1
         run, _ = self._run(line or command, number, event, corner, repeated=corner == "own")
         return msgspec.structs.replace(run, command=command)

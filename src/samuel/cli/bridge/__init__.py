@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from samuel.base import paths
-from samuel.base.errors import SamuelError
 from samuel.cli.command_context import CommandContext, options
 from samuel.cli.lazy import CommandEntry, LazyGroup
-from samuel.process.inside_a_run import inside_a_run
 
 if TYPE_CHECKING:
     from samuel.bridges.files import BridgeContext, FileChange
@@ -66,15 +64,6 @@ def known_clients(names: Sequence[str]) -> list[str]:
     from samuel.clients.table import client  # one command of the group needs it
 
     return [client(name).name for name in dict.fromkeys(names)]
-
-
-def refuse_inside_a_run() -> None:
-    """Raise SamuelError inside a run: an agent must not change which hooks it is judged by."""
-    if run := inside_a_run():
-        raise SamuelError(
-            f"this is inside the run `{run}`, which cannot change the hooks of agents",
-            "end the run first, or use another terminal",
-        )
 
 
 def plain_change(change: FileChange, *, with_diff: bool) -> dict[str, object]:

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from samuel.bridges import files
 from samuel.bridges.check import trust_step
-from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change, refuse_inside_a_run
+from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change
 from samuel.cli.command_context import CommandContext, command
 from samuel.clients.dialect.limits import LOST
 from samuel.clients.dialect.support import support
 from samuel.clients.entries.hook_trust import Level
 from samuel.clients.table import CLIENTS
 from samuel.events import EVENTS
+from samuel.process.inside_a_run import refuse_inside_a_run
 
 
 @command()
@@ -28,7 +29,7 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
     """
     clients = known_clients(agents)
     if not dry_run:
-        refuse_inside_a_run()
+        refuse_inside_a_run("the hooks of agents")
     lost = _lost_handlers(here, clients)
     context = bridge_context(here)
     changes = files.add(context, clients, level, write=not dry_run)

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 from samuel.bridges import files
-from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change, refuse_inside_a_run
+from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change
 from samuel.cli.command_context import CommandContext, command
 from samuel.clients.entries.hook_trust import Level
+from samuel.process.inside_a_run import refuse_inside_a_run
 
 
 @command()
@@ -19,7 +20,7 @@ def remove(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run:
     """
     clients = known_clients(agents)
     if not dry_run:
-        refuse_inside_a_run()
+        refuse_inside_a_run("the hooks of agents")
     changes = files.remove(bridge_context(here), clients, level, write=not dry_run)
     data = {"files": [plain_change(change, with_diff=dry_run) for change in changes]}
     changed = [change for change in changes if change.changes]

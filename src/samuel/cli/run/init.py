@@ -59,7 +59,8 @@ def init(
     written.
 
     The options given here, and the checks that the project has, are written to samuel.toml. What these checks run
-    or read is shown: an attempt that changes it is checked without that change first.
+    or read is shown: an attempt that changes it is checked without that change first. So are the tests that a task
+    may change, where its words say so; `Files:` below a task names them exactly.
 
     In a git repository, `commit` and `branch` are switched on if samuel.toml has neither: a run commits each
     completed task on a branch of its own, which `samuel run finish --merge` merges.
@@ -78,6 +79,7 @@ def init(
         *_project_line(here),
         *(f"  wrote {_setting_line(key, value)}" for key, value in task_list.new_settings.items()),
         *_described(task_list.check_files),
+        *task_list.owned_by_words.values(),
     ]
     if not task_list.checks:
         lines.append(

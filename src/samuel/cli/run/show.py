@@ -157,7 +157,7 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
         removed = sum(file.removed or 0 for file in attempt.changed_files)
         yield "changed", f"{plural(len(attempt.changed_files), 'file')}, +{added} -{removed}"
     if attempt.evidence:
-        yield "evidence", line(f"{attempt.evidence.rests_on} ({attempt.evidence.place})")
+        yield "evidence", line(f"{attempt.evidence.words} ({attempt.evidence.place})")
     if attempt.coverage:
         yield "guards", line(attempt.coverage.words)
     for label, names in (

@@ -41,6 +41,7 @@ VERBOSE = "Print the agent's output; write [hooks.timing] lines to progress.md."
 PARALLEL = "Let N agents work at once, each in a work tree of its own; what passes the checks is merged."
 PLACE = "Let agents work there: `local:N`, `ssh:HOST:SLOTS[:DIRECTORY]` or `ray:ADDRESS`; overrides places."
 REQUIRE_CHECKS = "Refuse to start if the project has no checks."
+REQUIRE_PROOF = "Complete no task that is not proven, unless its `Proof:` line says otherwise."
 BASELINE = "Checks that fail before the first agent: refuse to start, or accept them as known failures."
 
 _AMOUNT = re.compile(r"(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?)\s*(?P<unit>tokens?|usd|\$)", re.IGNORECASE)
@@ -65,6 +66,7 @@ class BudgetType(click.ParamType[AddedBudget]):
 
 loop_options = options(
     click.option("--require-checks", is_flag=True, help=REQUIRE_CHECKS),
+    click.option("--require-proof", is_flag=True, help=REQUIRE_PROOF),
     click.option("--baseline", type=click.Choice(["refuse", "accept"]), help=BASELINE),
     click.option("--accept-unguarded", is_flag=True, help=ACCEPT_UNGUARDED),
     click.option("--profile", is_flag=True, help=PROFILE),
@@ -118,7 +120,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_request(values: Mapping[str, Any], **more: Any) -> RunRequest:
     """Of the options of a command, those that override settings."""
-    names = ("methodology", "agent", "environment", "require_checks", "accept_unguarded")
+    names = ("methodology", "agent", "environment", "require_checks", "require_proof", "accept_unguarded")
     return RunRequest(baseline=values["baseline"] or "", **{name: values[name] for name in names}, **more)
 
 

@@ -18,11 +18,10 @@ from samuel.setup.task_list import format_handlers
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.importing import TaskImport, named_format
 from samuel.tasks.origin import TaskOrigin, digest_of
-from samuel.tasks.source_merge import SourceMerge, merge, without
+from samuel.tasks.source_merge import SourceMerge, apply_merge, merge
 from samuel.tasks.task import Task
 from samuel.tasks.write_back import write_back
 
-REMOVED = "it is not in its source any more"
 MAX_NAMED = 20
 
 
@@ -63,7 +62,14 @@ def sync(here: CommandContext, methodology: str, removed: str | None, done: str 
         )
         warnings += _undecided(plan, skipped, completed, origin)
         if not dry_run:
-            _apply(here, store, origin, task_import, skipped, completed)
+            plan = apply_merge(
+                store,
+                origin,
+                task_import,
+                skipped={task.id for task in skipped},
+                completed={task.id for task in completed},
+                at=iso(SystemClock().now()),
+            )
             file.add(replace(origin, digest=digest_of(task_import.source), items=plan.items))
             background.save_sources(state, here.root, task_import)
         reports.append(_plain(origin, plan, skipped, completed))
@@ -77,29 +83,6 @@ def _read(here: CommandContext, origin: TaskOrigin) -> TaskImport:
     source = TaskSource.of_file(origin.file(here.root), origin.label)
     format, notes = named_format(source, origin.format, format_handlers(here.open))
     return TaskImport(source, format, "it was read so before", format.read(source, origin.tag), notes)
-
-
-def _apply(
-    here: CommandContext,
-    store: Any,
-    origin: TaskOrigin,
-    task_import: TaskImport,
-    skipped: Sequence[Task],
-    completed: Sequence[Task],
-) -> None:
-    at, imported = iso(SystemClock().now()), task_import.imported
-    done_ids = {task.id for task in completed}
-
-    def merged(tasks: tuple[Task, ...]) -> list[Task]:
-        plan = merge(tasks, origin, imported, stable_ids=task_import.format.stable_ids)
-        rows = without(plan.tasks, {task.id for task in skipped}, REMOVED)
-        fields = {"status": "completed", "grade": "done by a person", "completed_at": at, "claimed": False}
-        return [
-            replace(task, **fields) if task.id in done_ids and task.status != "completed" else task
-            for task in rows
-        ]
-
-    store.change(merged, trusted=True)
 
 
 def _decided(

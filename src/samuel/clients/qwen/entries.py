@@ -42,8 +42,11 @@ def system_settings(host: Mapping[str, str]) -> dict[str, Any]:
 
 
 def bridge(request: BridgeRequest) -> BridgePlan:
-    """Hooks from the file of system settings, which a variable names."""
+    """Hooks from the file of system settings, which a variable names; those of its administrator stay."""
     settings = {**system_settings(request.host), "disableAllHooks": False}
-    merged = {**table_in(settings, "hooks"), **request.hooks(grouped_entry_ms)}
-    file = BridgeFile(request.directory / "qwen.json", write({**settings, "hooks": merged}))
+    hooks = dict(table_in(settings, "hooks"))
+    for event, entries in request.hooks(grouped_entry_ms).items():
+        there = hooks.get(event)
+        hooks[event] = [*(there if isinstance(there, list) else ()), *entries]
+    file = BridgeFile(request.directory / "qwen.json", write({**settings, "hooks": hooks}))
     return BridgePlan(env={VARIABLE: str(file.path)}, files=(file,))

@@ -31,6 +31,8 @@ def confined(
                 words += ("--ro-bind-try", path, path)
         for private in place.private:
             words += _private(*private)
+        for path in place.readable:
+            words += ("--ro-bind", path, path)
         for mount in held:
             words += ("--bind" if mount.writable else "--ro-bind", mount.path, mount.path)
         for volume in volumes(sandbox, place):

@@ -42,6 +42,7 @@ def confined(
     with mounts.hold(place) as held:
         words = [client.program, *_run(client, flags), "--interactive", f"--name={name}", f"--workdir={root}"]
         words += (f"--env={key}" for key in inside)
+        words += (engine.volume(path, path, "ro") for path in place.readable)
         words += (engine.volume(path, path, _mode(writable)) for path, writable in held)
         words += (engine.volume(source, to, _mode(writable)) for source, to, writable in volumes(sandbox, place))
         # The image's own PATH, whatever it is, with the script that stands in for Samuel first.

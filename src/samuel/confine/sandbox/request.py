@@ -61,6 +61,9 @@ class Workspace:
     private: tuple[Private, ...] = ()
     """Directories of the user's that the program gets a fresh one of."""
 
+    readable: tuple[str, ...] = ()
+    """Directories outside of the project that the program reads in every kind of sandbox, also a container."""
+
     report: Callable[[str], None] = _ignore_report
     """Gets a line for each thing that the program left for git to run outside, and that was moved away."""
 

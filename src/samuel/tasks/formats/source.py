@@ -22,6 +22,8 @@ from samuel.tasks.outline import PrdOutline, read_outline
 
 LARGEST = 64 * 1024 * 1024  # bytes
 _LINE_END = re.compile(r"\r\n|\r|\n")
+# A list begins with a value or is empty; `[ ] a task` and `[a link](b)` are text.
+_JSON_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*(?:[\[{\"\d-]|true|false|null|\]?\s*\Z))")
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -123,7 +125,7 @@ class TaskSource:
 
     @property
     def looks_like_json(self) -> bool:
-        return self.data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+        return _JSON_START.match(self.data) is not None
 
     def beside(self, *names: str) -> Path | None:
         """The first of these files that exists, relative to the directory of the source."""

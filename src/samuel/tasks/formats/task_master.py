@@ -171,7 +171,9 @@ def _tasks(items: Sequence[_Item]) -> tuple[list[Task], list[LeftOutItem]]:
         for id in missing:
             what = f"`{item.id}` depends on `{id}`, which is not in the list"
             left_out.append(LeftOutItem(record.line, what))
-        waits[item.id] = tuple(dict.fromkeys((*waits.get(item.parent, ()), *needed)))
+        siblings = children.get(item.parent, ())  # which a task may name, though it waits for all of them anyway
+        inherited = (id for id in waits.get(item.parent, ()) if id not in siblings)
+        waits[item.id] = tuple(dict.fromkeys((*inherited, *needed)))
         own = [] if status[0] in _OVER else children.get(item.id, [])
         complexity = record.values.get("complexity")
         tasks.append(

@@ -6,8 +6,10 @@ belong to one attempt alone, and the coordinator takes both together or nothing.
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -63,7 +65,7 @@ class Exchange:
                 self._repository.knows(base)
                 refspecs = [f"+{commit}:{ref}" for ref, commit in new.items()]
                 try:
-                    patiently(lambda: self._repository.push(refspecs), lambda: self._patience)
+                    patiently(partial(self._repository.push, refspecs), lambda: self._patience)
                 except (TransferFailed, PushRefused) as error:
                     passes = isinstance(error, TransferFailed)
                     raise RemoteAway(error.message, error.hint, passes=passes) from None
@@ -115,7 +117,7 @@ class Exchange:
         name = self._name("record", record)
         seconds = self._patience if patience is None else patience
         try:
-            if name not in patiently(lambda: self._repository.refs(name), lambda: seconds):
+            if name not in patiently(partial(self._repository.refs, name), lambda: seconds):
                 return None
             return self.take(read_record(self._git, self._fetched(name)), record)
         except TransferFailed as error:
@@ -151,7 +153,7 @@ class Exchange:
         """The commit of a ref of the remote, with its objects here. Raises RemoteAway."""
         with self._lock:
             try:
-                return patiently(lambda: self._repository.fetched(ref), lambda: self._patience)
+                return patiently(partial(self._repository.fetched, ref), lambda: self._patience)
             except TransferFailed as error:
                 raise RemoteAway(error.message, error.hint) from None
 
@@ -168,3 +170,19 @@ class Exchange:
             return self._git.run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").decode().strip()
         except GitFailed:
             return ""
+
+
+def refuse_exposed(git: Git, copied: Sequence[str]) -> None:
+    """Raise SamuelError if git neither has nor ignores one of these files, which lanes copy.
+
+    What an attempt left would hold it, and a machine pushes that.
+    """
+    if not copied:
+        return
+    names = [f":(literal){name}" for name in copied]
+    output = git.run("ls-files", "-z", "--others", "--exclude-standard", "--", *names)
+    if exposed := [os.fsdecode(name) for name in output.split(b"\0") if name]:
+        raise SamuelError(
+            f"`[lanes] copy` names `{exposed[0]}`, which git does not ignore: machines would push it",
+            "add it to .gitignore, and commit that",
+        )

@@ -19,8 +19,7 @@ from samuel.places.cluster import ClusterChoice
 from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
 from samuel.version import __version__
 from samuel.workspaces.fleet.drain import drained
-from samuel.workspaces.fleet.exchange import Exchange, RemoteAway
-from samuel.workspaces.fleet.exposed import refuse_exposed
+from samuel.workspaces.fleet.exchange import Exchange, RemoteAway, refuse_exposed
 from samuel.workspaces.fleet.machine import FAR_FUTURE, FleetMachine, MachineLeftOut
 from samuel.workspaces.fleet.machine_answers import L, answers_of, ask_for, listen
 from samuel.workspaces.fleet.options import FleetOptions
@@ -283,6 +282,7 @@ class Fleet:
             agent_variables=tuple(project.agent_env(agent)),
             rules=self._rules,
             require_checks=project.settings.require_checks,
+            proof=project.settings.proof,
             accept_unguarded=self._options.accept_unguarded,
             patience=settings.patience,
             heartbeat=min(5.0, settings.silence / 6),

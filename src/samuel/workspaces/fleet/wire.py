@@ -87,6 +87,8 @@ class MachineRequest(msgspec.Struct, frozen=True, kw_only=True):
     task_checks: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The checks that tasks bring along, by the id of the task, in the order of the task file."""
     require_checks: bool = False
+    proof: str = ""
+    """`proof` of the coordinator, which an option may have changed; "" for that of samuel.toml."""
     accept_unguarded: bool = False
     patience: float = 300.0
     heartbeat: float = 5.0

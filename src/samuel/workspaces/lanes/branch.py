@@ -11,7 +11,7 @@ from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.events.endings import ExitReason, IterationOutcome
 from samuel.git import worktrees
-from samuel.git.git import Git, GitFailed, branch_ref
+from samuel.git.git import GitFailed, branch_ref
 from samuel.git.kept_refs import OWN, PREFIX, agent_ref, part
 from samuel.git.landing import LandingRefs, RefChange
 from samuel.git.own_index import OwnIndex
@@ -21,12 +21,14 @@ from samuel.history.run import LandingRecord, LanesState
 from samuel.history.run_state import RunState
 from samuel.workspaces.lanes import person_tree
 from samuel.workspaces.lanes.merging import PreparedLanding
+from samuel.workspaces.lanes.person_marks import PersonMarks
 
 
-def first_state(git: Git, run_id: str, count: int, *, own: bool) -> tuple[LanesState, str]:
+def first_state(place: Workplace, run_id: str, count: int, *, own: bool) -> tuple[LanesState, str]:
     """What a run with lanes begins with, and why it lands on a branch of its own; "" if it does not, or shall."""
+    git = place.git
     from_branch, head = git.branch(), git.head()
-    why = "" if own else person_tree.why_not(git, from_branch)
+    why = "" if own else person_tree.why_not(git, from_branch, marked=PersonMarks(place).paths(head))
     branch = own_branch(run_id) if own or why or not from_branch else from_branch
     if branch != from_branch:
         refuse_name_clash(git, branch, f"; {why}" if why else "")
@@ -43,6 +45,7 @@ class Branch:
         self._state = state
         self._lanes = directory.parent
         own = OwnIndex(place.git, directory)
+        self.marks = PersonMarks(place)
         self.refs = LandingRefs(place.git, own, state.run.run_id)
         self.notes: list[str] = []
         """What agents did to the branch, for the record of an attempt."""
@@ -139,7 +142,8 @@ class Branch:
                 self.look_again()
                 self.tip()  # which a person moved, or something else, and then it raises
                 return False
-            why = person_tree.why_not(self._git, branch, prepared.added, status)
+            marked = self.marks.paths(prepared.tip)
+            why = person_tree.why_not(self._git, branch, prepared.added, status, marked)
             followed = not why
             if why:
                 branch, old = own_branch(self._state.run.run_id), ""
@@ -215,9 +219,13 @@ class Branch:
         return next(iter(self.refs.of(*names)), "")
 
     def _follow(self, landing: LandingRecord, old: str) -> None:
+        """Let the work tree of the person have what landed, and mark its tasks there, before they are settled."""
         if not landing.followed:
             return
         try:
+            self.marks.carry_over(old, landing.new)
             person_tree.follow(self._git, old, landing.new)
         except SamuelError as error:
             self._place.warn(f"your work tree did not follow `{landing.branch}`: {error.message}")
+            return
+        self.marks.write(landing.tasks, landing.new)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +29,7 @@ from samuel.git import worktrees
 from samuel.git.commit import forget
 from samuel.git.trees import Trees
 from samuel.history.attempts import Attempts
-from samuel.history.notices import Watch
+from samuel.history.notices import LaneReport, Report, Watch
 from samuel.history.path_set import saved_name
 from samuel.history.tree_state import KeptAttempt, TreeState
 from samuel.prompts import background, progress
@@ -49,6 +50,18 @@ class LaneTools(NamedTuple):
     place: Workplace
     steps: Steps
     close: Callable[[], None]
+
+
+class LaneReports:
+    """Passes on what happens in lanes, one report at a time, each with the number of its lane."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._lock = threading.Lock()
+
+    def report(self, number: int, report: Report) -> None:
+        with self._lock:
+            self._watch(LaneReport(number, report))
 
 
 OpenLane = Callable[[int, Path, Watch], LaneTools]

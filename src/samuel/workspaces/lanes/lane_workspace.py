@@ -5,7 +5,6 @@ The work of an attempt is in a ref. It lands when the coordinator has merged and
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectFiles
 from samuel.base.errors import SamuelError
 from samuel.events.endings import ExitReason
-from samuel.history.notices import BranchChosen, LaneReport, Report
+from samuel.history.notices import BranchChosen
 from samuel.history.own_branch import OwnBranch, current
 from samuel.history.run import AttemptResult, AttemptUnderWay, Run
 from samuel.history.run_state import RunState
@@ -34,7 +33,7 @@ from samuel.workspaces.lanes import person_tree
 from samuel.workspaces.lanes.attempt import AttemptRequest, work
 from samuel.workspaces.lanes.branch import Branch, first_state
 from samuel.workspaces.lanes.collect import notes_collected
-from samuel.workspaces.lanes.lane import LANDING, Lane, OpenLane
+from samuel.workspaces.lanes.lane import LANDING, Lane, LaneReports, OpenLane
 from samuel.workspaces.lanes.merging import Merging
 from samuel.workspaces.lanes.shared_refs import SharedRefs
 from samuel.workspaces.own_tree import OwnTree
@@ -66,7 +65,7 @@ class LaneWorkspace:
         self._options = options
         # Machines are given tasks alone, so a run that looks for tasks has a lane here for that.
         self._here = options.lanes or int(place.settings.pilot.enabled)
-        self._display_lock = threading.Lock()
+        self._reports = LaneReports(place.watch)
         self._ready: dict[str, AttemptUnderWay] = {}  # work that earlier runs did not land
         self._lanes: dict[int, Lane] = {}
         self.fleet: Fleet | None = None
@@ -92,14 +91,14 @@ class LaneWorkspace:
         run, options = self._state.run, self._options
         if run.lanes is UNSET:
             own = options.own_branch and not run.own_branch
-            lanes, why = first_state(self.place.git, run.run_id, options.lanes, own=own)
+            lanes, why = first_state(self.place, run.run_id, options.lanes, own=own)
             self._state.set(lanes=replace(lanes, ready=self._ready), tree=NO_TREE)
             if why:
                 self.place.watch(BranchChosen(lanes.branch, why))
         directory = options.directory / "merges"
         self.branch = Branch(self.place, self._state, directory)
         self.branch.sweep(options.directory)
-        self._shared_refs = SharedRefs(self.place, self._state, self.branch.refs, directory)
+        self._shared_refs = SharedRefs(self.place, self._state, self.branch, directory)
         self._open_lanes()
         self.checks = self._own.files.checks
         self.merging = Merging(self._lanes[LANDING], self.branch.refs, self.checks)
@@ -118,16 +117,12 @@ class LaneWorkspace:
         for number in sorted(numbers):
             lane = Lane(number, place, options.directory, self._own.files.protected)
             lane.make(tip)
-            lane.open(options.open_lane, partial(self._watch, number))
+            lane.open(options.open_lane, partial(self._reports.report, number))
             self._lanes[number] = lane
         if options.fleet is not None:
-            self.fleet = Fleet(place, self._state, options.fleet, self._here + 1, self._watch)
+            self.fleet = Fleet(place, self._state, options.fleet, self._here + 1, self._reports.report)
         slots = options.lanes + (self.fleet.slots if self.fleet else 0)
         self._state.set_lanes(count=slots, places=options.places)
-
-    def _watch(self, number: int, report: Report) -> None:
-        with self._display_lock:
-            self.place.watch(LaneReport(number, report))
 
     def finish(self, reason: ExitReason) -> None:
         """What is to be done when the last work has landed."""
@@ -138,15 +133,12 @@ class LaneWorkspace:
             self.fleet.tidy()
 
     def _mark_source(self) -> None:
-        """Mark the completed tasks in their source, if the user's work tree followed and has all of the work.
-
-        Only now, and without a commit: with a changed file in it the work tree could not follow the branch.
-        """
-        if person_tree.why_not(self.place.git, self._state.lanes.branch):
+        """Mark what is not marked yet, if the user's work tree followed and has all of the work."""
+        branch = self._state.lanes.branch
+        if person_tree.why_not(self.place.git, branch, marked=self.branch.marks.paths(self.branch.tip())):
             return
-        marks = SourceMarks(self.place)
         done = [task.id for task in self._own.files.tasks.load() if task.status == "completed"]
-        marked = {path for task_id in done for path in marks.write(task_id)}
+        marked = set(SourceMarks(self.place).write(*done))
         changed = {entry.path for entry in self.place.git.status().entries} if marked else set()
         for path in sorted(marked & changed):
             self.place.warn(f"`{path}` has the marks of the completed tasks; commit it")

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from samuel.attempt.attempt_checks import check_names, run_sealed
 from samuel.attempt.evidence import agreements_kept
 from samuel.attempt.iteration_state import state_of_settled
 from samuel.attempt.steps import NO_TASK
@@ -21,6 +23,7 @@ from samuel.base.printable import listed
 from samuel.checks.checked_work import checked
 from samuel.checks.memory import CheckMemory
 from samuel.checks.repeat import repeated
+from samuel.checks.sealed_judge import SealedJudge
 from samuel.checks.verdict import counting_failures, judge, record_of
 from samuel.events import BeforeLand, QualityCheck
 from samuel.events.endings import IterationOutcome
@@ -126,7 +129,8 @@ class Merging:
         if not merged.entries:
             return PreparedLanding(tip, refused=merged.refused)
         runs, why = None, ""
-        if merged.tree not in green and self._commands(merged.entries, tasks):
+        has_checks = self._commands(merged.entries, tasks) or self._lane.place.sealed_checks
+        if merged.tree not in green and has_checks:
             runs, why = self.check(run, merged.commit, merged.entries, tasks)
         if not why:
             return self._prepared(run, merged, tasks, tip, runs)
@@ -252,12 +256,21 @@ class Merging:
         watched = agreements_kept(lane.place, lane.place.at_work(CHECK))
         with room, watched, notes_collected(lane.place, lane.project):
             work = checked(lane.steps.ask(run, event))
-            runs = repeated(
-                work.runs, lambda runs: counting_failures(runs, baseline, before), lane.place.built_in_checks
-            )
-        verdict = judge(runs, baseline=baseline, before=before)
-        why = "" if verdict.passed else verdict.why or "a check failed"
+            failing = partial(counting_failures, baseline=baseline, before=before)
+            runs = repeated(work.runs, failing, lane.place.built_in_checks)
+            verdict = judge(runs, baseline=baseline, before=before)
+            sealed = self._sealed_failures(run, entries) if verdict.passed else ""
+        why = sealed if verdict.passed else verdict.why or "a check failed"
         return runs, "\n\n".join(text for text in (why, work.other_failures) if text)
+
+    def _sealed_failures(self, run: Run, entries: Sequence[AttemptUnderWay]) -> str:
+        """How sealed checks fail on the merge that is shown, for the tasks in it; "" if none does."""
+        place, whys = self._lane.place, []
+        for record in entries:
+            names = check_names(replace(run, iteration=record.iteration), record.task, place.root)
+            sealed = SealedJudge(place.sealed_checks, partial(run_sealed, place, names))
+            whys.append(sealed.verdict(lambda tree: nullcontext(), "", "").why)
+        return "\n".join(why for why in whys if why)
 
     def _commands(self, entries: Sequence[AttemptUnderWay], tasks: Mapping[str, Task]) -> list[str]:
         own = [command for record in entries for command in tasks[record.task].checks]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,18 +25,27 @@ def index_lock(git: Git) -> Path:
     return git.index_file.with_name("index.lock")
 
 
-def why_not(git: Git, branch: str, added: Sequence[str] = (), status: GitStatus | None = None) -> str:
-    """Why the work tree cannot follow the branch; "" if it can. `added` are the paths that it would get."""
+def why_not(
+    git: Git,
+    branch: str,
+    added: Sequence[str] = (),
+    status: GitStatus | None = None,
+    marked: Collection[str] = (),
+) -> str:
+    """Why the work tree cannot follow the branch; "" if it can.
+
+    `added` are the paths that it would get, `marked` those with marks of completed tasks and no other change.
+    """
     status = status or git.status()
     if status.branch != branch:
         return f"your work tree has `{status.branch}` checked out" if status.branch else "your HEAD is detached"
     if not _index_is_free(git):
         return f"another git, or an editor that it waits for, holds `{index_lock(git)}`"
-    changed = _changed(status)
+    changed = _changed(status, marked)
     if changed and git.filter_drivers():
         # To a git without filters, what LFS or the like wrote a moment ago seems changed.
         status = worktrees.status(git)
-        changed = _changed(status)
+        changed = _changed(status, marked)
     if changed:
         return f"your work tree has uncommitted changes: {listed([f'`{path}`' for path in changed], 1)}"
     untracked = [entry.path for entry in status.entries if entry.unstaged == "?"]
@@ -46,12 +55,14 @@ def why_not(git: Git, branch: str, added: Sequence[str] = (), status: GitStatus 
     return ""
 
 
-def _changed(status: GitStatus) -> list[str]:
-    """The paths of tracked files that are not as they are in the commit."""
+def _changed(status: GitStatus, marked: Collection[str]) -> list[str]:
+    """The paths of tracked files that are not as they are in the commit, without those with marks alone."""
     return [
         entry.path
         for entry in status.entries
-        if entry.unstaged != "?" and not entry.path.startswith(VOLATILE_DIRS)
+        if entry.unstaged != "?"
+        and not entry.path.startswith(VOLATILE_DIRS)
+        and not (entry.path in marked and entry.staged == ".")
     ]
 
 

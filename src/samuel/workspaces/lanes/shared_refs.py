@@ -15,10 +15,10 @@ from samuel.git import worktrees
 from samuel.git.git import GitFailed, branch_ref
 from samuel.git.hook_state import hook_names, put_back_hooks, put_back_settings, setting_changes
 from samuel.git.kept_refs import NOTES, PREFIX, KeptRefs, agent_ref, run_prefix
-from samuel.git.landing import LandingRefs
 from samuel.git.ref_state import MIRRORS, REFS_OF_OPERATIONS, STASH, named_ref, read_refs
 from samuel.git.saved_files import HOOKS, SavedFiles
 from samuel.history.run_state import RunState
+from samuel.workspaces.lanes.branch import Branch
 from samuel.workspaces.lanes.person_changes import PersonChanges
 
 CONFIG = "config"
@@ -29,11 +29,11 @@ MOST_NAMED = 5
 class SharedRefs:
     """The refs and settings of the repository of a run with lanes, as they were when they were last looked at."""
 
-    def __init__(self, place: Workplace, shared: RunState, landing: LandingRefs, directory: Path) -> None:
+    def __init__(self, place: Workplace, shared: RunState, branch: Branch, directory: Path) -> None:
         """`directory` is Samuel's own, beside the lanes."""
         self._git = place.git
         self._shared = shared
-        self._landing = landing
+        self._landing = branch.refs
         self._lanes = directory.parent
         self._refs = read_refs(place.git)
         self._stashes = self._read_stashes(self._refs)
@@ -41,7 +41,7 @@ class SharedRefs:
         self._files = SavedFiles(place.git.location(), directory / "shared")
         self._signatures = self._files.save(self._file_names(), {})
         self._linked = worktrees.linked(place.git)
-        self._person = PersonChanges(place.git)
+        self._person = PersonChanges(place.git, branch.marks)
         self._run_refs = KeptRefs(place.git)
 
     def look(self) -> tuple[str, ...]:

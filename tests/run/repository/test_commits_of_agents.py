@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 from tests.run.conftest import GOOD, LoopProject
-from tests.run.test_repository_resumed import drive
-from tests.run.test_repository_state import GIT, git, notes_of
+from tests.run.repository.test_repository_resumed import drive
+from tests.run.repository.test_repository_state import GIT, git, notes_of
 
 from samuel.git.git import Git
 from samuel.process import environment

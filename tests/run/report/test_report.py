@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
+from tests.run.conftest import LoopProject
 
 from samuel.base.printable_json import safe_json
 from samuel.base.wording import block, line, span
@@ -32,9 +33,7 @@ from samuel.report.model import RunReport, build_report, report_json
 from samuel.tasks.question import Question
 from samuel.tasks.task import Task
 
-from .conftest import LoopProject
-
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 HOSTILE = (
     "<script>alert(1)</script></style></title></pre><img src=x onerror=alert(2)>\"'&amp; `` ``` | a | b |\n"
     "# heading\n- [x](javascript:alert(3)) ![i](http://evil/) "

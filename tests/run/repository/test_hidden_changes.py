@@ -6,10 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.run.conftest import LoopProject
 
 from samuel.history.notices import IterationSettled
-
-from .conftest import LoopProject
 
 CHECK = "grep -q right code.txt\n"
 WEAKENED = "# grep right code.txt \n"  # as long as the check

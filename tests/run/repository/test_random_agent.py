@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.length import at_length
-from tests.run import random_agent
 from tests.run.conftest import LoopProject
+from tests.run.repository import random_agent
 
 from samuel.evidence.conventions import is_test_file
 

@@ -6,13 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.run.conftest import LoopProject
 
 from samuel.attempt.file_notes import LARGE
 from samuel.git.work_file import LARGEST
 from samuel.history.notices import LoopWarning
 from samuel.report.files import HTML, MARKDOWN
-
-from .conftest import LoopProject
 
 CLAIM = "samuel run done 1\n"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.run.conftest import GOOD, LoopProject
 
 import samuel
 from samuel.attempt.stop import Stop
@@ -12,8 +13,6 @@ from samuel.base.clock import FakeClock
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget
 from samuel.history.notices import AgentChanged, IterationSettled, QuestionAsked, RunResumed, WaitStarted
 from samuel.history.run import Run
-
-from .conftest import GOOD, LoopProject
 
 START = 1_750_000_000  # of a FakeClock
 SPEAKER = '[agents.speaker]\ncommand = ["./speaker.sh", "{prompt_file}"]\nstream = "claude"\n'

@@ -8,10 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.run.report.test_report import hostile_report, to_html
 
-from .test_report import hostile_report, to_html
-
-SAMPLE = Path(__file__).parents[2] / "docs/sample-report.html"
+SAMPLE = Path(__file__).parents[3] / "docs/sample-report.html"
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
+from tests.run.conftest import LoopProject
 
 from samuel.attempt.attempt_tree import AttemptTree
 from samuel.attempt.run_files import RunFiles
@@ -13,8 +14,6 @@ from samuel.attempt.stop import Stop
 from samuel.attempt.workplace import Workplace
 from samuel.history.notices import LoopWarning
 from samuel.tasks.task import Task
-
-from .conftest import LoopProject
 
 TASK = Task(id="1", title="One")
 

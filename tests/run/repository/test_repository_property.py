@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.length import at_length
-from tests.run import random_agent
 from tests.run.conftest import LoopProject
-from tests.run.test_repository_state import Repository, git, notes_of, repository
+from tests.run.repository import random_agent
+from tests.run.repository.test_repository_state import Repository, git, notes_of, repository
 
 SEEDS = at_length(6, 60)
 COMMANDS = 25

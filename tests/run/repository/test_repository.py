@@ -7,14 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.run.conftest import GOOD, LoopProject
 
 from samuel.files.atomic import Disk
 from samuel.files.put_inside import remove_path
 from samuel.git import trees
 from samuel.history.notices import IterationSettled
 from samuel.testing import Recorder
-
-from .conftest import GOOD, LoopProject
 
 GIT = "git -c user.name=t -c user.email=t@example.org"
 

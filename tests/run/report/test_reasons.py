@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.run.conftest import LoopProject
 
 from samuel.history.notices import IterationFailed
 from samuel.testing import Recorder
-
-from .conftest import LoopProject
 
 REASON = "the license header is missing"
 

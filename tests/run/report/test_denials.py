@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.run.conftest import GOOD, LoopProject
 
 from samuel.history.history import History
-
-from .conftest import GOOD, LoopProject
 
 GUARD = """#!/bin/sh
 if [ "$1" = hook ]; then echo PreAbilityCall; exit; fi
