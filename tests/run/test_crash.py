@@ -26,6 +26,7 @@ from samuel.base.paths import User
 from samuel.history.history import History, RunHistory
 from samuel.history.run import Run
 from samuel.history.run_file import RunFile
+from samuel.receipts.statement import read_statement, why_not_of
 from samuel.tasks.store import TaskStore
 
 OPERATION_PARTS = at_length(3, 48)
@@ -247,6 +248,7 @@ def check_the_end(root: Path) -> None:
     check_work_tree(root)
     check_refs(root, first, second)
     check_branch(root, first)
+    check_receipts(root)
     progress = (root / ".samuel/run/progress.md").read_text()
     counts = [progress.count(f"iteration {number} ") for number in range(1, len(first.attempts) + 1)]
     assert counts == [2] + [1] * (len(first.attempts) - 1)  # both runs have a first iteration
@@ -283,6 +285,18 @@ def check_history(root: Path) -> tuple[RunHistory, RunHistory]:
     shas = {task.id: task.commit_sha for task in TaskStore(root / ".samuel/run").load() if task.commit_sha}
     assert {entry.task_id: entry.commit for entry in (*first.attempts, *second.attempts) if entry.commit} == shas
     return first, second
+
+
+def check_receipts(root: Path) -> None:
+    """Each commit of a task has its receipt, written once, and no other commit has one."""
+    commits = git(root, "log", "--format=%H", "--grep=^Samuel-Iteration: ").split()
+    notes = dict(line.split()[::-1] for line in git(root, "notes", "--ref=samuel", "list").splitlines())
+    assert sorted(notes) == sorted(commits)
+    assert git(root, "rev-list", "--count", "refs/notes/samuel").strip() == str(len(commits))
+    for commit in commits:
+        receipt = read_statement(git(root, "cat-file", "blob", notes[commit]).encode())
+        tree, message = git(root, "log", "-1", "--format=%T%n%B", "--no-notes", commit).split("\n", 1)
+        assert why_not_of(receipt, commit, tree, message) == ""
 
 
 def check_work_tree(root: Path) -> None:

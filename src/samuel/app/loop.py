@@ -25,6 +25,7 @@ from samuel.git.git import Git
 from samuel.history.budgets import BudgetMeter
 from samuel.history.notices import Watch, ignore_reports
 from samuel.history.run_file import RunFile
+from samuel.hooks.guards import is_guard
 from samuel.hooks.handler import Origin
 from samuel.prompts.prompt_context import (
     ConfigNames,
@@ -175,7 +176,14 @@ def _pinned(app: App) -> dict[str, Any]:
     return {
         "agreed": app.trust_stamp,
         "chains": {
-            name: [{"handler": step.handler.name, "digest": step.handler.digest} for step in chain.steps]
+            name: [
+                {
+                    "handler": step.handler.name,
+                    "digest": step.handler.digest,
+                    "guard": is_guard(step.handler, chain.event),
+                }
+                for step in chain.steps
+            ]
             for name, chain in app.chains.items()
             if chain.steps
         },

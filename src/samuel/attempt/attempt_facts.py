@@ -38,6 +38,7 @@ class AttemptFacts:
     changed_files: tuple[ChangedFile, ...] = ()  # against the verified tree
     checks: list[CheckRecord] = field(default_factory=list)
     check_files: tuple[str, ...] = ()
+    not_owned: tuple[str, ...] = ()  # those of the check files that its task does not own
     lost_tests: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
     decided: str = ""  # the status that the agent gave its task: skipped or blocked

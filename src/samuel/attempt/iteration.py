@@ -322,6 +322,7 @@ class Iteration:
         verdict = self._judgement(changes).judge(self._task, changes, self.run.tree.verified, claim, locked)
         facts = self._facts
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files
+        facts.not_owned = verdict.not_owned
         facts.lost_tests, facts.still_red = verdict.checks.lost_tests, verdict.checks.still_red
         facts.evidence, facts.contested = verdict.evidence, verdict.contested
         if self._tree is not None and self._commands:

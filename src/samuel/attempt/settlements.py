@@ -12,6 +12,7 @@ from samuel.attempt.claims import without_own_files
 from samuel.attempt.iteration_state import failure_line
 from samuel.attempt.questions import new_question
 from samuel.attempt.run_files import RunFiles
+from samuel.attempt.source_marks import SourceMarks
 from samuel.attempt.stop import AgentTrouble
 from samuel.attempt.workplace import Workplace
 from samuel.base.clock import iso
@@ -25,6 +26,7 @@ from samuel.history.availability import wait_after
 from samuel.history.budgets import BudgetHit
 from samuel.history.notices import AcceptanceWritten, IterationFailed, QuestionAsked, TaskDecided
 from samuel.history.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, TreeAction
+from samuel.receipts.task_receipt import JudgedWork, task_receipt
 from samuel.tasks.question import ACCEPT, DISPUTED, REFUSE, Question, new_id
 from samuel.tasks.task import Task
 
@@ -88,9 +90,20 @@ class Settlements:
             changed = {*self._files.project.dirty(), *self._files.attempts.changed_names()}
             paths = without_own_files(sorted(changed), self._place.own_files(self._run.agent))
             commit = [path for path in paths if path not in person]
-        return self._settle(
+        settlement = self._settle(
             IterationOutcome.COMPLETED, failed=False, task=task, row=row, commit=commit, tree="complete"
         )
+        return self._with_receipt(settlement, task)
+
+    def _with_receipt(self, settlement: Settlement, task: Task) -> Settlement:
+        """The settlement of a completed task with what its receipt says, which is saved before the commit."""
+        trees, state, record = self._files.trees, self._files.attempts.state, settlement.record
+        if trees is None or record is None or not state.verified:
+            return settlement
+        marked = SourceMarks(self._place).files_of(task.id) if self._place.lane is None else set()
+        work = JudgedWork(state.left, state.verified, self._facts.not_owned, settlement.commit, sorted(marked))
+        predicate = task_receipt(self._place, trees, self._files.room, self._run, task, record, work)
+        return replace(settlement, record=replace(record, predicate=predicate))
 
     def discovered(self, new_tasks: int) -> Settlement:
         outcome = IterationOutcome.COMPLETED if new_tasks else IterationOutcome.INCOMPLETE

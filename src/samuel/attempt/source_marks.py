@@ -40,6 +40,10 @@ class SourceMarks:
             self._place.warn(problem)
         return tuple(path for path in map(self._below_root, result.files) if path)
 
+    def files_of(self, task_id: str) -> set[str]:
+        """The paths below the root in which this task is marked as done."""
+        return {path for path, origin in self.origins() if path and task_id in origin.items}
+
     def origins(self) -> list[tuple[str, TaskOrigin]]:
         """The sources that are written to, each with its path below the root; "" for one that is elsewhere."""
         origins = (origin for origin in self._file.load().origins if origin.write_back)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from samuel.agents.find_agent import find
@@ -31,6 +32,7 @@ from samuel.git.git import Git
 from samuel.history.budgets import BudgetMeter
 from samuel.history.notices import LoopWarning, Watch, ignore_reports
 from samuel.prompts.suggestions import SuggestionSection
+from samuel.receipts.environment import ToolVersions
 from samuel.tasks.store import TaskStore
 from samuel.trust import commands
 from samuel.trust.store import Agreement, TrustStore
@@ -94,6 +96,10 @@ class Workplace:
     """How long a sealed check may take: as long as any other."""
     suggest: Callable[[Sequence[Fired], bool], SuggestionSection] = no_suggestions
     """What hooks suggested, as a section for the prompt; the flag says whether the agent can call abilities."""
+
+    @cached_property
+    def tool_versions(self) -> ToolVersions:
+        return ToolVersions(self.root, self.environment)
 
     def at_work(self, who: str) -> Workers:
         """Who may change something from now on: `who`, and hooks in the background."""

@@ -11,6 +11,8 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from samuel.checks.acceptance_corner import AcceptanceCorner, AcceptanceVerdict
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.corner_runs import CornerRuns
@@ -48,6 +50,8 @@ class AttemptVerdict(NamedTuple):
     checks: CheckVerdict
     check_files: tuple[str, ...] = ()
     """Tests that the attempt changed, and files which decide what the checks do."""
+    not_owned: tuple[str, ...] = ()
+    """Those of them that its task does not own: the `old tests` are as they were before."""
     own_runs: tuple[CheckRun, ...] = ()
     changed_by_checks: Mapping[str, bytes | None] = {}
     """Files that the checks changed, a formatter among them; they belong to the work."""
@@ -179,9 +183,11 @@ class AttemptJudge:
         """Whether the work passes with these weakened tests as they were, too: then they are put back."""
         without = self._tests.without(paths)
         runs = self._runs.corner("old tests", without.own, [check.command for check in own.records])
-        if not self._runs.verdict(runs).passed or self._runs.put(paths):
+        verdict = self._runs.verdict(runs)
+        if not verdict.passed or self._runs.put(paths):
             return False
-        self._tests = without
+        self._tests, self._runs.trees["own"] = without, without.own  # which these runs were about
+        self._records = [*verdict.records, *(record for record in self._records if record.corner != "own")]
         return True
 
     def _accepted(self, own: CheckVerdict, runs: tuple[CheckRun, ...]) -> AttemptVerdict:
@@ -292,5 +298,7 @@ class AttemptJudge:
         return tuple(run.command for run in runs if not run.passed)
 
     def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:
-        verdict = verdict._replace(records=tuple(self._records), still_red=self._still_red)
-        return AttemptVerdict(verdict, self._tests.paths, **more)
+        trees = self._runs.trees
+        records = tuple(replace(record, tree=trees.get(record.corner, "")) for record in self._records)
+        verdict = verdict._replace(records=records, still_red=self._still_red)
+        return AttemptVerdict(verdict, self._tests.paths, not_owned=self._not_owned, **more)

@@ -54,6 +54,8 @@ class CornerRuns:
         self._watch = watch
         self.sealed = sealed or SealedJudge()
         self._canary = canary
+        self.trees: dict[str, str] = {}
+        """The tree of each corner that ran."""
 
     def put(self, paths: Sequence[str]) -> list[str]:
         """Put these files back for good; gives why one could not be put."""
@@ -75,6 +77,7 @@ class CornerRuns:
 
         `repeat`: one whose failure counts is run once more.
         """
+        self.trees["own"] = tree
         with self.showing(tree):
             work = checked(self._checks.all())
             runs = work.runs
@@ -88,6 +91,7 @@ class CornerRuns:
 
         A failure is expected there, so none is repeated. A line that fails without a failed test says nothing.
         """
+        self.trees["old source"] = tree
         with self.showing(tree):
             runs = []
             for command, line in lines.items():
@@ -100,6 +104,7 @@ class CornerRuns:
 
     def corner(self, corner: Corner, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
         """The commands on another tree; one whose failure counts is run once more before it is believed."""
+        self.trees[corner] = tree
         with self.showing(tree):
             runs = tuple(run for command in commands if (run := self._checks.command(command, corner)) is not None)
             if corner in EXPECTED_RED:  # a failure is expected there, and proves nothing if it is an accident

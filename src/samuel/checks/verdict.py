@@ -18,12 +18,13 @@ from msgspec.structs import replace
 
 from samuel.base.decoding import convert
 from samuel.base.printable import listed
+from samuel.checks.recorded_tests import recorded_tests
 from samuel.events.loop import CheckRun
 from samuel.evidence.corner import Corner
 from samuel.evidence.reports.comparison import compare, not_run
 from samuel.evidence.reports.printed.output import says_that_none_ran
 from samuel.evidence.reports.suite import CaseResult
-from samuel.history.attempt_record import MAX_NAMED, CheckRecord, ReportedTests
+from samuel.history.attempt_record import CheckRecord
 
 MAX_TOLD = 10  # tests or files in a text for the next attempt
 # Behind make and `python -m` the exit codes of a missing program are lost.
@@ -84,14 +85,7 @@ def has_no_tests(run: CheckRun) -> bool:
 
 
 def record_of(run: CheckRun, *, corner: Corner = "own", known_failure: bool = False) -> CheckRecord:
-    """A run as it is recorded: of its tests the counts, and the names of those that failed."""
-    tests = None
-    if run.tests is not None:
-        results = list(run.tests.values())
-        failed = tuple(id for id, result in run.tests.items() if result == "failed")
-        tests = ReportedTests(
-            passed=results.count("passed"), failed=failed[:MAX_NAMED], skipped=results.count("skipped")
-        )
+    """A run as it is recorded."""
     return CheckRecord(
         command=run.command,
         passed=run.passed,
@@ -100,7 +94,7 @@ def record_of(run: CheckRun, *, corner: Corner = "own", known_failure: bool = Fa
         output_tail=run.output_tail,
         corner=corner,
         known_failure=known_failure,
-        tests=tests,
+        tests=recorded_tests(run.tests) if run.tests is not None else None,
         flaky=run.flaky,
     )
 

@@ -58,7 +58,7 @@ class CleanRoom:
         self._trees = trees
         self._commands = commands
         location = trees.git.location()
-        self._top = directory / ROOM / (location.top.name or "project")
+        self._top = self.top = directory / ROOM / (location.top.name or "project")
         self.root = self._top / os.fsdecode(location.prefix)
         self._environment = PreparedEnvironment(location.top, directory, self._top, preparation)
         self._files = RoomFiles(trees, self._top, self._environment.is_kept)
@@ -92,6 +92,11 @@ class CleanRoom:
     def changed_environment(self) -> list[str]:
         """The files of the environment in the work tree that changed since the last call: agents did that."""
         return self._environment.look()
+
+    @property
+    def environment_paths(self) -> tuple[str, ...]:
+        """The paths below the top that no tree has, and checks need."""
+        return self._environment.paths
 
     def keep_built(self) -> None:
         """Keep what checks of the verified tree built and compiled, so that later checks need not do it again."""

@@ -28,6 +28,8 @@ from samuel.git import settings as git_settings
 from samuel.git.git import Git, GitFailed
 
 PREFIX = "refs/samuel"
+NOTES = "refs/notes/samuel"
+"""Has a receipt for each commit of Samuel's."""
 VERIFIED = "verified"
 PERSON = "person"
 WORK = "work"
@@ -197,6 +199,12 @@ class KeptRefs:
         settings = self._git.settings()
         name, email = (git_settings.value_of(settings, f"user.{key}") for key in ("name", "email"))
         return _signed(name, email) if name and email else {}
+
+    def note(self, ref: str, commit: str, text: bytes) -> None:
+        """Let the notes of `ref` have this text for a commit, in place of one that is there. Raises GitFailed."""
+        name = self._write(["hash-object", "-w", "--stdin", "--no-filters"], text).decode().strip()
+        identity = self._identity or _signed(NAME, EMAIL)
+        self._write(["notes", f"--ref={ref}", "add", "--force", "--reuse-message", name, commit], b"", identity)
 
     def set_ref(self, ref: str, commit: str) -> None:
         """Let `ref` hold this commit."""

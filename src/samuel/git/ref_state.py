@@ -19,6 +19,7 @@ from samuel.git.index_state import follow_head
 from samuel.git.kept_refs import (
     BRANCHES,
     DISCARDED,
+    NOTES,
     PREFIX,
     KeptRefs,
     agent_ref,
@@ -29,7 +30,7 @@ from samuel.git.kept_refs import (
 STASH = "refs/stash"
 MIRRORS = "refs/remotes/"
 REFS_OF_OPERATIONS = ("refs/bisect/", "refs/rewritten/", "refs/worktree/")  # of a bisection or a rebase under way
-DECISIVE = (f"{PREFIX}/", "refs/replace/", STASH)
+DECISIVE = (f"{PREFIX}/", NOTES, "refs/replace/", STASH)
 """Refs that change what Samuel or git takes for true, or what `git stash pop` takes: new ones are removed."""
 MESSAGE = "samuel: put back"
 MOST_NAMED = 5  # refs in one note

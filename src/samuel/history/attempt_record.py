@@ -23,6 +23,10 @@ class ReportedTests(msgspec.Struct, frozen=True, kw_only=True):
     failed: tuple[str, ...] = ()
     """Ids of tests, at most 50."""
     skipped: int = 0
+    names: tuple[str, ...] = ()
+    """Ids of the tests that passed; empty if they are more than a record holds."""
+    digest: str = ""
+    """The sha256 of all ids with their results, so that runs can be compared whose names are not recorded."""
 
 
 class CheckRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +40,8 @@ class CheckRecord(msgspec.Struct, frozen=True, kw_only=True):
     corner: str = "own"
     """Which tests ran on which source: `own`, `old tests`, `old source`, `before` the work, `planted`,
     `sealed`, or `sealed before` the work."""
+    tree: str = ""
+    """The git tree that it ran on; "" for `planted`, whose tree is made at random, and without git."""
     known_failure: bool = False
     """True: it failed before the first agent as well, and that was accepted."""
     tests: ReportedTests | None = None
@@ -130,6 +136,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The acceptance tests of its task; None if there were to be none."""
     contested: tuple[str, ...] = ()
     """Old tests that fail with its work, or that it removed or weakened, though its task does not own them."""
+    predicate: dict[str, Any] = {}
+    """The predicate of its receipt; empty unless the task is completed, in a git repository."""
     decided: str = ""
     """`skipped` or `blocked`, if the agent gave its task this status; the outcome is `incomplete` then."""
     commit: str = ""

@@ -238,6 +238,8 @@ def _shortened(value: Any, room: _Room) -> Any:
         if isinstance(value, CheckRecord):
             tail = _encodable(value.output_tail).encode()[-room.tail :].decode("utf-8", "ignore")
             fields["output_tail"] = tail
+        if isinstance(value, AttemptRecord):  # it is whole, or its digest would be another one
+            fields["predicate"] = value.predicate if room == _FULL else {}
         return replace(value, **fields)
     if isinstance(value, tuple):
         return tuple(_shortened(item, room) for item in value[: room.items])

@@ -153,6 +153,8 @@ class LandingRecord(msgspec.Struct, frozen=True, kw_only=True):
     tasks: tuple[str, ...]
     followed: bool
     """Whether a person's work tree is brought along."""
+    predicate: dict[str, Any] = {}
+    """Of the receipt of `new`, if that is a merge."""
 
 
 class MachineState(msgspec.Struct, frozen=True, kw_only=True):

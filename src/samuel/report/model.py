@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from samuel.agents.process_files import log_path
 from samuel.base.printable import shell_word
@@ -221,7 +222,7 @@ class _Timeline:
         waited = outcome_tone(record) == "wait"
         next_start = self._percent(following.started_at) if waited and following else end
         return AttemptReport(
-            record=record,
+            record=replace(record, predicate={}),  # `samuel run receipt` prints it
             word=outcome_words(record),
             tone=outcome_tone(record),
             seconds=seconds,

@@ -149,7 +149,9 @@ def refused(
         iteration=record.iteration,
         last_failure=f"{outcome}: {why}"[:MAX_FAILURE],
     )
-    attempt = replace(before.record, outcome=outcome, why=why, ref=ref, grade="") if before.record else None
+    attempt = before.record
+    if attempt is not None:
+        attempt = replace(attempt, outcome=outcome, why=why, ref=ref, grade="", predicate={})
     return replace(
         before, outcome=outcome, failed=True, row=row, gave_up=blocked, commit=None, tree="keep", record=attempt
     )

@@ -22,7 +22,9 @@ from samuel.git.kept_refs import landed_ref
 from samuel.history.attempts import ACCEPTANCE, DISCOVERY
 from samuel.history.notices import WorkPutAway
 from samuel.history.run import Run, Settlement
+from samuel.receipts.statement import trailer
 from samuel.trust.commands import commit_hooks
+from samuel.workspaces.receipt_notes import write_receipt
 
 TRAILER = "Samuel-Iteration"
 GRADE_TRAILER = "Samuel-Grade"
@@ -48,6 +50,7 @@ def apply(place: Workplace, files: RunFiles, run: Run, settlement: Settlement) -
             sha, commit_error = _commit(place, run, settlement, own)
         if sha:
             _hold(files, run, settlement.task_id, sha)
+            write_receipt(place, sha, settlement)
     ref = _settle_tree(place, files, settlement, marked)
     return AppliedSettlement(sha, ref, commit_error)
 
@@ -114,7 +117,10 @@ def commit_task(
         return ""  # the agent has committed everything itself
     title = next((task.title for task in place.tasks.load() if task.id == settlement.task_id), "")
     grade = settlement.row.grade
-    message = f"{settlement.task_id} {title}\n\n{mark}" + (f"\n{GRADE_TRAILER}: {grade}" if grade else "")
+    lines = [mark, *([f"{GRADE_TRAILER}: {grade}"] if grade else ())]
+    if settlement.record and settlement.record.predicate:
+        lines.append(trailer(settlement.record.predicate))
+    message = f"{settlement.task_id} {title}\n\n" + "\n".join(lines)
     walled = place.settings.sandbox.kind != sandboxes.HOST
     return commit_paths(
         place.git,

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from samuel.receipts.statement import read_statement, why_not_of
+
 INSTALLED = (sys.executable, "-P", "-m", "samuel")
 PATIENCE = 900.0  # seconds after which a test gives up: a busy machine is no failure
 
@@ -240,7 +242,18 @@ class LaneProject:
         landed = self.landed(branch)
         assert sorted(landed, key=int) == [str(number) for number in range(1, tasks + 1)]
         self.git("fsck", "--no-dangling")
+        self.assert_receipts(branch)
         assert list((self.root / ".git").rglob("*.lock")) == []
+
+    def assert_receipts(self, branch: str) -> None:
+        """Every commit that Samuel made has its receipt, and no other commit has one."""
+        commits = self.git("log", "--format=%H", "--grep=^Samuel-Iteration: ", f"begin..{branch}").split()
+        notes = dict(line.split()[::-1] for line in self.git("notes", "--ref=samuel", "list").splitlines())
+        assert sorted(notes) == sorted(commits)
+        for commit in commits:
+            receipt = read_statement(self.git("cat-file", "blob", notes[commit]).encode())
+            tree, message = self.git("log", "-1", "--format=%T%n%B", "--no-notes", commit).split("\n", 1)
+            assert why_not_of(receipt, commit, tree, message) == ""
 
     def assert_green(self, branch: str = "main") -> None:
         """The checks pass on every first-parent commit."""

@@ -74,7 +74,7 @@ def test_what_an_agent_does_to_the_repository_from_a_lane_is_as_before_or_said(
 
 def refs(lanes: LaneProject) -> dict[str, str]:
     rows = lanes.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-    return dict(row.split(" ") for row in rows if not row.startswith("refs/samuel/"))
+    return dict(row.split(" ") for row in rows if not row.startswith(("refs/samuel/", "refs/notes/samuel ")))
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:

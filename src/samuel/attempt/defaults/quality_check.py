@@ -41,7 +41,7 @@ class RunCommands:
         if why := self._refusal(event.commands):
             raise SamuelError(why)
         runs, failures = [], []
-        self._place.built_in_checks.remember(partial(self._again, event))
+        self._place.built_in_checks.remember(partial(self.again, event))
         for number, command in enumerate(event.commands, 1):
             run, how = self._run(command, number, event)
             runs.append(msgspec.to_builtins(run))
@@ -71,7 +71,8 @@ class RunCommands:
         own = {command for _, checks in tasks for command in checks}
         return self._place.refusal(task_checks(settings.name, tasks)) if own.intersection(rest) else ""
 
-    def _again(self, event: QualityCheck, command: str, corner: Corner, line: str) -> CheckRun | None:
+    def again(self, event: QualityCheck, command: str, corner: Corner, line: str) -> CheckRun | None:
+        """Run one command of the event on the tree that is shown now, or `line` in its place."""
         if command not in event.commands:
             return None
         if corner == "canary" and (why := self._place.refusal(canary(self._place.settings))):

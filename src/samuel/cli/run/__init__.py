@@ -16,6 +16,7 @@ COMMANDS = {
     "show": CommandEntry("Show a run or a task: its attempts, why they failed, what they cost."),
     "log": CommandEntry("Print what an agent wrote."),
     "report": CommandEntry("Report what a run did: what is proven, what waits for you, and why attempts failed."),
+    "receipt": CommandEntry("Print the receipt of a task, or the receipts of a run."),
     "lanes": CommandEntry("List the work trees of `run start --parallel`, or remove them."),
     "land": CommandEntry("Let the work on a task land that a handler of `before:land` held back."),
     "accept": CommandEntry("Accept the work on a disputed task, with the old tests that it changed."),

@@ -240,4 +240,5 @@ def _log_of(runs: RunsOfProject, attempt: AttemptRecord) -> str:
 
 def _plain(runs: RunsOfProject, attempt: AttemptRecord) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(attempt)
+    del plain["predicate"]  # `samuel run receipt` prints it
     return {**plain, "log": _log_of(runs, attempt), "seconds": max(attempt.ended_at - attempt.started_at, 0.0)}

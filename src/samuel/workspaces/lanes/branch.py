@@ -156,6 +156,7 @@ class Branch:
             new=prepared.commit,
             tasks=tuple(record.task for record in prepared.landing),
             followed=followed,
+            predicate=dict(prepared.predicate),
         )
         self._state.set_lanes(landing=landing, branch=branch)
         try:

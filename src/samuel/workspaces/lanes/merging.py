@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -24,7 +24,7 @@ from samuel.checks.checked_work import checked
 from samuel.checks.memory import CheckMemory
 from samuel.checks.repeat import repeated
 from samuel.checks.sealed_judge import SealedJudge
-from samuel.checks.verdict import counting_failures, judge
+from samuel.checks.verdict import counting_failures, judge, record_of
 from samuel.events import BeforeLand, QualityCheck
 from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
@@ -32,6 +32,9 @@ from samuel.evidence.check_directory import RoomFailed
 from samuel.git.landing import LandingRefs, Merge, changed_paths
 from samuel.history.run import AttemptUnderWay, Run
 from samuel.prompts.prompt_context import StateNames
+from samuel.receipts.predicate import MERGED, landing_predicate
+from samuel.receipts.statement import trailer
+from samuel.receipts.task_receipt import checks_environment
 from samuel.tasks.task import Task
 from samuel.workspaces.lanes.collect import notes_collected
 from samuel.workspaces.lanes.lane import Lane
@@ -70,6 +73,8 @@ class PreparedLanding(NamedTuple):
     """The checks on the merge; None if it is the tree that was checked in its lane."""
     broken_base: str = ""
     """How the checks fail on the tip alone."""
+    predicate: Mapping[str, Any] = {}
+    """Of the receipt of the merge; empty if the commit is that of a task."""
 
 
 class _Merged(NamedTuple):
@@ -129,7 +134,7 @@ class Merging:
         if merged.tree not in green and has_checks:
             runs, why = self.check(run, merged.commit, merged.entries, tasks)
         if not why:
-            return PreparedLanding(tip, merged.commit, merged.tree, merged.entries, merged.refused, runs=runs)
+            return self._prepared(run, merged, tasks, tip, runs)
         if len(merged.entries) > 1:
             half = self._largest_green(run, merged.entries[: len(merged.entries) // 2], tasks, tip, green)
             return half._replace(refused=(*merged.refused, *half.refused))
@@ -145,6 +150,36 @@ class Merging:
         return PreparedLanding(
             tip, refused=(*merged.refused, Refusal(record, IterationOutcome.QUALITY_FAILED, text))
         )
+
+    def _prepared(
+        self,
+        run: Run,
+        merged: _Merged,
+        tasks: Mapping[str, Task],
+        tip: str,
+        runs: tuple[CheckRun, ...] | None,
+    ) -> PreparedLanding:
+        """What lands. A merge gets the digest of its receipt, which is known after the checks alone."""
+        commit, predicate = merged.commit, {}
+        if all(record.result is None or record.result.work != commit for record in merged.entries):
+            predicate = self._predicate(merged, runs)
+            commit = self._commit(run, merged.tree, tip, merged.entries, tasks, trailer(predicate))
+        return PreparedLanding(
+            tip, commit, merged.tree, merged.entries, merged.refused, runs=runs, predicate=predicate
+        )
+
+    def _predicate(self, merged: _Merged, runs: tuple[CheckRun, ...] | None) -> dict[str, Any]:
+        """The predicate of the receipt of a merge; `runs` is None if its tree was checked in a lane before."""
+        results = [entry.result for entry in merged.entries if entry.result]
+        records = [result.settlement.record for result in results if result.settlement.record]
+        checks = [record_of(check_run) for check_run in runs or ()]
+        if runs is None:
+            same = [result.settlement.record for result in results if result.tree == merged.tree]
+            checks = [check for record in same[:1] if record for check in record.checks if check.corner == "own"]
+        checks = [replace(check, corner=MERGED, tree=merged.tree) for check in checks]
+        commands = [check.command for check in checks]
+        environment = checks_environment(self._lane.place, self._lane.room, commands)
+        return landing_predicate(self._lane.place.settings.name, records, checks, environment)
 
     def _merge(self, run: Run, entries: Sequence[AttemptUnderWay], tasks: Mapping[str, Task], tip: str) -> _Merged:
         """Merge the work onto the tip, one after another; what conflicts is refused."""
@@ -180,7 +215,13 @@ class Merging:
         return self._refs.merge(tip, work)
 
     def _commit(
-        self, run: Run, tree: str, tip: str, entries: Sequence[AttemptUnderWay], tasks: Mapping[str, Task]
+        self,
+        run: Run,
+        tree: str,
+        tip: str,
+        entries: Sequence[AttemptUnderWay],
+        tasks: Mapping[str, Task],
+        receipt: str = "",
     ) -> str:
         """The commit to land: the work itself if it is one commit of ours on the tip, else a merge of all."""
         works = [record.result.work for record in entries if record.result]
@@ -194,7 +235,8 @@ class Merging:
         # Not the title alone, which is the subject of the work itself.
         subject = f"Land {titles[0] if len(titles) == 1 else ', '.join(record.task for record in entries)}"
         body = "" if len(titles) == 1 else "\n".join(titles) + "\n\n"
-        return self._refs.commit(tree, [tip, *works], f"{subject}\n\n{body}" + "\n".join(marks) + "\n")
+        lines = [*marks, *([receipt] if receipt else ())]
+        return self._refs.commit(tree, [tip, *works], f"{subject}\n\n{body}" + "\n".join(lines) + "\n")
 
     def check(
         self, run: Run, commit: str, entries: Sequence[AttemptUnderWay], tasks: Mapping[str, Task]

@@ -14,7 +14,7 @@ from samuel.base.printable import file_name, listed, shell_word
 from samuel.git import worktrees
 from samuel.git.git import GitFailed, branch_ref
 from samuel.git.hook_state import hook_names, put_back_hooks, put_back_settings, setting_changes
-from samuel.git.kept_refs import PREFIX, KeptRefs, agent_ref, run_prefix
+from samuel.git.kept_refs import NOTES, PREFIX, KeptRefs, agent_ref, run_prefix
 from samuel.git.ref_state import MIRRORS, REFS_OF_OPERATIONS, STASH, named_ref, read_refs
 from samuel.git.saved_files import HOOKS, SavedFiles
 from samuel.history.run_state import RunState
@@ -66,7 +66,7 @@ class SharedRefs:
         others -= {STASH, branch_ref(self._shared.lanes.branch), *forward}
         for name in sorted(name for name in forward if name in before and before[name] != now[name]):
             notes += self._person.commits(named_ref(name), before[name], now[name])
-        silent = (f"{PREFIX}/", MIRRORS, *REFS_OF_OPERATIONS)
+        silent = (f"{PREFIX}/", NOTES, MIRRORS, *REFS_OF_OPERATIONS)
         for name in sorted(name for name in others if not name.startswith(silent)):
             notes.append(self._named(name, before.get(name, ""), now.get(name, "")))
         self._refs = {**now, **{name: before[name] for name in gone}}
