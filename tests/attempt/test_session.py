@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from samuel.attempt.session import session
+from samuel.attempt.turn.session import session
 from samuel.dispatch.record import Fired
 from samuel.events import Event
 

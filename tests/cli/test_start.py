@@ -36,6 +36,7 @@ Options:
 Commands:
   init       Set up a project: samuel.toml and .samuel/.
   run        Run an agent in a loop on the tasks of a PRD.
+  verify     Run the checks of a receipt again and compare.
   attempt    Do one attempt at a task for a coordinator on another machine.
   fleet      Check, show, drain and prune the machines on which agents work.
   sync       Write AGENTS.md and copy it to the files other agents read.
@@ -137,7 +138,7 @@ def test_unknown_commands_name_the_nearest(samuel):
         2,
         "",
         "error: `xyzzy` is not a command; the commands are list, explain, fire, validate, check, enable, "
-        "disable, register, log, replay, new, import, schema\n"
+        "disable, rules, register, log, replay, new, import, schema\n"
         "see `samuel hooks --help`\n",
     )
 

@@ -345,7 +345,10 @@ two lines"
             samuel run start; echo $?
         """
         done = run(script, Box("oci", image), place)
-        assert b"in a container only run done, run skip, run block, run ask, run enqueue work" in done.stderr
+        assert (
+            b"in a container only run done, run skip, run block, run ask, run dispute, run enqueue work"
+            in done.stderr
+        )
         assert done.stdout.decode().splitlines()[-1] == "2"
         calls = sandboxes.apply_spool(place.state / "spool")
         assert calls[:2] == [

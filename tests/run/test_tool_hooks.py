@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from samuel import hook
 from samuel.agents.find_agent import find
 from samuel.app import Overrides
-from samuel.attempt.tool_hooks import accepting_unguarded
+from samuel.attempt.turn.tool_hooks import accepting_unguarded
 from samuel.base.errors import SamuelError
 from samuel.cli.edge import run as run_command
 from samuel.cli.root import samuel

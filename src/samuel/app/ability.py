@@ -10,7 +10,7 @@ from samuel.agents import process_files
 from samuel.agents.check import missing_in
 from samuel.agents.find_agent import find
 from samuel.app.session_events import recording_fire
-from samuel.attempt.agent_session import AgentSession, SessionResult
+from samuel.attempt.turn.agent_session import AgentSession, SessionResult
 from samuel.dispatch.record import Fired
 from samuel.events import Event
 from samuel.files.inside import make_dirs_inside

@@ -12,7 +12,7 @@ import msgspec
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.run_steps import steps_of
 from samuel.attempt.stop import Stop
-from samuel.attempt.tool_hooks import ACCEPT_ALL
+from samuel.attempt.turn.tool_hooks import ACCEPT_ALL
 from samuel.base.errors import UsageError
 from samuel.config.model import FleetSettings
 from samuel.config.place_spec import PlaceSpec

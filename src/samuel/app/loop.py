@@ -14,7 +14,7 @@ from msgspec import UNSET
 from samuel.agents.process_files import launcher
 from samuel.app.run_steps import steps_of
 from samuel.attempt.stop import Stop
-from samuel.attempt.tool_hooks import ToolHooks
+from samuel.attempt.turn.tool_hooks import ToolHooks
 from samuel.attempt.workplace import Workplace
 from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.events.catalogue import event_type

@@ -14,11 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from samuel.attempt.agent_ending import ending_of
 from samuel.attempt.patient_tasks import PatientTasks
+from samuel.attempt.turn.agent_ending import ending_of
 from samuel.base.errors import SamuelError
 from samuel.checks.attempt_judge import Claim
 from samuel.clients.adapter.ending import EndingKind
+from samuel.config.model import Methodology
 from samuel.evidence.claim import Proof
 from samuel.evidence.task_kind import task_kind
 from samuel.tasks.rights import asker
@@ -59,15 +60,17 @@ def take_claim(answer: Mapping[str, Any], tasks: PatientTasks, run_names: Mappin
     return ""
 
 
-def claim_of(task: Task | None, policy: str, most_attempts: int, accepting: str) -> Claim | None:
+def claim_of(task: Task | None, settings: Methodology, accepting: str) -> Claim | None:
     """What is asked of the claim of a task; None if its agent did not claim it.
 
-    `policy` is the `proof` of the project, and `accepting` the person who accepted that old tests fail.
+    `accepting` is the person who accepted that old tests fail.
     """
     if task is None or not task.claimed or task.status != "in_progress":
         return None
     policies: dict[str, Proof] = {"none": "off", "require": "require", "ask": "ask", "off": "off"}
-    return Claim(policies[task.proof or policy], task_kind(task.kind, task.title) or "", task.sent_back, accepting)
+    proof, kind = policies[task.proof or settings.proof], task_kind(task.kind, task.title) or ""
+    is_last = task.attempts + 1 >= settings.max_task_attempts
+    return Claim(proof, kind, task.sent_back, accepting, is_last)
 
 
 def claim_by_exit(

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from samuel.attempt.acceptance.author_turn import AuthorTurn
 from samuel.attempt.acceptance.task_acceptance import TaskAcceptance
-from samuel.attempt.agent_turn import AgentTurn
 from samuel.attempt.attempt_checks import AttemptChecks, check_names
 from samuel.attempt.attempt_facts import AttemptFacts
 from samuel.attempt.attempt_tree import MAX_NAMED, AttemptTree
@@ -28,6 +27,7 @@ from samuel.attempt.run_files import RunFiles
 from samuel.attempt.settlements import Settlements
 from samuel.attempt.steps import Steps
 from samuel.attempt.stop import AgentTrouble, IterationEnded, RunStopped
+from samuel.attempt.turn.agent_turn import AgentTurn
 from samuel.attempt.workers import CHECK
 from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectState, RepositoryLost
@@ -317,8 +317,7 @@ class Iteration:
         assert self._task is not None
         changes = (self._tree.changes if self._tree else None) or AttemptChanges()
         locked = self._acceptance.locked
-        settings, task = self._place.settings, self._settlements.current(self._files.tasks.load())
-        claim = claim_of(task, settings.proof, settings.max_task_attempts, accepting)
+        claim = claim_of(self._settlements.current(self._files.tasks.load()), self._place.settings, accepting)
         verdict = self._judgement(changes).judge(self._task, changes, self.run.tree.verified, claim, locked)
         facts = self._facts
         facts.checks, facts.check_files = list(verdict.checks.records), verdict.check_files

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from samuel.agents.find_agent import find
-from samuel.attempt.tool_hooks import NO_TOOL_HOOKS, ToolHooks
+from samuel.attempt.turn.tool_hooks import NO_TOOL_HOOKS, ToolHooks
 from samuel.attempt.workers import Workers
 from samuel.base.clock import Clock
 from samuel.base.errors import UsageError

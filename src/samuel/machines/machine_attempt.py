@@ -15,7 +15,7 @@ from samuel.app.project import App
 from samuel.app.run_steps import steps_of
 from samuel.attempt.protect import Protected
 from samuel.attempt.stop import RunStopped, Stop
-from samuel.attempt.tool_hooks import accepting_unguarded
+from samuel.attempt.turn.tool_hooks import accepting_unguarded
 from samuel.base.clock import SystemClock
 from samuel.base.decoding import decode_json
 from samuel.base.errors import Locked, SamuelError

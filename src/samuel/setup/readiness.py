@@ -13,7 +13,7 @@ from samuel import config
 from samuel.agents.check import missing_in
 from samuel.agents.find_agent import find
 from samuel.app import App, Overrides
-from samuel.attempt.tool_hooks import accepting_unguarded
+from samuel.attempt.turn.tool_hooks import accepting_unguarded
 from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectFiles
 from samuel.base import paths

@@ -59,6 +59,7 @@ def test_run_tasks_json_has_every_field(samuel, three):
                 "grade": "",
                 "kind": "",
                 "proof": "",
+                "acceptance_tests": "",
                 "sent_back": [],
                 "checks": [],
                 "no_change": False,

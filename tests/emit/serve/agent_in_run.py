@@ -13,7 +13,7 @@ from typing import Any
 
 from samuel.agents.find_agent import find
 from samuel.app import App
-from samuel.attempt.bridged_agent import BridgedAgent
+from samuel.attempt.turn.bridged_agent import BridgedAgent
 from samuel.clients.entries.hook_command import EmitCommand, hook_command
 from samuel.emit.serve.control import ServerStatus
 from samuel.events import AgentInvoke

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from samuel.app import App
-from samuel.attempt.agent_session import SessionResult
+from samuel.attempt.turn.agent_session import SessionResult
 from samuel.cli.recipe.run import session_of
 from samuel.history.notices import Report
 from samuel.skills.recipe import Recipe, find_recipes

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from samuel.agents.find_agent import find
 from samuel.agents.invoke import AgentCall, AgentLimits, AgentSurroundings, Invoked, invoke
-from samuel.attempt.bridged_agent import BridgedAgent
+from samuel.attempt.turn.bridged_agent import BridgedAgent
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
 from samuel.clients.adapter.ending import EndingKind

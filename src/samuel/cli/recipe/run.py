@@ -6,8 +6,8 @@ import click
 
 from samuel.app import App, Overrides
 from samuel.app.session_events import recording_fire
-from samuel.attempt.agent_session import AgentSession, SessionResult
-from samuel.attempt.tool_hooks import accepting_unguarded
+from samuel.attempt.turn.agent_session import AgentSession, SessionResult
+from samuel.attempt.turn.tool_hooks import accepting_unguarded
 from samuel.attempt.workplace import Workplace
 from samuel.base import paths
 from samuel.base.errors import SamuelError, UsageError

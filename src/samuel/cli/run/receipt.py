@@ -12,7 +12,9 @@ from samuel.receipts.receipts import receipt_of, receipts_of
 @command()
 @click.argument("name", metavar="[RUN|TASK]", default="")
 def receipt(here: CommandContext, name: str) -> int:
-    """Print the receipt of a task, or the receipts of a run: what was checked, how, and where.
+    """Print the receipt of a task, or the receipts of a run.
+
+    A receipt says what was checked, how, and where.
 
     A receipt is an in-toto Statement. That of a task is one JSON object, and those of a run are an array. Without
     an argument, those of the last run.

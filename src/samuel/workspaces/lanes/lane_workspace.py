@@ -13,9 +13,10 @@ from typing import NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from samuel.attempt import baseline, session
+from samuel.attempt import baseline
 from samuel.attempt.source_marks import SourceMarks
 from samuel.attempt.stop import Stop
+from samuel.attempt.turn import session
 from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectFiles
 from samuel.base.errors import SamuelError

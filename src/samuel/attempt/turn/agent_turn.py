@@ -11,14 +11,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from samuel.agents.process_files import written_log
-from samuel.attempt.agent_ending import ending_of
 from samuel.attempt.attempt_facts import AttemptFacts
 from samuel.attempt.claims import claim_by_exit, take_claim, without_own_files
 from samuel.attempt.evidence import Evidence
 from samuel.attempt.run_files import RunFiles
-from samuel.attempt.session import agent_ms, can_call_abilities, invocation_of, missing_prompt, session
 from samuel.attempt.steps import Steps
 from samuel.attempt.stop import AgentTrouble, IterationEnded
+from samuel.attempt.turn.agent_ending import ending_of
+from samuel.attempt.turn.session import agent_ms, can_call_abilities, invocation_of, missing_prompt, session
 from samuel.attempt.workers import AGENT
 from samuel.attempt.workplace import Workplace
 from samuel.bridges.coverage import reported_coverage

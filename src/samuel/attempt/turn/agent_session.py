@@ -14,7 +14,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.attempt.evidence import agreements_kept
-from samuel.attempt.session import agent_ms, can_call_abilities, invocation_of, missing_prompt, session
+from samuel.attempt.turn.session import agent_ms, can_call_abilities, invocation_of, missing_prompt, session
 from samuel.attempt.workers import AGENT
 from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectFiles, ProjectState, RepositoryLost
