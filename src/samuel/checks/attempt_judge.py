@@ -7,7 +7,6 @@ tests run on the old source as well: what fails there, and passes with the work,
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -109,7 +108,7 @@ class AttemptJudge:
 
     def _fails_as_changed(self, own: CheckVerdict) -> str:
         """Why the checks fail on what they made of the work; "" if they pass: only what they saw is accepted."""
-        runs = self._runs.corner("own", self._tests.own, [check.command for check in own.records])
+        runs = self._runs.corner("own again", self._tests.own, [check.command for check in own.records])
         verdict = self._runs.verdict(runs)
         return "" if verdict.passed else f"{CHANGED}\n{verdict.why}"
 
@@ -260,7 +259,7 @@ class AttemptJudge:
         """Those of the proofs that pass with the work and fail without it once more.
 
         A test may act on anything else: it fails when it is run again, at another time, or every other time. So
-        the order is not the same each time.
+        the order differs from work to work, and is the same for the same work.
         """
         if not proofs:
             return ()
@@ -268,14 +267,15 @@ class AttemptJudge:
         lines = {command: on_changed_tests(self._tests, command) for command in commands}
 
         def with_work() -> set[FailToPass]:
-            runs = self._runs.again("own", self._tests.own, lines)
+            runs = self._runs.again("own again", self._tests.own, lines)
             return {proof for proof in proofs if passes_again(proof, runs.get(proof.command))}
 
         def without_work() -> set[FailToPass]:
-            runs = self._runs.again("old source", old_source, lines)
+            runs = self._runs.again("old source again", old_source, lines)
             return {proof for proof in proofs if fails_again(proof, runs.get(proof.command))}
 
-        first, second = (with_work, without_work) if secrets.randbelow(2) else (without_work, with_work)
+        is_odd = int(self._tests.own[-1], 16) % 2  # the name of its tree
+        first, second = (with_work, without_work) if is_odd else (without_work, with_work)
         repeated = first() & second()
         return tuple(proof for proof in proofs if proof in repeated)
 

@@ -3,6 +3,8 @@
 own                the attempt: its source with its tests
 old tests          its source with the tests of the verified tree
 old source         its tests with the source of the verified tree
+own again          the same as `own`, before a proof is believed, or after a check changed the work
+old source again   the same as `old source`, before a proof is believed
 before             the verified tree, for checks that came with the task
 planted            the attempt with a test that must fail, or after the canary ran there
 canary             the canary itself, on the attempt
@@ -22,6 +24,8 @@ Corner = Literal[
     "own",
     "old tests",
     "old source",
+    "own again",
+    "old source again",
     "before",
     "planted",
     "canary",
@@ -37,6 +41,8 @@ CORNERS: dict[str, str] = {
     "own": "new on new",
     "old tests": "old on new",
     "old source": "new on old",
+    "own again": "new on new, again",
+    "old source again": "new on old, again",
     "before": "old on old",
     "planted": "planted on new",
     "canary": "canary on new",
@@ -53,6 +59,8 @@ WITH: dict[str, str] = {
     "own": "",
     "old tests": "with the tests as they were",
     "old source": "with its tests on the source as it was",
+    "own again": "once more",
+    "old source again": "with its tests on the source as it was, once more",
     "before": "before the work",
     "planted": "with a planted failing test",
     "canary": "",
@@ -65,8 +73,15 @@ WITH: dict[str, str] = {
 }
 """Each corner in words that follow the name of a check."""
 
-EXPECTED_RED: tuple[str, ...] = ("old source", "acceptance before")
+EXPECTED_RED: tuple[str, ...] = ("old source", "old source again", "acceptance before")
 """Where new tests run on old source: a failure is no accident, and one module must not hide the others."""
 
-MUST_FAIL: tuple[str, ...] = ("old source", "before", "planted", "sealed before", "acceptance before")
+MUST_FAIL: tuple[str, ...] = (
+    "old source",
+    "old source again",
+    "before",
+    "planted",
+    "sealed before",
+    "acceptance before",
+)
 """Where a check that fails shows something, and one that passes does not."""
