@@ -11,23 +11,28 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from samuel.attempt.attempt_checks import run_sealed
 from samuel.attempt.defaults.quality_check import RunCommands
 from samuel.attempt.workplace import Workplace
 from samuel.base.clock import SystemClock
+from samuel.checks.acceptance_rules import judge_written
 from samuel.checks.attempt_judge import AttemptVerdict, Claim
+from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.corner_runs import CornerRuns
 from samuel.checks.files import ProtectedFiles
 from samuel.checks.judgement import Judgement
 from samuel.checks.memory import CheckMemory
 from samuel.checks.put_back import PutBack
+from samuel.checks.sealed_judge import SealedJudge
 from samuel.checks.verdict import check_runs
 from samuel.config.model import Methodology
 from samuel.dispatch.record import Fired
@@ -36,8 +41,10 @@ from samuel.events.loop import CheckRun
 from samuel.evidence.claim import UNPROVEN, Proof
 from samuel.evidence.corner import Corner
 from samuel.evidence.room import CleanRoom
+from samuel.evidence.sealed import sealed_checks
 from samuel.git.git import Git
 from samuel.git.trees import Trees
+from samuel.history.acceptance_tests import AcceptanceTests, LockedFile
 from samuel.history.attempts import Attempts
 from samuel.process import environment
 from samuel.tasks.store import TaskStore
@@ -72,8 +79,13 @@ class Judged(NamedTuple):
 class JudgedProject:
     """One repository, its clean room and its checks, and the tasks that are claimed in it one after the other."""
 
-    def __init__(self, root: Path, own: Path, commands: Sequence[str], memo: Memo | None) -> None:
+    def __init__(
+        self, root: Path, own: Path, commands: Sequence[str], memo: Memo | None, sealed: str = ""
+    ) -> None:
+        """`sealed` is the shell command of a sealed check, if there is one."""
         self.root = root
+        self._sealed = sealed_checks([str(_program(own / "sealed", sealed))], root, "") if sealed else ()
+        self._locked: AcceptanceTests | None = None
         self._memo = memo
         self._commands = tuple(commands)
         variables = environment.clean()
@@ -139,10 +151,26 @@ class JudgedProject:
 
     def _judge(self, task: Task, claim: Claim) -> AttemptVerdict:
         changes = self._attempts.observe()
-        runs = CornerRuns(PutBack(self._trees, self._attempts, lambda: None), self._room, self._memory, self)
         commands = [*self._commands, *task.checks]
-        judgement = Judgement(self._trees, self._memory, commands, ProtectedFiles(), runs)
-        return judgement.judge(task, changes, self._attempts.state.verified, claim)
+        judgement = Judgement(self._trees, self._memory, commands, ProtectedFiles(), self._corners())
+        return judgement.judge(task, changes, self._attempts.state.verified, claim, self._locked)
+
+    def _corners(self) -> CornerRuns:
+        put_back = PutBack(self._trees, self._attempts, lambda: None)
+        sealed = SealedJudge(self._sealed, partial(run_sealed, self._place, {"SAMUEL_TASK_ID": "1"}), "yes")
+        return CornerRuns(put_back, self._room, self._memory, self, sealed=sealed)
+
+    def lock(self, files: Mapping[str, str]) -> None:
+        """Let these files be the acceptance tests of the task, if the rules for them allow it; they must."""
+        contents = {path: text.encode() for path, text in files.items()}
+        verified = self._attempts.state.verified
+        tests = ChangedTests(self._trees, verified, self._trees.with_contents(verified, contents), self._commands)
+        written = judge_written(tests, self._corners())
+        assert not written.why, written.why
+        locked = tuple(LockedFile(path=path, content=text, visible=text) for path, text in written.files.items())
+        self._locked = AcceptanceTests(
+            text="", author="another", files=locked, names=written.names, verified=verified, red=written.red
+        )
 
     # The checks, which the judgement runs
 
@@ -197,6 +225,15 @@ class _KnownTree:
 
     def changed(self) -> dict[str, bytes | None]:
         return self.room.changed()
+
+
+def _program(directory: Path, command: str) -> Path:
+    """An executable outside of the repository that runs this command."""
+    directory.mkdir(parents=True)
+    program = directory / "run"
+    program.write_text(f"#!/bin/sh\n{command}\n")
+    program.chmod(0o755)
+    return program
 
 
 def copied(original: Path, target: Path) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.cheats.cheats import TASK, Cheat, Files
-from tests.cheats.projects import CARGO, JAVA, KITS, NODE, PYTEST, RUST_INLINE, UNITTEST, C, Kit, replaced
+from tests.cheats.projects import CARGO, JAVA, KITS, NODE, PYTEST, UNITTEST, C, Kit, replaced
 
 from samuel.tasks.task import Task
 
@@ -87,9 +87,8 @@ OUT_OF_REACH = tuple(_rows())
 HONEST = tuple(Cheat(kit, "honest work", solved(kit), "proven") for kit in KITS)
 
 
-def with_check(cheat: Cheat) -> Cheat:
-    """The same row for a task that came with a check which the agent did not write."""
-    kit = cheat.kit
+def program_of_another(kit: Kit) -> str:
+    """A command that fails unless the task is done: the agent did not write it."""
     programs = {
         **dict.fromkeys(
             (PYTEST.name, UNITTEST.name), "python3 -c 'import shop; assert str.__eq__(shop.size(-7), \"invalid\")'"
@@ -100,12 +99,29 @@ def with_check(cheat: Cheat) -> Cheat:
         C.name: 'printf \'#include <string.h>\\n#include "shop.h"\\nint main(void) { return strcmp(size(-7), "invalid") != 0; }\' > /tmp/invalid-$$.c'
         " && cc -I. /tmp/invalid-$$.c shop.c -o /tmp/invalid-$$ && /tmp/invalid-$$; code=$?; rm -f /tmp/invalid-$$*; exit $code",
     }
-    task = Task(id="1", title=TASK.title, kind="fix", checks=(programs[kit.name],))
+    return programs[kit.name]
+
+
+def with_check(cheat: Cheat) -> Cheat:
+    """The same row for a task that came with a check."""
+    task = Task(id="1", title=TASK.title, kind="fix", checks=(program_of_another(cheat.kit),))
     return cheat._replace(task=task, ends="refused")
 
 
-WITH_CHECKS = tuple(
-    with_check(cheat)
-    for cheat in OUT_OF_REACH
-    if cheat.kit in (PYTEST, UNITTEST, NODE, C) and cheat.kit is not RUST_INLINE
-)
+# For the same rows, tests that another agent wrote before the work.
+ACCEPTANCE_TESTS: dict[str, Files] = {
+    PYTEST.name: {
+        "tests/test_asked.py": "from shop import size\n\n\ndef test_asked():\n    assert str.__eq__(size(-7), 'invalid')\n"
+    },
+    UNITTEST.name: {
+        "tests/test_asked.py": "import unittest\n\nfrom shop import size\n\n\nclass Asked(unittest.TestCase):\n"
+        "    def test_asked(self):\n        self.assertEqual(size(-7), 'invalid')\n"
+    },
+    NODE.name: {
+        "test/asked.test.js": "const test = require('node:test');\nconst assert = require('node:assert');\n"
+        "test('asked', () => {\n  assert.strictEqual(require('../shop.js').size(-7), 'invalid');\n});\n"
+    },
+}
+JUDGED_BY_OTHERS = tuple(cheat for cheat in OUT_OF_REACH if cheat.kit in (PYTEST, UNITTEST, NODE, C))
+WITH_CHECKS = tuple(map(with_check, JUDGED_BY_OTHERS))
+HONEST_BY_OTHERS = tuple(cheat for cheat in HONEST if cheat.kit in (PYTEST, UNITTEST, NODE, C))

@@ -10,14 +10,22 @@ from pathlib import Path
 import pytest
 from tests.cheats.cheats import Cheat, write
 from tests.cheats.judged import Judged, JudgedProject, Memo, copied
-from tests.cheats.reach import HONEST, OUT_OF_REACH, WITH_CHECKS
+from tests.cheats.reach import (
+    ACCEPTANCE_TESTS,
+    HONEST,
+    HONEST_BY_OTHERS,
+    JUDGED_BY_OTHERS,
+    OUT_OF_REACH,
+    WITH_CHECKS,
+    program_of_another,
+)
 from tests.cheats.tables import CHEATS
 from tests.conftest import plain_git
 
 from samuel.evidence.claim import Proof
 from samuel.tasks.task import Task
 
-MakeProject = Callable[[Cheat], JudgedProject]
+MakeProject = Callable[..., JudgedProject]
 
 
 @pytest.fixture(scope="session")
@@ -52,20 +60,25 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Cheat], Pat
 
 @pytest.fixture
 def make(tmp_path: Path, originals: Callable[[Cheat], Path], memo: Memo) -> MakeProject:
-    def project(cheat: Cheat) -> JudgedProject:
+    def project(cheat: Cheat, sealed: str = "") -> JudgedProject:
         root = copied(originals(cheat), tmp_path / f"project{len(os.listdir(tmp_path))}" / "shop")
         own = root.parent / "own"
         is_plain = cheat.by_tree and not cheat.ignored and not cheat.prepare
-        new_project = JudgedProject(root, own, [cheat.command or cheat.kit.command], memo if is_plain else None)
+        commands = [cheat.command or cheat.kit.command]
+        new_project = JudgedProject(root, own, commands, memo if is_plain else None, sealed)
         new_project.begin()
         return new_project
 
     return project
 
 
-def judged(make: MakeProject, cheat: Cheat, proof: Proof) -> Judged:
+def need_tools(cheat: Cheat) -> None:
     if not cheat.kit.is_here:
         pytest.skip(f"NOT TESTED: one of {', '.join(cheat.kit.programs)} is not installed")
+
+
+def judged(make: MakeProject, cheat: Cheat, proof: Proof) -> Judged:
+    need_tools(cheat)
     project = make(cheat)
     end = project.claim(cheat.task, cheat.work, proof, cheat.task.kind)
     if cheat.then is not None and end.word not in ("refused", "disputed", "unproven"):
@@ -98,6 +111,26 @@ def test_check_that_came_with_the_task_sees_what_the_agents_own_tests_do_not(
 ) -> None:
     end = judged(make, cheat, "ask")
     assert end.word == cheat.ends, str(end)
+
+
+@pytest.mark.sampled(every=4)
+@pytest.mark.parametrize("cheat", [*JUDGED_BY_OTHERS, *HONEST_BY_OTHERS], ids=str)
+def test_sealed_check_sees_what_the_agents_own_tests_do_not(make: MakeProject, cheat: Cheat) -> None:
+    need_tools(cheat)
+    end = make(cheat, program_of_another(cheat.kit)).claim(cheat.task, cheat.work, "ask", "fix")
+    assert end.word == ("proven" if cheat in HONEST else "refused"), str(end)
+
+
+@pytest.mark.sampled(every=4)
+@pytest.mark.parametrize(
+    "cheat", [row for row in (*JUDGED_BY_OTHERS, *HONEST_BY_OTHERS) if row.kit.name in ACCEPTANCE_TESTS], ids=str
+)
+def test_acceptance_tests_see_what_the_agents_own_tests_do_not(make: MakeProject, cheat: Cheat) -> None:
+    need_tools(cheat)
+    project = make(cheat)
+    project.lock(ACCEPTANCE_TESTS[cheat.kit.name])
+    end = project.claim(cheat.task, cheat.work, "ask", "fix")
+    assert end.word == ("proven" if cheat in HONEST else "refused"), str(end)
 
 
 @pytest.mark.parametrize("cheat", HONEST, ids=str)
