@@ -18,9 +18,9 @@ def main(parent: str, commit: str) -> None:
     fields = git("diff", "--name-status", "--no-renames", "-z", parent, commit).decode().split("\0")
     changes = list(zip(fields[1::2], fields[0::2], strict=False))
     removed = [path for path, status in changes if status == "D"]
-    written = [path for path, status in changes if status != "D"]
-    if written:
-        git("checkout", commit, "--", *written)
+    changed_paths = [path for path, status in changes if status != "D"]
+    if changed_paths:
+        git("checkout", commit, "--", *changed_paths)
     if removed:
         git("rm", "-q", "--ignore-unmatch", "--", *removed)
     git("reset", "-q")

@@ -165,11 +165,18 @@ class JudgedProject:
         contents = {path: text.encode() for path, text in files.items()}
         verified = self._attempts.state.verified
         tests = ChangedTests(self._trees, verified, self._trees.with_contents(verified, contents), self._commands)
-        written = judge_written(tests, self._corners())
-        assert not written.why, written.why
-        locked = tuple(LockedFile(path=path, content=text, visible=text) for path, text in written.files.items())
+        written_tests = judge_written(tests, self._corners())
+        assert not written_tests.why, written_tests.why
+        locked = tuple(
+            LockedFile(path=path, content=text, visible=text) for path, text in written_tests.files.items()
+        )
         self._locked = AcceptanceTests(
-            text="", author="another", files=locked, names=written.names, verified=verified, red=written.red
+            text="",
+            author="another",
+            files=locked,
+            names=written_tests.names,
+            verified=verified,
+            red=written_tests.red,
         )
 
     # The checks, which the judgement runs

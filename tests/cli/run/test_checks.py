@@ -80,7 +80,8 @@ OWN_FILES = f"{IN_THE_RUN}, then run `samuel run sync` and `samuel run reset 1`"
 TAKE_IT = "to take the attempt as it is: `samuel run restore 1`, then `samuel run done 1`"
 
 
-def test_a_refused_rename_names_the_way_out_on_the_screen_in_status_and_in_show(samuel, tested):
+def test_a_refused_change_names_the_way_out_on_the_screen_in_status_and_in_show(samuel, tested):
+    tested.configure(TESTED.replace("pause", 'protect = ["test.sh"]\npause'))
     tested.agent("echo new > code.txt\necho 'grep -q new code.txt' > test.sh\n" + GOOD)
     ran = samuel("run", "start", "--yes")
     assert tested.statuses == ["blocked"]
@@ -116,6 +117,7 @@ def test_lost_tests_are_on_the_screen_in_status_and_in_the_report(samuel, tested
     git(tested.root, "add", "a.test.js")
     git(tested.root, "commit", "-q", "-m", "tests")
     tested.configure(TESTED.replace("sh test.sh", "node --test"))
+    tested.store.replace_all([Task(id="1", title="Tidy the tests", files_to_modify=("a.test.js",))])
     tested.agent("sed -i \"s/test('formats/test.skip('formats/\" a.test.js\n" + GOOD)
     ran = samuel("run", "start", "--yes")
     assert tested.statuses == ["completed"]

@@ -175,13 +175,13 @@ def both(
         answer = call(*words, stdin=stdin)
         answers.append((answer, journal(project)))
     # A server answers before it writes, so that its records may come a moment later.
-    (cold, records), (warm, written) = answers
+    (cold, records), (warm, warm_records) = answers
     for _ in range(100):
-        if len(written) >= len(records):
+        if len(warm_records) >= len(records):
             break
         time.sleep(0.05)
-        written = journal(project)
-    return (cold, records), (warm, written)
+        warm_records = journal(project)
+    return (cold, records), (warm, warm_records)
 
 
 def differences(project: ServedProject, cases: Sequence[str], client: tuple[str, ...] = NATIVE) -> dict[str, Any]:
