@@ -67,7 +67,7 @@ def test_one_flake_with_the_verified_files_accuses_nobody(flaky: LoopProject) ->
 def test_a_softened_test_is_still_found_when_it_is_repeated(flaky: LoopProject) -> None:
     flaky.agent("echo wrong > code.txt\necho true > test.sh\n" + GOOD)
     flaky.run()
-    assert outcomes(flaky) == ["quality_failed"]
+    assert outcomes(flaky) == ["disputed"]
     assert ended(flaky) == [(True, False), (False, False), (False, False)]
 
 

@@ -65,7 +65,7 @@ def test_weakened_check_that_is_hidden_from_git_does_not_verify_the_task(
 ) -> None:
     cheat(checked, HIDING[hiding])
     run = checked.run(1)
-    assert (outcomes(checked), checked.statuses()) == (["quality_failed"], {"1": "blocked"})
+    assert (outcomes(checked), checked.statuses()) == (["disputed"], {"1": "waiting"})
     listing = git(checked, "show", "--format=", "--name-only", f"refs/samuel/{run.run_id}/1/1").split()
     assert {"check.sh", "code.txt"} <= set(listing)
     assert (checked.root / "check.sh").read_text() == CHECK
