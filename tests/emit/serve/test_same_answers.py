@@ -18,6 +18,7 @@ from samuel.base.paths import Project
 from samuel.emit.call import LARGEST_STDIN
 from samuel.events.names import ALL
 from samuel.files.json import MAX_BYTES
+from samuel.journal.writer import CHECK_AFTER_SECONDS
 
 from .served_project import ALLOWED, NATIVE, THIN, Answer, ServedProject, context, yaml_hook
 
@@ -172,16 +173,10 @@ def both(
     for call in (project.cold, lambda *words, stdin: project.warm(*words, stdin=stdin, client=client)):
         for place in (Project(project.root).journal, Project(project.root).sessions):
             shutil.rmtree(place, ignore_errors=True)
+        time.sleep(2 * CHECK_AFTER_SECONDS)  # a server looks no more often whether its journal is still there
         answer = call(*words, stdin=stdin)
         answers.append((answer, journal(project)))
-    # A server answers before it writes, so that its records may come a moment later.
-    (cold, records), (warm, warm_records) = answers
-    for _ in range(100):
-        if len(warm_records) >= len(records):
-            break
-        time.sleep(0.05)
-        warm_records = journal(project)
-    return (cold, records), (warm, warm_records)
+    return answers[0], answers[1]
 
 
 def differences(project: ServedProject, cases: Sequence[str], client: tuple[str, ...] = NATIVE) -> dict[str, Any]:
