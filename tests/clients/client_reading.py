@@ -127,7 +127,7 @@ def _agy(native_event: str, fields: dict[str, Any]) -> Reading:
 
 
 _READERS = {
-    **dict.fromkeys(("claude", "codex", "gemini", "qwen"), _claude_family),
+    **dict.fromkeys(("claude", "codex", "gemini", "qwen", "grok"), _claude_family),
     "copilot": _copilot,
     "kimi": _kimi,
     "opencode": _opencode,

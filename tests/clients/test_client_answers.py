@@ -35,6 +35,7 @@ CALL_TOOLS = {
     "cline": "run_commands",
     "cursor": "Shell",
     "agy": "run_command",
+    "grok": "run_terminal_command",
 }
 
 
