@@ -31,6 +31,12 @@ SHORT = {
     "keep it going": (STOP, FOLLOW_UP),
 }
 
+OPENCODE_2 = """
+The plugin of opencode has a half for opencode 1 and one for opencode 2, and the version that runs loads its own.
+The second follows the documentation and the source of opencode 2, which could not be installed here: prove it with
+`samuel bridge check --live opencode`. Whether opencode 2 obeys the denial of a prompt is not documented.
+"""
+
 ALLOW = """\
 ## Silence, not allow { #silence }
 
@@ -106,7 +112,7 @@ def _short() -> str:
         ]
         for client in CLIENTS.values()
     ]
-    return table(["agent", *SHORT, "run with"], rows)
+    return table(["agent", *SHORT, "run with"], rows) + OPENCODE_2
 
 
 def _run_with(client: Client) -> str:
