@@ -36,6 +36,7 @@ CALL_TOOLS = {
     "cursor": "Shell",
     "agy": "run_command",
     "grok": "run_terminal_command",
+    "kiro": "execute_bash",
 }
 
 

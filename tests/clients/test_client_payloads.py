@@ -36,6 +36,8 @@ CALLS: dict[tuple[str, str], dict[str, Any]] = {
     ("cline", "PreToolUse"): {"tool_name": "run_commands", "call_id": "call_367", "command": "rm -rf victim"},
     ("cursor", "preToolUse"): {"tool_name": "Shell", "call_id": "call_1", "command": "rm -rf victim"},
     ("cursor", "beforeShellExecution"): {"tool_name": "Shell", "command": "rm -rf victim"},
+    ("kiro", "PreToolUse"): {"tool_name": "execute_bash", "command": "rm -rf victim"},
+    ("kiro", "PostToolUse"): {"status": "success", "command": "ls"},
     ("grok", "PreToolUse"): {"tool_name": "run_terminal_command", "call_id": "call_6", "command": "exit 3"},
     ("grok", "PostToolUse"): {"status": "failure", "tool_output": "exit: 3\n", "command": "exit 3"},
     ("agy", "PreToolUse"): {"tool_name": "run_command", "call_id": "4", "command": "rm -rf victim"},

@@ -62,9 +62,9 @@ def test_an_agent_with_hooks_has_a_dialect_and_entries() -> None:
 
 
 def test_an_agent_that_is_not_in_the_table_has_no_part() -> None:
-    assert "kiro" not in CLIENTS
+    assert "goose" not in CLIENTS
     with pytest.raises(KeyError):
-        CLIENTS["kiro"]
+        CLIENTS["goose"]
 
 
 def test_one_dialect_is_read_without_the_parts_of_other_agents() -> None:

@@ -37,7 +37,7 @@ PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "codex": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT, HOOK_ENTRY),
     "gemini": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
     "copilot": (ADAPTER, DIALECT, RELAYED, ENTRIES, RUN_BRIDGE),
-    "kiro": (ADAPTER,),
+    "kiro": (ADAPTER, DIALECT, ENTRIES),
     "qwen": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
     "opencode": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
     "kimi": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
