@@ -123,6 +123,18 @@ def _cline(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]
     return {"CLINE_PROVIDER_SETTINGS_PATH": _settings_file(directory, "providers.json", providers)}
 
 
+def _grok(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]:
+    # The user's own home by links, but for the settings: only they can name another model.
+    home = directory / "grok"
+    overlay_home(LAYOUTS["grok"].home_of(host), home, ("config.toml",))
+    model = (
+        f'model = "{MODEL}"\nbase_url = "{url}/v1"\nname = "Samuel"\napi_key = "{KEY}"\ncontext_window = 128000\n'
+    )
+    settings = f'[models]\ndefault = "samuel"\n[model.samuel]\n{model}'
+    atomic.write_text(home / "config.toml", settings, 0o600, durable=False)
+    return {"GROK_HOME": str(home)}
+
+
 _OPENCODE_SWITCHES = ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE")
 _CODEX_PROVIDER = '{name="Samuel", base_url="{url}/v1", wire_api="responses", env_key="SAMUEL_CANARY_KEY"}'
 _CODEX_SETTINGS = (
@@ -221,6 +233,13 @@ _CLIENTS = (
         {"CLINE_SESSION_BACKEND_MODE": "local"},
         _cline,
         ("CLINE_DIR", "CLINE_DATA_DIR"),
+    ),
+    ScriptedClient(
+        "grok",
+        _shell("run_terminal_command"),
+        ("-p", PROMPT, "-m", "samuel", "--always-approve"),
+        {},
+        _grok,
     ),
 )
 SCRIPTED_CLIENTS: Mapping[str, ScriptedClient] = {client.name: client for client in _CLIENTS}
