@@ -13,10 +13,10 @@ from samuel.clients.table import CLIENTS
 
 
 def test_each_hook_names_its_trigger() -> None:
-    written = json.loads(HOOKS.added(None, ON_PATH))
-    assert written["version"] == "v1"
-    assert [hook["trigger"] for hook in written["hooks"]] == list(CLIENTS["kiro"].events)
-    assert all(f"--as kiro {hook['trigger']}" in hook["action"]["command"] for hook in written["hooks"])
+    file = json.loads(HOOKS.added(None, ON_PATH))
+    assert file["version"] == "v1"
+    assert [hook["trigger"] for hook in file["hooks"]] == list(CLIENTS["kiro"].events)
+    assert all(f"--as kiro {hook['trigger']}" in hook["action"]["command"] for hook in file["hooks"])
 
 
 def test_the_file_is_written_once_and_removed_as_a_whole() -> None:

@@ -117,12 +117,12 @@ def test_a_prompt_gets_the_context_of_hooks(call: Call, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("event_type", "told"),
+    ("event_type", "old_name"),
     [("session.created", "session.created"), ("session.execution.succeeded", "session.idle")],
 )
 def test_events_of_sessions_are_told_under_the_old_names(
-    call: Call, tmp_path: Path, event_type: str, told: str
+    call: Call, tmp_path: Path, event_type: str, old_name: str
 ) -> None:
     call("event", {"type": event_type, "data": {"sessionID": "s1"}}, "echo '{}'")
-    assert (tmp_path / "arguments").read_text() == f"--as opencode {told}\n"
-    assert payload(tmp_path) == {"input": {"type": told, "properties": {"sessionID": "s1"}}}
+    assert (tmp_path / "arguments").read_text() == f"--as opencode {old_name}\n"
+    assert payload(tmp_path) == {"input": {"type": old_name, "properties": {"sessionID": "s1"}}}

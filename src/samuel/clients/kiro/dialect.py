@@ -29,8 +29,7 @@ def mcp_name(tool_name: str) -> str:
 
 def form(native_event: str, event: str, reply: ClientReply) -> ClientAnswer:
     """What is on stdout becomes context. A denial is exit code 2."""
-    told = messages_and_suggestions(reply.result) if event in (START, PROMPT) else ""
-    return ClientAnswer(stdout=told)
+    return ClientAnswer(stdout=messages_and_suggestions(reply.result) if event in (START, PROMPT) else "")
 
 
 CLIENT = Client(

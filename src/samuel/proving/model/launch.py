@@ -13,12 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
 from samuel.bridges.process_bridge import overlay_home
 from samuel.clients.entries.settings_file import read_settings
 from samuel.clients.qwen import entries as qwen
 from samuel.clients.table import LAYOUTS
 from samuel.files import atomic
 from samuel.files.json import write
+from samuel.files.regular import read_regular
 from samuel.proving.model.wire import MODEL, ToolCall
 
 KEY = "samuel-canary-key"  # the scripted model asks for none, but clients refuse to start without
@@ -125,14 +129,21 @@ def _cline(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]
 
 def _grok(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]:
     # The user's own home by links, but for the settings: only they can name another model.
-    home = directory / "grok"
-    overlay_home(LAYOUTS["grok"].home_of(host), home, ("config.toml",))
-    model = (
-        f'model = "{MODEL}"\nbase_url = "{url}/v1"\nname = "Samuel"\napi_key = "{KEY}"\ncontext_window = 128000\n'
-    )
-    settings = f'[models]\ndefault = "samuel"\n[model.samuel]\n{model}'
-    atomic.write_text(home / "config.toml", settings, 0o600, durable=False)
+    home, own = directory / "grok", LAYOUTS["grok"].home_of(host)
+    overlay_home(own, home, ("config.toml",))
+    settings = _toml_settings(own / "config.toml")
+    model = {"model": MODEL, "base_url": f"{url}/v1", "name": "Samuel", "api_key": KEY, "context_window": 128_000}
+    settings.setdefault("model", {})["samuel"] = model
+    atomic.write_text(home / "config.toml", tomlkit.dumps(settings), 0o600, durable=False)
     return {"GROK_HOME": str(home)}
+
+
+def _toml_settings(file: Path) -> tomlkit.TOMLDocument:
+    """The settings in a file; none if it is not there, or cannot be read."""
+    try:
+        return tomlkit.parse(read_regular(file).decode())
+    except (OSError, UnicodeDecodeError, TOMLKitError):
+        return tomlkit.document()
 
 
 _OPENCODE_SWITCHES = ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE")
