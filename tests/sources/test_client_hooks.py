@@ -42,8 +42,6 @@ class TestLeftOut:
             ("FileChanged", {}, "Samuel has no event for `FileChanged`"),
             ("PreToolUse", {"if": "Bash(rm *"}, "its condition (`if`) is not a permission rule: `Bash(rm *`"),
             ("Stop", {"if": "Bash(rm *)"}, "it has a condition (`if`) on an event that is not about a tool call"),
-            ("PreToolUse", {"async": True}, "it runs in the background (`async`), and the answer to"),
-            ("PostToolUse", {"asyncRewake": True}, "it wakes its agent later"),
             ("PreToolUse", {"shell": "powershell"}, "it is for the shell `powershell`"),
             ("PreToolUse", {"matcher": "(?!Bash)"}, "its matcher `(?!Bash)` is not"),
         ],
@@ -74,6 +72,16 @@ class TestLeftOut:
         hook = one_hook(tmp_path, event, matcher)
         assert hook.left_out == ""
         assert holds(hook.match, fields.get) is called
+
+    @pytest.mark.parametrize("event", ["PreToolUse", "PreCompact", "Stop", "SessionStart", "PostToolUse"])
+    def test_async_hook_only_observes_in_the_background(self, tmp_path, event) -> None:
+        hook = one_hook(tmp_path, event, **{"async": True})
+        assert (hook.left_out, hook.background) == ("", True)
+
+    def test_hook_that_wakes_its_agent_is_waited_for(self, tmp_path) -> None:
+        hook = one_hook(tmp_path, "Stop", **{"async": True, "asyncRewake": True})
+        assert (hook.left_out, hook.background, hook.timeout) == ("", False, 600)
+        assert one_hook(tmp_path, "Stop", asyncRewake=True, timeout=5).timeout == 5
 
     def test_all_hooks_are_off_where_the_agent_has_them_off(self, tmp_path) -> None:
         hooks = read(tmp_path, {"Stop": [{"hooks": [RUN]}]}, disableAllHooks=True).hooks

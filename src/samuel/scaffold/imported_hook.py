@@ -20,6 +20,8 @@ from samuel.clients.hook_formats.matcher import (
 from samuel.clients.hook_formats.permission_rule import CLIENT_RULE
 from samuel.clients.table import HOOK_FORMATS
 from samuel.config.duration import format_duration
+from samuel.events import event_type
+from samuel.hooks.handler import background_refusal
 from samuel.scaffold.hook import WrittenHook
 
 _ALL_OF_MCP = re.compile(r"\^?mcp__(?:([A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__)?\.\*\$?")
@@ -35,6 +37,8 @@ def imported_hook(hook: ClientHook, source: str) -> WrittenHook:
         raise NotConvertible(hook.left_out)
     if hook.env:
         raise NotConvertible("it belongs to a plugin, whose directory only `import_hooks` tells it")
+    if hook.background and (why := background_refusal(event_type(hook.event))):
+        raise NotConvertible(why)
     id = hook.name.replace("/", "-")
     fields: list[tuple[str, Any]] = [
         ("id", id),

@@ -42,7 +42,6 @@ from samuel.clients.hook_formats.hook_format import (
 from samuel.clients.hook_formats.matcher import occasion_match, problem
 from samuel.clients.hook_formats.permission_rule import rule_problem
 from samuel.clients.table import HOOK_FORMATS
-from samuel.events.catalogue import event_type
 
 TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
     "shell": ("Bash",),
@@ -69,6 +68,7 @@ OCCASIONS = {
 }
 STATUS = {"PostToolUse": ["success"], "PostToolUseFailure": ["failure"]}
 SHELLS = {"": "sh", "bash": "bash"}
+REWAKE_TIMEOUT = 600.0  # seconds; Claude Code gives such a hook as long
 
 
 def translate_payload(client_event: str, payload: Payload) -> dict[str, Any]:
@@ -228,7 +228,11 @@ def _entry(raw: RawEntry) -> Entry:
         env={"CLAUDE_PLUGIN_ROOT": plugin, "PLUGIN_ROOT": plugin} if plugin else {},
         blocking=raw.fields.get("onFailure") == "block",
     )
-    return entry._replace(hook=replace(entry.hook, background=_is_async(raw.fields)))
+    # What an `asyncRewake` hook would wake its agent with is its answer here, so it is waited for.
+    wakes = raw.fields.get("asyncRewake") is True
+    timeout = entry.hook.timeout or (REWAKE_TIMEOUT if wakes else None)
+    background = raw.fields.get("async") is True and not wakes
+    return entry._replace(hook=replace(entry.hook, background=background, timeout=timeout))
 
 
 def _match(hook_format: HookFormat, client_event: str, event: str, matcher: str) -> dict[str, Any]:
@@ -245,12 +249,4 @@ def _beyond_us(raw: RawEntry, shell: str) -> str:
     """Why an entry cannot be run as its agent would."""
     if raw.fields.get("if") and raw.event not in (PRE, POST):
         return "it has a condition (`if`) on an event that is not about a tool call"
-    if raw.fields.get("asyncRewake") is True:
-        return "it wakes its agent later (`asyncRewake`), which Samuel cannot do"
-    if _is_async(raw.fields) and raw.event and event_type(raw.event).answer_counts:
-        return f"it runs in the background (`async`), and the answer to `{raw.event}` counts"
     return "" if shell else f"it is for the shell `{raw.fields.get('shell')}`"
-
-
-def _is_async(fields: Mapping[str, Any]) -> bool:
-    return fields.get("async") is True

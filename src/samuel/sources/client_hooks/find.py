@@ -24,7 +24,7 @@ from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
 from samuel.clients.hook_formats.entry import Entry, EntryProblem, ImportedFile
 from samuel.clients.table import HOOK_ENTRIES
 from samuel.files import file_cache
-from samuel.hooks.handler import Handler, HandlerStatus, Origin, unavailable, with_status
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role, unavailable, with_status
 from samuel.sources.client_hooks.imported_files import project_files
 from samuel.sources.declarations import GONE
 from samuel.sources.yaml_hooks import missing_program
@@ -184,6 +184,7 @@ def _handler(hook: ClientHook, origin: Origin, agreement: str, digest: str, posi
         timeout=hook.timeout,
         blocking=hook.blocking,
         background=hook.background,
+        role=Role.OBSERVE if hook.background else None,  # an agent does not read what it answers
         match=hook.match,
         declared=position,
     )
