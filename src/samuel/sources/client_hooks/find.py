@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from samuel.base.decoding import msgpack_decoder
 from samuel.base.errors import Problem
+from samuel.clients.hook_formats.apm import as_settings
 from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
 from samuel.clients.hook_formats.entry import Entry, EntryProblem, ImportedFile
 from samuel.clients.table import HOOK_ENTRIES
@@ -204,6 +205,8 @@ def read_file(imported: ImportedFile, names: Counter[str]) -> ClientHookFile:
         return read
     try:
         settings = _settings(path)
+        if imported.of_apm:
+            settings = as_settings(settings, imported.path, Path(imported.plugin))
         hooks = _without_bridges(settings.get("hooks", {}))
         if not hooks:
             return read
