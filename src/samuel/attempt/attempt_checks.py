@@ -82,7 +82,7 @@ class AttemptChecks:
             files.checks,
             self,
             self._place.watch,
-            sealed=SealedJudge(self._place.sealed_checks, self.sealed, word),
+            sealed=SealedJudge(self._place.sealed_checks, self.sealed, word, self._place.warn),
             canary=settings.canary,
         )
 
@@ -144,11 +144,9 @@ def run_sealed(place: Workplace, names: Mapping[str, str], check: SealedCheck, c
         message.unlink(missing_ok=True)
     log = _log(place, check, corner, names, bytes(output), how or "passed")
     place.watch(CheckEnded(check.name, passed, seconds, "", False, corner))
-    if not passed and corner == "sealed" and log:
-        place.warn(f"the sealed check `{check.name}` {how}; its output is in `{log}`, not in the report")
     exit_code = finished.returncode if finished.ended == "exited" else None
     run = CheckRun(command=check.name, passed=passed, exit_code=exit_code, seconds=seconds)
-    return SealedRun(run, how, message_text)
+    return SealedRun(run, how, message_text, log)
 
 
 def check_names(run: Run, task_id: str, root: Path) -> dict[str, str]:

@@ -174,6 +174,7 @@ class AttemptJudge:
         verified = self._tests.verified if self._claim.proof != "off" else ""
         self._sealed = self._runs.sealed.verdict(self._runs.showing, tree, verified)
         self._records += self._sealed.records
+        self._runs.trees |= {"sealed": tree, "sealed before": verified}
         if self._sealed.red_before:
             self._still_red = ()
         return self._ended(own._replace(passed=False, why=self._sealed.why)) if self._sealed.why else None
@@ -299,6 +300,6 @@ class AttemptJudge:
 
     def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:
         trees = self._runs.trees
-        records = tuple(replace(record, tree=trees.get(record.corner, "")) for record in self._records)
+        records = tuple(replace(record, tree=trees.get(record.corner, record.tree)) for record in self._records)
         verdict = verdict._replace(records=records, still_red=self._still_red)
         return AttemptVerdict(verdict, self._tests.paths, not_owned=self._not_owned, **more)

@@ -66,9 +66,12 @@ def environment_remarks(recorded: Mapping[str, Any], here: Mapping[str, Any]) ->
         for name in ("system", "machine")
         if recorded.get(name) != here.get(name)
     ]
-    sandboxes = [(facts.get("sandbox") or {}).get("kind") for facts in (here, recorded)]
-    if sandboxes[0] != sandboxes[1]:
-        remarks.append(f"the sandbox is `{safe(str(sandboxes[0]))}` here, and was `{safe(str(sandboxes[1]))}`")
+    now, before = (facts.get("sandbox") or {} for facts in (here, recorded))
+    if now.get("kind") != before.get("kind"):
+        kinds = (safe(str(sandbox.get("kind"))) for sandbox in (now, before))
+        remarks.append("the sandbox is `{}` here, and was `{}`".format(*kinds))
+    if before.get("imageId") and now.get("imageId") != before.get("imageId"):
+        remarks.append(f"the image `{safe(str(before.get('image')))}` is another one here than in the receipt")
     versions = _by_key(here.get("tools"), "name", "version")
     for name, version in _by_key(recorded.get("tools"), "name", "version").items():
         if (now := versions.get(name)) != version:

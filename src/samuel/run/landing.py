@@ -126,11 +126,10 @@ class LandingQueue:
     def base_checked(self, message: BaseChecked) -> None:
         self.busy = False
         record = self._state.run.active[message.task]
-        assert message.checked is not None
-        _, why = message.checked
-        if why:
+        assert message.checks is not None
+        if message.checks.why:
             self._ledger.give_back(message.task)
-            self._base_is_broken(why)
+            self._base_is_broken(message.checks.why)
             return
         tree = self._workspace.tree_of(record.base)
         self._state.set_lanes(green=with_green(self._state.lanes, tree))
