@@ -120,8 +120,10 @@ class TestForged:
         )
 
     def test_receipt_without_the_corner_in_which_they_failed_is_different(self, accepted: Shop) -> None:
-        kept = [each for each in accepted.note()["predicate"]["corners"] if each["corner"] != "acceptance before"]
-        self.forged(accepted, corners=kept)
+        others = [
+            each for each in accepted.note()["predicate"]["corners"] if each["corner"] != "acceptance before"
+        ]
+        self.forged(accepted, corners=others)
         assert "do not fail without the work, or do not pass with it: " in reasons(accepted)
 
     def test_receipt_without_acceptance_tests_cannot_have_their_corner(self, accepted: Shop) -> None:

@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 from tests.verify.conftest import FIXED, Shop
 from tests.verify.test_forged import commit_with_receipt, reasons
-from tests.verify.test_lanes import AGENT as LANE_AGENT
+from tests.verify.test_lanes import prepare
 from tests.verify.test_verify import answer, remarks
-
-from samuel.tasks.store import TaskStore
-from samuel.tasks.task import Task
 
 SEALED = '#!/bin/sh\ntest "$SAMUEL_TASK_ID" = 1 && grep -q max prices.py\n'
 
@@ -117,12 +114,7 @@ def test_made_up_receipt_without_the_sealed_check_of_the_project_is_different(se
 
 def test_merge_of_lanes_has_the_sealed_checks_of_each_task(sealed: Shop) -> None:
     write(sealed.directory / "acceptance/run", '#!/bin/sh\ntest -e "more$SAMUEL_TASK_ID.py"\n')
-    (sealed.root / "agent.sh").write_text(LANE_AGENT.format(meeting=sealed.directory / "met"))
-    with (sealed.root / "samuel.toml").open("a") as config:
-        config.write('\n[lanes]\ncopy = [".venv"]\n')
-    sealed.git("commit", "-q", "-a", "-m", "an agent for lanes")
-    start = sealed.git("rev-parse", "HEAD")
-    TaskStore(sealed.root / ".samuel/run").replace_all([Task(id=id, title=f"Add module {id}") for id in "12"])
+    start = prepare(sealed)
     assert sealed.samuel("run", "start", "--yes", "--parallel", "2").code == 0
 
     (merge,) = sealed.git("rev-list", "--merges", f"{start}..HEAD").split()

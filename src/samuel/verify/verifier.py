@@ -114,8 +114,8 @@ class Verifier:
         self._refuse_what_cannot_run(predicate)
         own = [run.command for corner in predicate.corners if corner.corner in OWN_CORNERS for run in corner.runs]
         locked = locked_contents(self._trees, base, tree, predicate)
-        seen = without_hidden_tests(self._trees, tree, locked, predicate)
-        tests = ChangedTests(self._trees, base, seen, list(dict.fromkeys(own)))
+        own_tree = without_hidden_tests(self._trees, tree, locked, predicate)
+        tests = ChangedTests(self._trees, base, own_tree, list(dict.fromkeys(own)))
         self._prepare(tree)
         with self._room.showing(tree):
             here = checks_environment(self._place, self._room, own)
