@@ -217,8 +217,8 @@ class AttemptJudge:
             still_red=self._still_red,
         )
         facts = facts._replace(green_before=(*self._green_before, *self._sealed.green_before))
-        if facts.green_before:
-            self._runs.warn(f"task {self._task.id}: {passes_before(facts.green_before)}")
+        if untold := [name for name in facts.green_before if name not in self._runs.green_before]:
+            self._runs.warn(f"task {self._task.id}: {passes_before(untold)}")
         is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
         verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         can_fail = ShownToFail("")
