@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from samuel.base.printable import listed, safe
@@ -33,6 +33,11 @@ def _tests(recorded: RecordedResults | None, run: CheckRun) -> Iterator[str]:
         return
     here = recorded_tests(run.tests)
     if here.digest == recorded.digest.get("sha256"):
+        has_others = recorded.names != tuple(map(recorded_name, here.names))
+        if len(here.failed) < MAX_NAMED:
+            has_others |= _timeless(recorded.failed) != _timeless(map(recorded_name, here.failed))
+        if has_others:
+            yield "names other tests in the receipt than its digest has"
         return
     results = {recorded_name(id): result for id, result in run.tests.items() if is_timeless(id)}
     named = [
@@ -48,6 +53,10 @@ def _tests(recorded: RecordedResults | None, run: CheckRun) -> Iterator[str]:
         counts = f"{recorded.passed} passed, {recorded.skipped} skipped"
         named.append(f"its tests are others: {counts} in the receipt, {here.passed} and {here.skipped} here")
     yield from named
+
+
+def _timeless(names: Iterable[str]) -> set[str]:
+    return set(filter(is_timeless, names))
 
 
 def _changed(names: Sequence[str], results: Mapping[str, str], before: str) -> Iterator[str]:

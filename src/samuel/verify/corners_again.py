@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from samuel.base.printable import safe
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.narrowed_runs import on_changed_tests
+from samuel.checks.verdict import counting_failures
 from samuel.events.loop import CheckRun
 from samuel.receipts.recorded import RecordedCorner, RecordedPredicate
 from samuel.verify.answer import NotVerified
@@ -14,6 +15,9 @@ from samuel.verify.corner_trees import OWN_CORNERS, SEALED_CORNERS, corner_tree
 from samuel.verify.rerun import ChecksAgain
 from samuel.verify.sealed_again import SealedAgain
 from samuel.version import __version__
+
+MUST_PASS = (*OWN_CORNERS, "old tests", "acceptance", "sealed")
+"""The corners with the work: a check that fails in one of them keeps a task from being completed."""
 
 
 class CornersAgain:
@@ -46,7 +50,24 @@ class CornersAgain:
             if different:
                 raise NotVerified("different", *different)
             runs.setdefault(corner.corner, []).extend(of_corner)
+        self._refuse_failures(runs)
         return runs
+
+    def _refuse_failures(self, runs: Mapping[str, Sequence[CheckRun]]) -> None:
+        """Raise NotVerified if a check fails with the work: no run completes that, unless it failed before."""
+        corners = [name for name in MUST_PASS if name != "old tests" or self._predicate.grade != "disputed"]
+        for corner in corners:
+            for run in (run for run in runs.get(corner, ()) if not run.passed):
+                if corner == "sealed" or self._counts(run):
+                    raise NotVerified(
+                        "different", f"`{run.command}` ({corner}) fails with the work, and did not before"
+                    )
+
+    def _counts(self, run: CheckRun) -> bool:
+        """Whether what fails in a run did not fail before the work."""
+        task = self._predicate.task
+        before = self._checks.run(self._tests.verified, run.command, task.id if task else "")
+        return bool(counting_failures([run], [before], None))
 
     def _compared(self, corner: RecordedCorner) -> tuple[list[CheckRun], list[str]]:
         """The runs of one corner, and what is different."""

@@ -48,6 +48,10 @@ class ChecksAgain:
             return again, []
         return again, [f"{name}: {text}" for text in different]
 
+    def run(self, tree: str, command: str, task: str) -> CheckRun:
+        """The run of a check that the receipt does not have."""
+        return self._run(tree, command, "own", task, "")
+
     def shown_to_fail(self, tests: ChangedTests, own: Sequence[CheckRun], task: str) -> ShownToFail:
         """Whether the checks fail with a planted failing test."""
 
