@@ -74,7 +74,7 @@ class RunWatcher:
         now: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._project = project
+        self.project = project
         self._now = now
         self._monotonic = monotonic
         self._tasks_file = _Tasks(TaskStore(project.state, project.record))
@@ -109,24 +109,24 @@ class RunWatcher:
     def look(self) -> RunNow:
         """The run as it is now. Raises SamuelError if the tasks or the run cannot be read."""
         tasks = self._tasks_file.load()
-        self.run = RunFile(self._project.state, self._project.record).load()
+        self.run = RunFile(self.project.state, self.project.record).load()
         self._report_due |= self._tasks_file.changed
-        moment = replace(self._nothing(), **_of_tasks(tasks))
+        moment = replace(self._nothing(), **self._tasks_file.fields)
         if self.run is None:
             return moment
         self._follow(self.run)
         return replace(moment, **self._of_run(self.run, tasks, moment.at))
 
     def _nothing(self) -> RunNow:
-        return RunNow(at=self._now(), project=self._project.root.name, root=str(self._project.root))
+        return RunNow(at=self._now(), project=self.project.root.name, root=str(self.project.root))
 
     def _follow(self, run: Run) -> None:
         """Read what the run wrote since the last look."""
         if run.run_id != self._run_id:
             self._run_id, self._board, self._report, self._report_due = run.run_id, MomentBoard(), None, True
-            self._notices = FileTail(self._project.record, NOTICES)
-            self._history = HistoryTail(self._project.record, run.run_id)
-            self._journal = JournalTail(self._project.root, Project(self._project.root).journal, run.run_id)
+            self._notices = FileTail(self.project.record, NOTICES)
+            self._history = HistoryTail(self.project.record, run.run_id)
+            self._journal = JournalTail(self.project.root, Project(self.project.root).journal, run.run_id)
         assert self._history is not None
         assert self._journal is not None
         self._report_due |= self._history.look()
@@ -137,7 +137,7 @@ class RunWatcher:
 
     def _of_run(self, run: Run, tasks: Tasks, now: float) -> dict[str, Any]:
         assert self._journal is not None
-        live = not run.over and is_live(self._project.live, run.run_id)
+        live = not run.over and is_live(self.project.live, run.run_id)
         waiting_agent = waits_for(run, now) if live else ""
         phase: RunPhase = (
             "ended" if run.over else "cut off" if not live else "waiting" if waiting_agent else "at work"
@@ -159,7 +159,7 @@ class RunWatcher:
             "iterations": run.iterations_run,
             "max_iterations": run.max_iterations,
             "cost": CostSummary.of([usage]),
-            "budgets": tuple(_budgets(self._project.budgets, run, usage)),
+            "budgets": tuple(_budgets(self.project.budgets, run, usage)),
             "attempts": tuple(self._attempt(run, record, titles) for record in _in_order(at_work)),
             "landing": self._board.landing if live else "",
             "holds": holds_of(run, now),
@@ -179,8 +179,8 @@ class RunWatcher:
                 self._report = build_report(
                     history,
                     tasks,
-                    project=self._project.root.name,
-                    state=str(self._project.state.relative_to(self._project.root)),
+                    project=self.project.root.name,
+                    state=str(self.project.state.relative_to(self.project.root)),
                     is_finished=self._is_finished(history.run.branch),
                     holds=holds_of(run, now),
                 )
@@ -189,7 +189,7 @@ class RunWatcher:
         return self._report
 
     def _is_finished(self, branch: str) -> bool:
-        git = Git(self._project.root, environment.clean())
+        git = Git(self.project.root, environment.clean())
         return bool(branch) and git.is_repository and not commit_of(git, branch)
 
     def _moment_of(self, record: AttemptUnderWay) -> LaneMoment:
@@ -208,7 +208,7 @@ class RunWatcher:
                 output_tail=ended.output_tail,
             )
         landing = run.lanes.landing.tasks if run.lanes is not UNSET and run.lanes.landing else ()
-        log = log_path(self._project.state, run.run_id, record.iteration, "output")
+        log = log_path(self.project.state, run.run_id, record.iteration, "output")
         return AttemptNow(
             task=record.task,
             title=titles.get(record.task, ""),
@@ -226,7 +226,7 @@ class RunWatcher:
             check=check,
             actions=tuple(ActionNow(*action) for action in moment.actions),
             cost=CostSummary.of([moment.usage]),
-            log=str(log.relative_to(self._project.root)),
+            log=str(log.relative_to(self.project.root)),
         )
 
 
@@ -237,6 +237,8 @@ class _Tasks:
         self._store = store
         self._signature: tuple[int, ...] = ()
         self.tasks: Tasks = ()
+        self.fields: dict[str, Any] = {}
+        """The fields of a view that come from the tasks alone: made once for each task list that is read."""
         self.changed = False
 
     def load(self) -> Tasks:
@@ -247,6 +249,7 @@ class _Tasks:
         self.changed = not signature or signature != self._signature
         if self.changed:
             self.tasks = self._store.load()
+            self.fields = _of_tasks(self.tasks)
             self._signature = signature
         return self.tasks
 
