@@ -47,7 +47,8 @@ def status(here: CommandContext) -> int:
     watcher = run_watcher(here.root)
     seen = watcher.look()
     tasks, run = watcher.tasks, watcher.run
-    data: dict[str, Any] = {"counts": seen.counts, "exit_reason": "", "usage": {}}
+    data: dict[str, Any] = {"counts": seen.counts, "exit_reason": "", "usage": {}, "paused": seen.paused}
+    data["guidance"] = msgspec.to_builtins(seen.guidance)
     data |= run_fields(run) if run else {}
     data |= {
         "unverified": [task.id for task in _unverified(tasks)],
@@ -58,7 +59,7 @@ def status(here: CommandContext) -> int:
         "waiting": [{"id": task.id, "why": task.reason} for task in tasks if task.status == "waiting"],
     }
     rows = [(word, str(count)) for word, count in seen.words.items()]
-    blocks: list[str | OutputTable] = [OutputTable(COLUMNS, rows)]
+    blocks: list[str | OutputTable] = [OutputTable(COLUMNS, rows), *_steering_lines(seen)]
     lost: dict[str, tuple[str, ...]] = {}
     if run:
         live, now, history = seen.is_live, seen.at, watcher.history
@@ -110,6 +111,15 @@ def _run_lines(run: Run, seen: RunNow) -> Iterable[str]:
     yield f"iterations  {run.iterations_run}"
     if run.iterations_run:
         yield f"cost        {CostSummary.of([run.usage]).words}"
+
+
+def _steering_lines(run_now: RunNow) -> list[str]:
+    """What people asked of the run."""
+    lines = [f"paused      by {run_now.paused_by}: `samuel run resume` lets it go on"] if run_now.paused else []
+    for entry in run_now.guidance:
+        whose = f"task {entry.task}" if entry.task else "the next attempt"
+        lines.append(f"said        {entry.who} to {whose}: {line(entry.text, REASON)}")
+    return ["", *lines] if lines else []
 
 
 def _baseline_lines(run: Run, failures: Sequence[CheckRecord]) -> Iterable[str]:
