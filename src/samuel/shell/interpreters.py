@@ -76,7 +76,7 @@ INTERPRETERS = (
     Interpreter(
         re.compile(r"fish|csh|tcsh|nu|xonsh|elvish|pwsh|powershell(?:\.exe)?|cmd(?:\.exe)?"),
         "cCeE",
-        ("-Command", "--command", "/c", "/C", "/k", "/K"),
+        ("-Command", "--command", "/c", "/C", "/k", "/K", "/r", "/R"),
         joins=True,
     ),
     Interpreter(re.compile(r"gdb|lldb"), "x", ("-ex", "--ex", "--eval-command", "--command", "-o")),

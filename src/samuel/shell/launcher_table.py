@@ -160,6 +160,7 @@ yt-dlp youtube-dl | text --exec --exec-before-download --netrc-cmd --downloader 
 wget | option --use-askpass --use-askpass=* | wget --use-askpass=./x url
 curl | option --netrc-cmd -K --config | curl -K ./x
 tar gtar bsdtar | text -I --use-compress-program --to-command | tar -I 'rm -rf x' -cf a.tar b
+rg | text --pre | rg --pre 'rm -rf x' pattern
 split | text --filter | split --filter='rm -rf x' a
 sshfs | option ssh_command=* sftp_server=* | sshfs -o ssh_command=./x a: b
 check_ssl_cert | option --grep-bin --openssl --curl-bin --nmap-bin | check_ssl_cert --grep-bin ./x -H a

@@ -33,7 +33,7 @@ class ShellVariables:
     """What is known of variables: those that every shell has, and those that the text assigns."""
 
     def __init__(self, assignments: Iterable[str], environment: Mapping[str, str], root: str) -> None:
-        self._values: dict[str, list[str]] = {"PWD": [root]}
+        self._values: dict[str, list[str]] = {"PWD": ["."]}  # wherever the command runs
         for name, default in (("HOME", ""), ("TMPDIR", "/tmp"), ("USER", ""), ("LOGNAME", "")):
             if value := environment.get(name) or default:
                 self._values[name] = [value]

@@ -60,6 +60,6 @@ RULES = (
             "docker|podman|nerdctl run|create --pid=host|--ipc=host|--cap-add=ALL|--cap-add=SYS_ADMIN|--cap-add=SYS_PTRACE|--userns=host",
         ),
         about_command=_shares_the_machine,
-        programs=("docker", "podman", "nerdctl"),
+        programs=("docker", "podman", "nerdctl", "ctr"),
     ),
 )

@@ -44,10 +44,10 @@ def gets_found_files(command: GuardedCommand, call: GuardedShellCall) -> bool:
         return True
     if not command.command.open_ended and not (unknown and set(unknown) <= _PLACEHOLDERS):
         return False
-    if any(map(_is_exec, call.commands)) and not command.command.open_ended:
-        return True
-    feeders = sum(bool(_FED.search(line)) for line in call.lines)
-    return feeders == 1 and sum(other.program in ("xargs", "parallel") for other in call.commands) == 1
+    feeders = sum(other.program in ("xargs", "parallel") for other in call.commands)
+    if not feeders and not command.command.open_ended:
+        return any(map(_is_exec, call.commands))
+    return feeders == 1 and sum(bool(_FED.search(line)) for line in call.lines) == 1
 
 
 def _is_exec(command: GuardedCommand) -> bool:
