@@ -1,8 +1,8 @@
 """The reader of shell commands, and the decision of shell_guard, one by one on 10,000 commands.
 
 The commands are those of everyday work and those that try to hide something, from the tests. The guard is called
-as a function, and by the project's server through its socket, as an agent's hook calls it but without the start of a
-process. A rule that asks git about the project starts git.
+as a function, and by the project's server through its socket, as an agent's hook calls it but without the start of
+a process. A rule that asks git about the project starts git.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ from functools import cache
 from typing import NamedTuple
 
 TABLE = """
-aa-exec aoss padsp torsocks torify tsocks dbus-run-session | words -p -n -f | aa-exec -p profile -- rm -rf x
+bun | code -e -p --eval --print | bun -e 'require("child_process").execSync("rm -rf x")'
+aa-exec dbus-launch aoss padsp torsocks torify tsocks dbus-run-session | words -p -n -f | aa-exec -p profile -- rm -rf x
 proxychains proxychains4 | words -f | proxychains -q rm -rf x
 choom | words -n -p | choom -n 0 -- rm -rf x
 ssh-agent | words -a -E -O -P -t | ssh-agent -t 5 rm -rf x

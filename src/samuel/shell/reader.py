@@ -46,7 +46,8 @@ _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirec
 _SIMPLE = frozenset({"command", "declaration_command", "unset_command"})
 _FIND_OPTION = re.compile(r"(?:^|[\s=])-(?:exec|ok)(?:dir)?(?:\s|$)")
 _XARGS_QUOTES = re.compile(r"[\"'\\\0]")
-_ECHOED = re.compile(r"\$\(\s*echo\s+([\w./ ~-]*[\w./][\w./ ~-]*)\)|`\s*echo\s+([\w./ ~-]*[\w./][\w./ ~-]*)`")
+_PRINTER = r"\s*(?:echo|which|command -v|type -p)\s+([\w./ ~-]*[\w./][\w./ ~-]*)"
+_ECHOED = re.compile(rf"\$\({_PRINTER}\)|`{_PRINTER}`")
 _BACKTICK_ESCAPE = re.compile(r"\\([\\$`])")
 
 

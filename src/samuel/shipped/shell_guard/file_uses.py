@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 from samuel.shipped.shell_guard.guarded_command import FileMode, FileUse, GuardedCommand
 from samuel.shipped.shell_guard.places import ResolvedPath, real_path
@@ -99,6 +100,7 @@ _SCRIPTED = frozenset(
 )
 _SCRIPT_OPTION = re.compile(r"-[A-Za-z]*e|--expression|--regexp")
 _OTHER_SCRIPT = re.compile(r"-[A-Za-z]*[ef]|--(?:file|files|from-file|expression|regexp)")
+_TARS = frozenset({"tar", "bsdtar", "gtar"})
 _EXTRACTS = re.compile(r"-?[A-Za-z]*x[A-Za-z]*|--extract|--get")
 _OUTPUT = re.compile(r"(?:-o|-O|--output|--output-document|--output-file|--file|--target|of)(?:=(.+)|$)")
 _ATTACHED = re.compile(r"-[A-Za-z](?=[/~.])|--?[\w-]+=|@|\w+=@?|[A-Za-z_]+=@")
@@ -116,6 +118,14 @@ def uses_of(command: GuardedCommand, resolve: Resolve) -> Iterator[FileUse]:
     operands = command.operands
     previous = ""
     scripts = _script_positions(command)
+    if command.program in _TARS:
+        bases = [
+            path
+            for before, word in pairwise(words)
+            if before == "-C"
+            for path in resolve(word, command.directories)
+        ]
+        command = command._replace(directories=(*command.directories, *(path.path for path in bases if path)))
     for position, word in enumerate(words):
         for part in _parts(word) if position not in scripts else ():
             mode = _mode(command, word, previous, is_last=bool(operands) and word == operands[-1])
@@ -168,7 +178,7 @@ def _mode(command: GuardedCommand, word: str, previous: str, is_last: bool) -> F
             if any(re.match(r"-[A-Za-z]*i|--in-place|--inplace", item) for item in command.arguments)
             else "read"
         )
-    if program in ("tar", "bsdtar", "gtar") and previous in ("-C", "--directory"):
+    if program in _TARS and previous in ("-C", "--directory"):
         return "write" if any(_EXTRACTS.fullmatch(item) for item in command.arguments[:2]) else "read"
     if program == "git":
         subcommand = next(iter(command.operands), "")

@@ -25,6 +25,7 @@ from samuel.shipped.shell_guard.places import (
 )
 from samuel.shipped.shell_guard.unread_code import command_texts
 from samuel.shipped.shell_guard.work_tree import GuardedWorkTree
+from samuel.shipped.shell_guard.written_scripts import written_scripts
 
 MAX_CODE_TEXTS = 20
 MAX_DIRECTORIES = 4
@@ -32,6 +33,7 @@ MAX_MATCHES = 200
 MAX_PATTERN = 200
 MAX_LOOKED_AT = 5_000
 
+_SHELL = re.compile(r"(?:ba|da|z|k|a)?sh|source|\.")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 _SUBSHELL_WITH_CD = re.compile(r"\([^)]*\b(?:cd|pushd)\b|\bpopd\b|\bcd\b[^;&|]*\|")
 
@@ -58,7 +60,18 @@ class GuardedShellCall:
 
     @cached_property
     def opaque(self) -> tuple[Opaque, ...]:
-        return tuple(part for reading in self._readings for part in reading.opaque)
+        parts = [part for reading in self._readings for part in reading.opaque]
+        parts += (
+            Opaque("a script that is written and run", text, "code", runner, text)
+            for runner, text in self._written_scripts
+            if not _SHELL.fullmatch(runner)
+        )
+        return tuple(parts)
+
+    @cached_property
+    def _written_scripts(self) -> list[tuple[str, str]]:
+        typed = [command for reading in self._readings for command in reading.commands]
+        return written_scripts(self.lines, typed)
 
     @cached_property
     def assignments(self) -> tuple[str, ...]:
@@ -76,10 +89,15 @@ class GuardedShellCall:
         for line, reading in zip(self.lines, self._readings, strict=True):
             current = list(self._start)
             is_unclear = bool(_SUBSHELL_WITH_CD.search(line))
-            inner = [*self._code_commands(reading), *_module_commands(reading.commands)]
+            inner = [
+                *self._code_commands(reading),
+                *_module_commands(reading.commands),
+                *self._script_commands(reading),
+            ]
             for command in (*reading.commands, *inner, *self._alias_commands(reading.commands)):
                 if command.program in ("cd", "pushd", "chdir") and not command.starter:
-                    current = self._after(command, current)
+                    goes_back = command.words[1:2] == ("-",)
+                    current = list(everywhere) if goes_back else self._after(command, current)
                     everywhere += [directory for directory in current if directory not in everywhere]
                 places = everywhere if is_unclear else current
                 guarded.append(GuardedCommand(command, tuple(places[:MAX_DIRECTORIES])))
@@ -135,6 +153,17 @@ class GuardedShellCall:
                 reading = commands(f"{text} {shlex.join(rest)}")
                 inner += (item._replace(starter=item.starter or "git") for item in reading.commands)
         return inner
+
+    def _script_commands(self, reading: Reading) -> list[ShellCommand]:
+        """The commands of shell scripts that the call writes and runs."""
+        if reading is not self._readings[-1]:
+            return []
+        scripts = [(runner, text) for runner, text in self._written_scripts if _SHELL.fullmatch(runner)]
+        return [
+            command._replace(starter=runner)
+            for runner, text in scripts[:MAX_CODE_TEXTS]
+            for command in commands(text).commands
+        ]
 
     def _code_commands(self, reading: Reading) -> list[ShellCommand]:
         """The commands in texts of code that starts programs: `os.system("rm -rf x")`."""

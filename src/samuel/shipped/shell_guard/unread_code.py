@@ -16,7 +16,7 @@ _DELETES = re.compile(
     r"\brm\s+-\w*[rRf]|\brmtree\b|\bunlink\b|\bos\.remove|\bos\.rmdir|\.rmdir\s*\(|\bremovedirs\b|\brm_rf?\b|\brm_r\b|\bremove_entry"
     r"|\brmSync\b|\bunlinkSync\b|\brmdirSync\b|\bfs\.(?:rm|unlink|rmdir)|\bFile\.delete|\bFileUtils\.(?:rm|remove)"
     r"|\bRemove-Item\b|\bClear-(?:Content|Disk)\b|\bFormat-Volume\b|\b(?:ri|rm|del|erase|rd|rmdir)\b[^;|&\n]*\s?-(?:Force|fo|Recurse)\b|\b(?:rd|rmdir)\s+/[sq]|\b(?:del|erase)\s+/[fsq]"
-    r"|\bDir\.(?:delete|rmdir)|\brimraf\b|\bdel_tree\b|\bremove_dir_all\b|\bFiles\.delete|\bos\.truncate",
+    r"|\bdelete-(?:directory|file)\b|\bDir\.(?:delete|rmdir)|\brimraf\b|\bdel_tree\b|\bremove_dir_all\b|\bFiles\.delete|\bos\.truncate",
     re.IGNORECASE,
 )
 _TEXT = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`|%x[\[{(]([^\]})]*)[\]})]""")

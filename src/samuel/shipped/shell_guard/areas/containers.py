@@ -9,7 +9,10 @@ from samuel.shipped.shell_guard.guard_rule import GuardRule
 from samuel.shipped.shell_guard.guarded_call import GuardedShellCall
 from samuel.shipped.shell_guard.guarded_command import GuardedCommand
 
-_ROOTS = r"(?:/|/etc|/root|/home|/usr|/var|/var/run/docker\.sock|/run/docker\.sock|~|\$HOME|\$\{HOME\}|/dev|/proc|/sys)/?"
+_ROOTS = (
+    r"(?:/|/etc|/root|/home|/usr|/var|/var/run/docker\.sock|/run/docker\.sock|~|\$HOME|\$\{HOME\}|/dev|/proc|/sys"
+)
+_ROOTS += r"|(?:~|\$HOME|\$\{HOME\})/\.(?:ssh|aws|gnupg|kube|azure|docker|config(?:/\w+)?|netrc))/?"
 _VOLUME = re.compile(rf"(?:--volume=|-v=?)?{_ROOTS}:")
 _MOUNT = re.compile(rf"(?:--mount=)?(?:[^,]*,)*(?:source|src)={_ROOTS}(?:,|$)")
 

@@ -129,6 +129,10 @@ def _finds_and_deletes(command: GuardedCommand, call: GuardedShellCall) -> bool:
         return any(root and root.where is Where.PROJECT for root in roots) or has_unsaved(
             {root.path for root in roots if root}, call
         )
+    if any(fnmatch(".git", name) for name in names) and any(
+        root and root.where is Where.PROJECT for root in roots
+    ):
+        return True
     matching = _named_below([root.path for root in roots if root], names)
     return matching is None or has_unsaved(matching, call)
 

@@ -198,7 +198,9 @@ def _recreates_branch(command: GuardedCommand, call: GuardedShellCall) -> bool:
 
 
 def _fetched_by_force(git: GitCommand) -> list[str]:
-    """The own branches that `git fetch origin +main:main` moves, whatever they have."""
+    """The own branches that `git fetch origin +main:main` or `git update-ref` moves, whatever they have."""
+    if git.name == "update-ref":
+        return [ref.removeprefix("refs/heads/") for ref in git.operands[:1] if ref.startswith("refs/heads/")]
     if git.name not in ("fetch", "pull"):
         return []
     pairs = [ref.partition(":") for ref in git.operands[1:] if ":" in ref]

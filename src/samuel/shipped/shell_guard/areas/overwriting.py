@@ -51,6 +51,9 @@ def _emptied(command: GuardedCommand) -> list[str]:
     if command.program == "dd":
         values = dict(word.partition("=")[::2] for word in words)
         return [values["of"]] if values.get("if") in _NOTHING and "of" in values else []
+    reads_nothing = any(item.target == "/dev/null" and not item.writes for item in command.command.redirects)
+    if command.program == "tee":
+        return list(words) if reads_nothing and not command.has("-a", "--append") else []
     prints_nothing = command.program in ("", ":", "true") or (command.program == "cat" and words == ("/dev/null",))
     return [
         redirect.target
@@ -91,7 +94,7 @@ RULES = (
         "truncate -s 0 notes.txt",
         "It empties files that git cannot bring back",
         about_command=_empties,
-        programs=("truncate", "", ":", "true", "cat", "cp", "dd"),
+        programs=("truncate", "", ":", "true", "cat", "cp", "dd", "tee"),
     ),
     GuardRule(
         "move-away",

@@ -96,7 +96,7 @@ def _downloaded(command: GuardedCommand) -> list[str]:
     words = command.arguments
     targets = [word for previous, word in pairwise(("", *words)) if _OUTPUT_OPTION.fullmatch(previous)]
     if command.program in ("wget", "aria2c", "axel") or command.has("-O", "--remote-name", "-d", "--download"):
-        targets += [word for word in words if "://" in word]
+        targets += [word for word in command.operands if "/" in word]
     if command.program in ("scp", "sftp"):
         targets += [word.rpartition(":")[2] for word in command.operands[:-1] if ":" in word]
     return [*targets, *(redirect.target for redirect in command.command.redirects if redirect.writes)]
@@ -260,6 +260,13 @@ RULES = GuardArea(
                 "go install|run *.*/*@*",
                 "deno run|install|x http*",
                 "brew tap|install *://*",
+                "brew tap * *",
+                "easy_install|cpanm|cpan *://*",
+                "luarocks|opam|raco|nimble install *://*",
+                "uv run *://*",
+                "uv run|tool --with=git+*|--from",
+                "nix|nix-shell|nix-build *://*|github:*",
+                "nix run|shell|develop|profile *://*|github:*",
                 "code --install-extension",
                 "kubectl apply|create -f|--filename http*",
                 "helm install|upgrade * http*",

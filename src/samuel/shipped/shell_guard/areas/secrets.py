@@ -23,7 +23,7 @@ _KEY_FILES = re.compile(
     re.IGNORECASE,
 )
 _KEY_DIRECTORIES = re.compile(
-    r".*/(?:\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.config/gcloud|\.password-store|\.mozilla|\.config/google-chrome)",
+    r".*/(?:\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.config/(?:gcloud|gh|op)|\.password-store|\.mozilla|\.config/google-chrome)",
     re.IGNORECASE,
 )
 _KEY_NAMES = (
@@ -104,6 +104,9 @@ _UPLOADS = re.compile(
 _REMOTE_PORT = re.compile(r"-[46AaCfgKkMNnqsTtVvXxYy]*R(?:[\d*\[].*)?")
 _OWN_NAME = re.compile(r"(?:\$\(|`)\s*(?:hostname|uname)(?:\s+-\w+)?\s*[)`]")
 _LOCAL = re.compile(r"(?:https?://)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?:[:/]|$)")
+_ENVIRONMENT = re.compile(
+    r"\bos\.environ\b(?!\[|\.get)|\bprocess\.env\b(?![.\[])|%ENV\b|\bENV\.(?:to_h|each|inspect)|getenv\(\)"
+)
 _ARCHIVERS = frozenset({"tar", "zip", "cpio", "7z", "bsdtar"})
 _CONNECTIONS = frozenset({"nc", "ncat", "netcat", "socat", "telnet", "openssl"})
 _LISTING = frozenset({"env", "printenv", "set", "export", "declare", "history", "compgen"})
@@ -117,7 +120,9 @@ _LOADED = re.compile(
 _NAMING_KEYS = frozenset({"scp", "sftp", "rsync", "ssh"})
 _EDITORS = frozenset({"nano", "vi", "vim", "nvim", "emacs", "ed", "ex", "pico", "micro", "code"})
 _LOADERS = frozenset({"source", ".", "sops", "docker", "dotenv"})
-_STORES = frozenset({"aws", "gsutil", "gcloud", "az", "rclone", "s3cmd", "gh", "scp", "rsync", "sftp", "mc"})
+_STORES = frozenset(
+    {"aws", "gsutil", "gcloud", "az", "rclone", "s3cmd", "gh", "scp", "rsync", "sftp", "mc", "http", "https", "xh"}
+)
 """Programs that copy the files they name to another machine."""
 
 
@@ -240,6 +245,9 @@ def _sends_the_environment(call: GuardedShellCall) -> str:
     ]
     if not senders:
         return ""
+    for part in call.opaque:
+        if _ENVIRONMENT.search(part.code):
+            return f"{part.text} with {senders[0].text}"
     for command in call.commands:
         if command.program in _LISTING and not command.operands and not command.command.starter:
             return f"{command.text} with {senders[0].text}"
@@ -339,6 +347,7 @@ RULES = GuardArea(
                 "kwallet-query|keyring *",
                 "kubectl get secret|secrets -o|--output",
                 "docker secret inspect",
+                "kubectl config view --raw",
                 "heroku config",
                 "mimikatz|lazagne|unshadow|john|hashcat",
             ),
