@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bench_emit import CALL, NATIVE, SAMUEL, command, serve
 from bench_shell import valid_commands
-from measure import Row, below, times
+from measure import Row, Times, below, times
 
 from samuel.emit.serve import wire
 from samuel.events import PreAbilityCall
@@ -66,11 +66,26 @@ def by_the_server(scratch: Path, texts: list[str]) -> Iterator[Row]:
     for words in (("init", "--yes"), ("hooks", "enable", "shell_guard"), ("trust", "--yes")):
         subprocess.run([SAMUEL, *words], cwd=root, check=True, capture_output=True)
     serve(command(NATIVE, "PreAbilityCall", directory=root, stdin=CALL), root)
-    decisions = times(measured(server_call(root), texts))
+    call = server_call(root)
+    call("ls")
+    before = processor_seconds(root)
+    decisions = times(measured(call, texts))
+    spent = (processor_seconds(root) - before) / len(texts)
     yield below(
         f"the same by the warm server, through its socket, {COUNT:,} of them, p50 and p95", decisions, 0.002
     )
+    yield below("processor time of the server for each of them, on average", Times(spent, spent), 0.002)
     subprocess.run([SAMUEL, "serve", "stop"], cwd=root, capture_output=True, check=True)
+
+
+def processor_seconds(root: Path) -> float:
+    """What the server has used so far: a figure that other programs on the machine do not change."""
+    status = subprocess.run(
+        [SAMUEL, "serve", "status", "--json"], cwd=root, capture_output=True, check=True
+    ).stdout
+    process = json.loads(status)["data"][0]["pid"]
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def server_call(root: Path) -> Callable[[str], None]:

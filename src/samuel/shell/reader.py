@@ -238,7 +238,7 @@ class Reader:
         is_next_started = command.program in STARTING_THEIR_WORDS and len(self.commands) == count
         is_next_started = is_next_started and not runs_a_script(words)
         if open_ended and (is_next_started or len(words) == 1 or words[-1].text.startswith("-")):
-            kind: OpaqueKind = "input" if is_next_started else "arguments"
+            kind: OpaqueKind = "input" if is_next_started and not self._open_ended else "arguments"
             self._note("arguments that are not in the text may be run", typed, kind, command.program)
 
     def _follow(
