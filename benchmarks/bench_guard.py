@@ -90,8 +90,8 @@ def processor_seconds(root: Path) -> float:
 
 def server_call(root: Path) -> Callable[[str], None]:
     """A function that has the server of a project answer a call; each call is a connection of its own."""
-    told = subprocess.run([NATIVE, "--socket"], cwd=root, capture_output=True, check=True, text=True).stdout
-    path, version, installation, directory, proof = told.splitlines()
+    lines = subprocess.run([NATIVE, "--socket"], cwd=root, capture_output=True, check=True, text=True).stdout
+    path, version, installation, directory, proof = lines.splitlines()
     fields = (wire.EMIT, *(text.encode() for text in (version, installation, directory, proof)))
     header = wire.header(fields, [b"PreAbilityCall"], (b"=".join(item) for item in os.environb.items()))
 

@@ -15,7 +15,7 @@ _HERE_DOCUMENT = re.compile(r"<<-?\s*(['\"\\]?)(\w+)\1?[^\n]*\n(.*?)\n\s*\2(?:\n
 
 def written_scripts(lines: Sequence[str], typed: Sequence[ShellCommand]) -> list[tuple[str, str]]:
     """The program that runs a file which the same call writes, and each text that may be in it."""
-    names = {os.path.basename(name) for command in typed for name in _written(command)}
+    names = {os.path.basename(name) for command in typed for name in _written_files(command)}
     runners = {runner for command in typed if (runner := _runner(command, names))} if names else set()
     if not runners:
         return []
@@ -24,7 +24,7 @@ def written_scripts(lines: Sequence[str], typed: Sequence[ShellCommand]) -> list
     return [(runner, text.replace("\\n", "\n")) for runner in sorted(runners) for text in texts]
 
 
-def _written(command: ShellCommand) -> list[str]:
+def _written_files(command: ShellCommand) -> list[str]:
     if command.program not in _WRITERS:
         return []
     files = [redirect.target for redirect in command.redirects if redirect.writes]

@@ -29,7 +29,7 @@ _NOT_EVERY_TEST = frozenset({"!", "-not", "-o", "-or", ","})
 _FILTERS = r"(?:\|\s*(?:[ef]?grep|sort|head|tail|uniq)\b[^;&|()]*)*"
 _FED = re.compile(rf"(?:^|[;&({{])\s*(?:find|gfind|fd|fdfind)\b[^;&|]*{_FILTERS}\|\s*(?:xargs|parallel)\b")
 _PLACEHOLDERS = frozenset({"{}", "${arg}"})  # what find and xargs fill in
-_FOUND = re.compile(r"(?:\$\(|`)\s*find\b[^|;&]*[)`]$")
+_FIND_OUTPUT = re.compile(r"(?:\$\(|`)\s*find\b[^|;&]*[)`]$")
 _OUTSIDE = (Where.OUTSIDE, Where.SYSTEM, Where.ABOVE, Where.HOME, Where.DEVICE, Where.GIT)
 
 
@@ -40,7 +40,7 @@ def is_started_by_find(command: GuardedCommand) -> bool:
 def gets_found_files(command: GuardedCommand, call: GuardedShellCall) -> bool:
     """Whether all that is not known of a command's files comes from `find`: `find . -name x | xargs rm`."""
     unknown = [command.command.words[at] for at in command.command.unknown]
-    if unknown and all(map(_FOUND.match, unknown)):
+    if unknown and all(map(_FIND_OUTPUT.match, unknown)):
         return True
     if not command.command.open_ended and not (unknown and set(unknown) <= _PLACEHOLDERS):
         return False
