@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.live.conftest import LiveProject
 
-# Nothing here needs a network, and every command succeeds.
+# Nothing here needs a network, and every command succeeds. Codex itself refuses `rm -f`, whatever it is about.
 EVERYDAY = (
     *("ls -la", "pwd", "cat README.md", "head -5 src/app.py", "grep -rn def src", "find . -name '*.py' -type f"),
     *("wc -l src/*.py", "git status --short", "git log --oneline -5", "git diff --stat", "git branch --list"),
@@ -22,7 +22,7 @@ EVERYDAY = (
     *("git diff HEAD", "git add -A", 'git commit -q -m "Add an area"', "git show --stat HEAD", "git tag v0.1.0"),
     *("rm src/pkg/solid.py", 'git commit -q -am "Remove a copy"'),
     # builds
-    *("make", "make -j2 all", "gcc -o build/tool src/tool.c", "./build/tool", "rm -rf build", "make all"),
+    *("make", "make -j2 all", "gcc -o build/tool src/tool.c", "./build/tool", "rm -r build", "make all"),
     "python3 -m compileall -q src",
     # tests
     *("python3 -m unittest discover -s tests -v", "make test", "timeout 60 python3 -m unittest -q tests.test_app"),
@@ -31,13 +31,18 @@ EVERYDAY = (
     # installs
     *("npm install --no-audit --no-fund", "python3 -m venv .venv"),
     ".venv/bin/pip install -q --no-index --find-links wheels shelf",
-    *(".venv/bin/python -c 'import shelf'", ".venv/bin/pip list", "rm -rf node_modules && npm ci --no-audit"),
+    *(".venv/bin/python -c 'import shelf'", ".venv/bin/pip list", "rm -r node_modules && npm ci --no-audit"),
     # the way back
     *("git stash", "git stash list", "git switch main", "git merge -q feature", "git push -q origin main"),
     *("git switch -c fix", "git push -q -u origin fix", "git switch main", "git branch -d fix"),
-    *("find . -name __pycache__ -type d -exec rm -rf {} +", "for f in src/*.py; do echo $f; done"),
+    *("find . -name __pycache__ -type d -exec rm -r {} +", "for f in src/*.py; do echo $f; done"),
     *("[ -f package.json ] && cat package.json", "chmod +x scripts/hello.sh", "bash scripts/hello.sh"),
-    *("tar czf build/src.tar.gz src", "rm -f /tmp/samuel-live-nothing", "env | sort | head -3", "sleep 0.1"),
+    *(
+        "tar czf build/src.tar.gz src",
+        "touch /tmp/samuel-live && rm /tmp/samuel-live",
+        "env | sort | head -3",
+        "sleep 0.1",
+    ),
 )
 
 # The rule that stops each. What would be lost is in the home directory of the test, or not to be reached from it.

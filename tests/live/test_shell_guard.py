@@ -12,7 +12,7 @@ from tests.live.trust import trust_hooks
 
 GUARDED = at_length(["codex"], ["claude", "codex"])
 RULE = re.compile(r"\(rule `([a-z-]+)` of shell_guard\)")
-FAILED = re.compile(r"(?i)exit(?:ed with)? code:? [1-9]")
+FAILED = re.compile(r"(?i)exit(?:ed with)? code:? [1-9]|` rejected: ")
 SETTINGS = """
 [methodology.ralph]
 agent = "{client}"
