@@ -1,4 +1,4 @@
-"""A program that the agent runs tries to switch shell_guard off; the same agent then deletes what git does not have.
+"""A program that the agent runs tries to switch shell_guard off; then the agent deletes what git does not have.
 
 tests/bridges/test_guard_stays_on.py has all the attempts, with an agent that is scripted. Here a few of them show
 what the real clients do when their files change while they work.

@@ -47,7 +47,6 @@ LAYOUT = ClientLayout(
         asks_itself=True,
     ),
     off_switch=OffSwitch(("disableAllHooks",), True),
-    fails_closed_since="2.1.295",
     rivals=mods,
 )
 

@@ -22,6 +22,8 @@ def result(native_event: str, payload: Payload) -> dict[str, Any]:
 
 def form(native_event: str, event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
+    if event == END:
+        return ClientAnswer()  # it publishes no form of an answer, and reads none
     fields = claude_fields(native_event, event, reply)
     if event == PRE and (tool_input := reply.result.get("tool_input")) is not None:
         hints = suggestions(reply.result)
@@ -38,7 +40,7 @@ LIMITS = {
     (POST, OUTPUT): lost("Codex takes no other output from a hook"),
     (STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
     (END, EVENT): limited("Codex gives the hook at most 3 seconds"),
-    (END, CONTEXT): limited("suggestions are not read when the session is over"),
+    (END, CONTEXT): lost("Codex reads no answer when the session is over"),
 }
 
 CLIENT = Client(

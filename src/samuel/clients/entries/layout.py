@@ -105,8 +105,6 @@ class ClientLayout:
     command: CommandFacts = field(default_factory=CommandFacts)
     trust: TrustFacts = field(default_factory=TrustFacts)
     off_switch: OffSwitch | None = None
-    fails_closed_since: str = ""
-    """The version from which its hooks can say that it denies where they fail; "" for none."""
     rivals: Callable[[Path, Path], Sequence[RivalHandler]] = lambda home, root: ()
     """The client's home and a project -> what can answer for its hooks there."""
 
