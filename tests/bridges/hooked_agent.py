@@ -19,21 +19,21 @@ CANARY = "rm -rf ~"
 
 
 def main(script: str, outcomes: str, *options: str) -> None:
-    given = options[options.index("--settings") + 1] if "--settings" in options else ""
+    settings_text = options[options.index("--settings") + 1] if "--settings" in options else ""
     played = []
     for call in json.loads(Path(script).read_text()):
-        stopped = asked(given, call)
+        stopped = objection(settings_text, call)
         code = carry_out(call) if call["carry_out"] and not stopped else 0
-        holds = asked(given, {"command": CANARY})
+        holds = objection(settings_text, {"command": CANARY})
         played.append(
             {"call": call.get("command") or call["path"], "stopped": stopped, "code": code, "holds": holds}
         )
         Path(outcomes).write_text(json.dumps(played))
 
 
-def asked(given: str, call: dict[str, Any]) -> str:
+def objection(settings_text: str, call: dict[str, Any]) -> str:
     """Why a hook objects to the call; "" if none does."""
-    settings = json.loads(given) if given else project_settings()
+    settings = json.loads(settings_text) if settings_text else project_settings()
     if settings.get("disableAllHooks"):
         return ""
     for group in settings.get("hooks", {}).get("PreToolUse", ()):

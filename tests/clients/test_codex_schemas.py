@@ -127,14 +127,14 @@ with_the_clone = pytest.mark.skipif(not SOURCE, reason="SAMUEL_CODEX_SOURCE name
 @pytest.mark.parametrize("native_event", CODEX.events)
 def test_answers_are_valid_by_the_schema_of_codex(native_event: str) -> None:
     published = schema(f"hooks/schema/generated/{NAMES[native_event]}.command.output.schema.json")
-    given = list(answers(native_event))
+    answers_given = list(answers(native_event))
     if published is None:
-        assert not given, "Codex publishes no answer to this event"
+        assert not answers_given, "Codex publishes no answer to this event"
         return
-    for answer in given:
+    for answer in answers_given:
         jsonschema_rs.validate(published, answer)
-    known = set(published["properties"])
-    assert KEYS[native_event] <= known
+    properties = set(published["properties"])
+    assert KEYS[native_event] <= properties
 
 
 @with_the_clone
@@ -152,6 +152,10 @@ def test_the_payloads_of_these_tests_are_valid_by_the_schema_of_codex(native_eve
 def test_the_file_that_the_bridge_writes_is_valid_by_the_schema_of_codex() -> None:
     published = schema("core/config.schema.json")
     hooks = json.loads(HOOKS.added(None, ON_PATH))
-    wanted = {**published, "properties": {"hooks": published["definitions"]["HooksToml"]}, "required": ["hooks"]}
-    jsonschema_rs.validate(wanted, hooks)
+    hooks_schema = {
+        **published,
+        "properties": {"hooks": published["definitions"]["HooksToml"]},
+        "required": ["hooks"],
+    }
+    jsonschema_rs.validate(hooks_schema, hooks)
     assert set(hooks["hooks"]) <= set(published["definitions"]["HooksToml"]["properties"])

@@ -52,5 +52,7 @@ def test_what_a_subagent_of_claude_says_is_in_its_output(live: LiveProject, clie
     assert subagent is not None
     printed = run_claude(live, [subagent("Say it.")], None, (FinalText("The subagent speaks."),))
     records = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
-    spoken = [record for record in records if record["type"] == "assistant" and record.get("parent_tool_use_id")]
-    assert "The subagent speaks." in json.dumps(spoken), printed
+    subagent_records = [
+        record for record in records if record["type"] == "assistant" and record.get("parent_tool_use_id")
+    ]
+    assert "The subagent speaks." in json.dumps(subagent_records), printed

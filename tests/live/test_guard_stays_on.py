@@ -10,7 +10,7 @@ import pytest
 from tests.bridges.test_guard_stays_on import PRELUDE, SCRIPTS
 from tests.length import at_length
 from tests.live.conftest import LiveProject
-from tests.live.everyday_work import KEPT, everyday_project, save
+from tests.live.everyday_work import PRECIOUS, everyday_project, save
 from tests.live.test_shell_guard import GUARDED, SETTINGS
 from tests.live.trust import trust_hooks
 
@@ -48,8 +48,8 @@ def test_a_session_by_the_bridge_keeps_its_guard(live: LiveProject, client: str,
     live.samuel("bridge", "add", client)
     trust_hooks(live, client)
     save(live)
-    played = live.play(client, f"PATH={live.env['PATH']} python3 tool.py", "sleep 3", f"rm {KEPT}")
-    is_kept = (live.root / KEPT).exists()
+    played = live.play(client, f"PATH={live.env['PATH']} python3 tool.py", "sleep 3", f"rm {PRECIOUS}")
+    is_kept = (live.root / PRECIOUS).exists()
     assert is_kept is (attempt not in LOST_BY_ITSELF[client]), played.results
 
 
@@ -66,6 +66,6 @@ def test_a_run_keeps_its_guard(live: LiveProject, client: str, attempt: str) -> 
     live.samuel("trust", "--yes")
     live.samuel("run", "init", "--prd", "prd.md", "--yes", "--no-commit")
     save(live)
-    played = live.loop(client, "python3 tool.py", "sleep 3", f"rm {KEPT}")
-    assert (live.root / KEPT).exists(), played.results
+    played = live.loop(client, "python3 tool.py", "sleep 3", f"rm {PRECIOUS}")
+    assert (live.root / PRECIOUS).exists(), played.results
     assert len(played.results) >= 3, played

@@ -56,9 +56,9 @@ def test_a_client_that_asks_no_model_proves_nothing_about_tool_calls(tmp_path, u
 def test_a_denial_that_samuel_does_not_promise_is_no_failure():
     lost = MatrixRow("copilot", "1.0.102", "userPromptSubmitted", "no")
     control = MatrixRow("claude, with a mod that answers first", "2.1.326", "PreToolUse", "no")
-    kept = MatrixRow("claude", "2.1.326", "PreToolUse", "yes")
-    assert not failed([lost, control, kept])
-    assert failed([kept._replace(honoured="no")])
+    promised = MatrixRow("claude", "2.1.326", "PreToolUse", "yes")
+    assert not failed([lost, control, promised])
+    assert failed([promised._replace(honoured="no")])
 
 
 def test_the_table_as_markdown_has_a_date_and_a_cell_for_each_column():

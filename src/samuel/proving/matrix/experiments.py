@@ -101,10 +101,10 @@ class Experiments:
             scratch.connect(fails_closed=self._fails_closed)
             scratch.add_hooks()
             run = scratch.play(self._shell("echo before > rewritten", "touch denied"), _TASK)
-            if not run.asked or not scratch.made("rewritten"):
+            if not run.reached_model or not scratch.has("rewritten"):
                 return "inconclusive", "inconclusive"
             text = (scratch.root / "rewritten").read_text()
-            return _cell(not scratch.made("denied")), _cell("after" in text)
+            return _cell(not scratch.has("denied")), _cell("after" in text)
 
     def _failing_guard(self) -> tuple[Cell, ...]:
         names = ("crashes", "hangs", "garbage")
@@ -114,7 +114,7 @@ class Experiments:
             run = scratch.play(self._shell(*(f"touch {name}" for name in names)), _TASK)
             # A client that ends at the first denial does not get to the other calls.
             return tuple(
-                _cell(not scratch.made(name)) if run.asked and run.played >= number else "inconclusive"
+                _cell(not scratch.has(name)) if run.reached_model and run.played >= number else "inconclusive"
                 for number, name in enumerate(names)
             )
 
@@ -127,9 +127,9 @@ class Experiments:
             leaves = prompts if fault == "missing" and native != prompts else "nothing"
             scratch.stand_in(_STAND_IN.format(event=native, fault=FAULTS[fault], leaves=leaves))
             run = scratch.play(self._shell("touch ran"), _TASK)
-            if scratch.made("ran"):
+            if scratch.has("ran"):
                 return "no"
-            return "yes" if run.asked or native == prompts else "inconclusive"
+            return "yes" if run.reached_model or native == prompts else "inconclusive"
 
     def _natives(self) -> dict[str, str]:
         """The first of the client's events for each of Samuel's."""
@@ -143,7 +143,7 @@ class Experiments:
             scratch.connect(fails_closed=self._fails_closed)
             scratch.add_hooks()
             scratch.play(self._shell("touch ran"), f"{_TASK} This one is denied.")
-            return _cell(not scratch.made("ran"))
+            return _cell(not scratch.has("ran"))
 
     def _subagent(self) -> Cell:
         if self._client.subagent is None:
@@ -154,9 +154,9 @@ class Experiments:
             task = self._client.subagent("Run the commands of the other script.")
             commands = self._shell("touch allowed", "touch denied")
             run = scratch.play([task], _TASK, subagent=commands)
-            if not run.asked or not scratch.made("allowed"):
+            if not run.reached_model or not scratch.has("allowed"):
                 return "inconclusive"
-            return _cell(not scratch.made("denied"))
+            return _cell(not scratch.has("denied"))
 
     def _mcp(self) -> Cell:
         if self._client.name not in MCP_CLIENTS:
@@ -167,9 +167,9 @@ class Experiments:
             paths = [str(scratch.root / name) for name in ("allowed", "denied")]
             calls = [ToolCall(f"mcp__{NAME}__{TOOL}", {"path": path}) for path in paths]
             run = scratch.play(calls, _TASK, mcp=True)
-            if not run.asked or not scratch.made("allowed"):
+            if not run.reached_model or not scratch.has("allowed"):
                 return "inconclusive"
-            return _cell(not scratch.made("denied"))
+            return _cell(not scratch.has("denied"))
 
     def _shell(self, *commands: str) -> Sequence[ToolCall]:
         return [self._client.shell(command) for command in commands]

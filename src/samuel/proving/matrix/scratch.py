@@ -70,7 +70,7 @@ def prompts(event):
 class ScratchRun(NamedTuple):
     """What came of one run of a client."""
 
-    asked: bool
+    reached_model: bool
     """Whether the client asked the model and offered its tools."""
     played: int
     """How many calls of the script the model made."""
@@ -159,7 +159,7 @@ class Scratch:
         calls = max((len(request.results) for request in requests), default=0)
         return ScratchRun(any(request.tools for request in requests), calls, words[-400:])
 
-    def made(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
         """Whether a command of the script made this file."""
         return (self.root / name).exists()
 
