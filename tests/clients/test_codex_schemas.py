@@ -30,6 +30,7 @@ NAMES = {
     "PostToolUse": "post-tool-use",
     "Stop": "stop",
     "SessionEnd": "session-end",
+    "PreCompact": "pre-compact",
 }
 HINTS = {
     "messages_to_user": ["Mind the gap."],
@@ -53,6 +54,7 @@ PAYLOADS: dict[str, dict[str, Any]] = {
     "PostToolUse": {**CALL, "tool_response": "ok"},
     "Stop": {"turn_id": "t", "stop_hook_active": False, "last_assistant_message": "Done."},
     "SessionEnd": {"reason": "other"},
+    "PreCompact": {"turn_id": "t", "trigger": "auto"},
 }
 # The keys that Codex reads of an answer, by event. It refuses an answer with another key, and says so to no one.
 KEYS = {
@@ -62,6 +64,7 @@ KEYS = {
     "PostToolUse": {"systemMessage", "hookSpecificOutput", "decision", "reason"},
     "Stop": {"systemMessage", "decision", "reason"},
     "SessionEnd": set(),
+    "PreCompact": {"systemMessage", "continue", "stopReason"},
 }
 SPECIFIC_KEYS = {
     "SessionStart": {"hookEventName", "additionalContext"},
