@@ -309,6 +309,10 @@ def _state(match: re.Match[str], plain: str, body: tuple[int, int], rules: _Rule
         return "conditional"
     if rules.skips.search(head) or re.search(r"\bDISABLED_|\bskip\s*:\s*true", head):
         return "skipped"
+    if _CONFIGURED.search(groups.get("marks") or ""):
+        return "conditional"
+    if _is_in_unused_function(plain, match.start()):
+        return "skipped"
     inner = plain[slice(*body)]
     if skip := rules.skips.search(inner):
         before = inner[: skip.start()]
@@ -318,6 +322,17 @@ def _state(match: re.Match[str], plain: str, body: tuple[int, int], rules: _Rule
             else "conditional"
         )
     return "runs" if inner.strip() else "emptied"
+
+
+# `#[cfg(feature = "slow")]`: the test is compiled for some only.
+_CONFIGURED = re.compile(r"#\[\s*cfg(?:_attr)?\s*\((?!\s*test\s*\))")
+_ARROW = re.compile(r"\b(?:const|let|var)\s+(?P<name>\w+)\s*=\s*(?:async\s*)?\([^()\n]{0,80}\)\s*=>\s*\{?\s*$")
+
+
+def _is_in_unused_function(plain: str, place: int) -> bool:
+    """Whether the test is all of a function that is named nowhere else."""
+    arrow = _ARROW.search(plain, max(place - 160, 0), place)
+    return arrow is not None and len(re.findall(rf"\b{re.escape(arrow['name'])}\b", plain)) < 2
 
 
 def _is_only(groups: dict[str, str | None]) -> bool:
@@ -345,8 +360,6 @@ _DEFINES = re.compile(
     r"|^[\w\s*]{1,60}?[\s*](?P<function>\w+)\s*\([^;{}()]{0,200}\)\s*\{",
     re.MULTILINE,
 )
-
-
 _KEYWORDS = frozenset(
     ("if", "for", "while", "switch", "catch", "match", "return", "else", "this", "exports", "module")
 )
@@ -360,4 +373,5 @@ def shadowed_names(old: str, new: str, extension: str) -> list[str]:
         return []
     defined = [{match[match.lastgroup or 0] for match in _DEFINES.finditer(text)} for text in (before, after)]
     new_names = defined[1] - defined[0] - _KEYWORDS
-    return sorted(name for name in new_names if re.search(rf"(?<![\w.]){re.escape(name)}\s*!?[(.]", before))
+    used = (name for name in new_names if re.search(rf"(?<![\w.]){re.escape(name)}\s*!?[(.]", before))
+    return sorted({*used, *(new_names & {"NDEBUG"})})  # which takes the assertions of C away

@@ -101,6 +101,8 @@ def _skip_state(node: ast.expr) -> CaseState:
         states = [_skip_state(item) for item in node.elts]
         return "skipped" if "skipped" in states else "conditional" if "conditional" in states else "runs"
     name = name_of(node.func if isinstance(node, ast.Call) else node)
+    if name == "parametrize" and isinstance(node, ast.Call) and _has_no_rows(node):
+        return "skipped"
     if name in _SKIPS:
         # `xfail(condition, ...)` of pytest has the condition first.
         return "conditional" if name == "xfail" and isinstance(node, ast.Call) and node.args else "skipped"
@@ -110,6 +112,11 @@ def _skip_state(node: ast.expr) -> CaseState:
             return "skipped" if bool(condition.value) is (name != "skipUnless") else "runs"
         return "conditional"
     return "runs"
+
+
+def _has_no_rows(call: ast.Call) -> bool:
+    values = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "argvalues")]
+    return any(isinstance(value, ast.List | ast.Tuple) and not value.elts for value in values)
 
 
 def _outline(function: Function, state: CaseState, helpers: Collection[str]) -> CaseOutline:
