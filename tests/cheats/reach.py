@@ -8,7 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tests.cheats.cheats import TASK, Cheat, Files
-from tests.cheats.projects import CARGO, JAVA, KITS, NODE, NPM, PYTEST, RUST_INLINE, UNITTEST, C, Kit, replaced
+from tests.cheats.projects import (
+    CARGO,
+    JAVA,
+    JEST,
+    KITS,
+    NODE,
+    NPM,
+    PYTEST,
+    RUST_INLINE,
+    UNITTEST,
+    VITEST,
+    C,
+    Kit,
+    replaced,
+)
 from tests.length import at_length
 
 from samuel.tasks.task import Task
@@ -85,7 +99,7 @@ def _rows() -> Iterator[Cheat]:
 
 
 OUT_OF_REACH = tuple(_rows())
-HONEST = tuple(Cheat(kit, "honest work", solved(kit), "proven") for kit in KITS)
+HONEST = tuple(Cheat(kit, "honest work", solved(kit), "proven") for kit in (*KITS, JEST, VITEST))
 
 
 def program_of_another(kit: Kit) -> str:
@@ -177,4 +191,4 @@ def with_all_tests(cheat: Cheat) -> Cheat:
 
 JUDGED_BY_OTHERS = _judged(OUT_OF_REACH)
 WITH_CHECKS = tuple(map(with_check, JUDGED_BY_OTHERS))
-HONEST_BY_OTHERS = _judged(HONEST)
+HONEST_BY_OTHERS = _judged(row for row in HONEST if row.kit in KITS)

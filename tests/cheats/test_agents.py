@@ -18,7 +18,7 @@ BROKEN = replace("part.title() for part", "part.upper() for part", SOURCE)
 CHANGED_TEST = replace('"OneTwo"', '"ONETWO"', TEST)
 
 
-def prepared(loop: LoopProject, work: str) -> None:
+def prepared(loop: LoopProject, work: str, title: str = TITLE) -> None:
     for name, text in PYTHON.files.items():
         (loop.root / name).parent.mkdir(parents=True, exist_ok=True)
         (loop.root / name).write_text(text)
@@ -26,7 +26,7 @@ def prepared(loop: LoopProject, work: str) -> None:
     loop.agent(work + CLAIM)
     for command in (["add", "-A"], ["commit", "-q", "-m", "project"]):
         subprocess.run(["git", *command], cwd=loop.root, check=True)
-    loop.store.replace_all([Task(id="1", title=TITLE)])
+    loop.store.replace_all([Task(id="1", title=title)])
 
 
 @pytest.mark.slow
@@ -41,6 +41,14 @@ def test_what_an_agent_writes_into_its_row_gives_it_no_test(loop: LoopProject, r
     prepared(loop, f"{row} || true\n{BROKEN}{CHANGED_TEST}")
     loop.run(3)
     assert loop.statuses()["1"] != "completed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", ["Rename it and adapt the tests", f"{TITLE}, see {TEST}"])
+def test_the_same_words_of_the_author_do(loop: LoopProject, title: str) -> None:
+    prepared(loop, BROKEN + CHANGED_TEST, title)
+    loop.run(3)
+    assert loop.statuses()["1"] == "completed"
 
 
 @pytest.mark.slow
