@@ -8,16 +8,16 @@ from samuel.clients.dialect.client import Client
 from samuel.clients.dialect.events import POST, PRE, PROMPT, STOP
 from samuel.clients.dialect.limits import ASK, DENY, FOLLOW_UP, OUTPUT, REWRITE
 from samuel.clients.dialect.tools import COMMON_NAMES
-from samuel.clients.table import CLIENTS
+from samuel.clients.table import AGENTS, CLIENTS
 
 HEAD = """\
 # Agents' own hooks
 
 On this page you can look up what Samuel's hooks can do inside an agent that has its own hooks and calls
 `samuel-emit --as AGENT EVENT` from them, the fast form of `samuel emit`. Each agent has a page with its files, its
-events and its limits. `samuel
-hooks check --agent AGENT` says the same about the hooks of your project. The pages of **Cursor** and **Antigravity
-CLI** follow their documentation: Samuel was not run with them. It was run with the others.
+events and its limits. `samuel hooks check --agent AGENT` says the same about the hooks of your project. The last
+column has the version that Samuel was run with, against a model on the same machine; *documentation* means that
+the agent could not be run, and that everything about it follows what its makers wrote.
 
 ## In short { #in-short }
 """
@@ -30,6 +30,12 @@ SHORT = {
     "deny a prompt": (PROMPT, DENY),
     "keep it going": (STOP, FOLLOW_UP),
 }
+
+OPENCODE_2 = """
+The plugin of opencode has a half for opencode 1 and one for opencode 2, and the version that runs loads its own.
+The second follows the documentation and the source of opencode 2, which could not be installed here: prove it with
+`samuel bridge check --live opencode`. Whether opencode 2 obeys the denial of a prompt is not documented.
+"""
 
 ALLOW = """\
 ## Silence, not allow { #silence }
@@ -76,17 +82,44 @@ The agent gets a hook before its tool calls. It gets one after them only if the 
 """
 
 
+RELAYED = """\
+## Hooks of Claude Code in other agents { #relayed }
+
+**Grok Build**, **Copilot CLI** and **Cursor** run the hooks in `.claude/settings.json`, too, and Grok Build also
+those in `.cursor/hooks.json`. So `samuel bridge add claude` reaches these agents in the same project. Samuel sees
+by the payload who sent it, reads it with the names of that agent, and answers in its words. Grok Build cannot be
+made to ask in every mode, so a question is a denial there.
+
+If such an agent has hooks of its own for Samuel as well, it delivers each event through all of them, at times in
+several processes at once. The event is fired once: one entry in the journal, one verdict, and every hook answers
+with it. A call is recognised by its id, or, where the agent tells none, by its session, its input and how often
+each hook delivered it. Grok Build 1.0.41 and Copilot CLI 1.0.102 were run this way; what Cursor sends follows
+reports of its users.
+"""
+
+
 def agents_page() -> str:
     """The whole page."""
-    return NOTE + "\n".join([HEAD, _short(), ALLOW, FAULTS, _tools()])
+    return NOTE + "\n".join([HEAD, _short(), ALLOW, FAULTS, RELAYED, _tools()])
 
 
 def _short() -> str:
     rows = [
-        [f"[{client.title}](agents/{client.name}.md)", *(_verdict(client, *what) for what in SHORT.values())]
+        [
+            f"[{client.title}](agents/{client.name}.md)",
+            *(_verdict(client, *what) for what in SHORT.values()),
+            _run_with(client),
+        ]
         for client in CLIENTS.values()
     ]
-    return table(["agent", *SHORT], rows)
+    return table(["agent", *SHORT, "run with"], rows) + OPENCODE_2
+
+
+def _run_with(client: Client) -> str:
+    """The version that the hooks of a client were run with."""
+    if client.documented:
+        return "*documentation*"
+    return client.checked or AGENTS[client.name].checked
 
 
 def _verdict(client: Client, event: str, kind: str) -> str:

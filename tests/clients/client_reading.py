@@ -52,6 +52,8 @@ def read(client: str, native_event: str, answer: ClientAnswer) -> Reading:
             return Reading(follow_up=reason)
         return Reading("deny", reason)
     assert answer.exit_code == 0, answer
+    if client == "kiro":  # it reads text
+        return Reading(context=answer.stdout)
     fields: dict[str, Any] = json.loads(answer.stdout) if answer.stdout else {}
     return _READERS[client](native_event, fields)
 
@@ -127,7 +129,7 @@ def _agy(native_event: str, fields: dict[str, Any]) -> Reading:
 
 
 _READERS = {
-    **dict.fromkeys(("claude", "codex", "gemini", "qwen"), _claude_family),
+    **dict.fromkeys(("claude", "codex", "gemini", "qwen", "grok"), _claude_family),
     "copilot": _copilot,
     "kimi": _kimi,
     "opencode": _opencode,
