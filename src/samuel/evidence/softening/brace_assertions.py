@@ -57,7 +57,7 @@ _TOLERANCE = re.compile(
 _DIGITS = re.compile(r"\btoBeCloseTo\s*\([^;\n]{0,120}?,\s*(?P<digits>\d{1,2})\s*\)")
 _NEAR = re.compile(r"[cC]loseTo|_NEAR\b|InDelta|Within|[aA]pprox|almost_eq|abs\s*\(|\.abs\(\)|epsilon")
 _DIFFERS = re.compile(
-    r"\.not\.|\bnot[A-Z]|Not|_ne\b|_NE\b|!=|doesNot|toBeDefined|toBeTruthy|is_some\(|is_ok\(|\.unwrap\(|\.expect\(|\?\s*;"
+    r"expect\.any|\.not\.|\bnot[A-Z]|Not|_ne\b|_NE\b|!=|doesNot|toBeDefined|toBeTruthy|is_some\(|is_ok\(|\.unwrap\(|\.expect\(|\?\s*;"
 )
 _RANGE = re.compile(
     r"(?<![-=<>])[<>](?!>)|Greater|Less|[cC]ontain|toMatch(?!\w*Snapshot)|\bmatch\(|[iI]nstance[oO]f|toHaveLength|\.includes?\b"
@@ -89,7 +89,7 @@ class AssertionWords(NamedTuple):
 
 def brace_assertions(code: CodeText, span: tuple[int, int], words: AssertionWords) -> list[Assertion]:
     """The assertions of the text between the braces of a test."""
-    found: list[Assertion] = []
+    assertions: list[Assertion] = []
     start, end = span
     body = code.plain[start:end]
     headers: list[_Header] = []
@@ -126,8 +126,10 @@ def brace_assertions(code: CodeText, span: tuple[int, int], words: AssertionWord
             continue
         position = _end_of_call(code, place, match_end, end)
         begin = statement if code.has_semicolons else _line_start(code.plain, statement, place)
-        found.append(_assertion(code, (begin, place, position), headers[-MAX_DEPTH:], after, kind == "helper"))
-    return found
+        assertions.append(
+            _assertion(code, (begin, place, position), headers[-MAX_DEPTH:], after, kind == "helper")
+        )
+    return assertions
 
 
 class _Header(NamedTuple):
