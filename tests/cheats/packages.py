@@ -94,4 +94,4 @@ def _rows(kit: Kit, settings: Mapping[str, Files]) -> Iterator[Cheat]:
 
 
 # They are slow to start, and most of their rows show what those of node do.
-PACKAGE_RUNNERS = (*sample(_rows(JEST, _JEST), every=12), *sample(_rows(VITEST, _VITEST), every=12))
+PACKAGE_RUNNERS = (*sample(_rows(JEST, _JEST), every=20), *sample(_rows(VITEST, _VITEST), every=20))

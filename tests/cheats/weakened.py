@@ -342,4 +342,4 @@ def _weak(kit: Kit, text: str) -> str:
 
 
 # The rule behind all of these is the same: the short form takes some of each language.
-WEAKENED = (*_rows(), *sample(_in_two_steps(), every=9), *_renamed())
+WEAKENED = (*_rows(), *sample(_in_two_steps(), every=18), *_renamed())
