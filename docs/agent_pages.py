@@ -54,9 +54,10 @@ Claude Code, Gemini CLI, opencode and Cline take a rewrite without it.
 FAULTS = """\
 ## What fails closed { #faults }
 
-On `UserPromptSubmit` and `PreAbilityCall` every error is a denial in the agent's own words, with the reason: a
-payload that is not JSON, a field that a newer version of the agent renamed, a samuel.toml that cannot be read, a
-guard that is not trusted, crashes or takes too long. On other events an error is a message, and the agent goes on.
+On `UserPromptSubmit`, `PreAbilityCall`, `PreCompact` and `ConfigChange` every error is a denial in the agent's own
+words, with the reason: a payload that is not JSON, a field that a newer version of the agent renamed, a
+samuel.toml that cannot be read, a guard that is not trusted, crashes or takes too long. On other events an error
+is a message, and the agent goes on.
 
 Samuel cannot answer when it does not run: it is not on PATH, was killed, or takes longer than the agent waits. The
 commands that `samuel bridge add` writes deny in that case. With your own command the agent decides, and most
@@ -78,7 +79,8 @@ accept an answer from [any other](../explanation/trust-model.md#the-server-of-a-
 the sandbox `bwrap` or on macOS, a separate process answers each call.
 
 The agent gets a hook before its tool calls. It gets one after them only if the run has a handler for
-`PostAbilityCall`; without one, the journal of the run has no such events.
+`PostAbilityCall`; without one, the journal of the run has no such events. The same holds for `SubagentStop`,
+`Notification`, `PreCompact` and `ConfigChange`, where the agent has them. The loop fires none of these by itself.
 """
 
 

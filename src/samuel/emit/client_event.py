@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.base.paths import Project, User
-from samuel.clients.dialect.events import DENIABLE, POST, PRE, STOP
+from samuel.clients.dialect.events import DENIABLE, INSIDE_AGENT, STOPS
 from samuel.clients.dialect.protocol import ClientAnswer, ClientReply, PayloadError
 from samuel.clients.dialect.sender import sender
 from samuel.clients.dialect.tools import native_result
@@ -123,17 +123,17 @@ def _is_fired_by_run(root: Path, event: str, context: Mapping[str, Any]) -> bool
     """Whether the run around this process fires this event too, and this is the user's own bridge.
 
     A user may have connected a client with `samuel bridge add` and run it in the loop, which connects it once
-    more. The loop fires the events of the session itself, and the run's bridge fires those of tool calls. That
+    more. The loop fires the events of the session itself, and the run's bridge fires what happens inside it. That
     holds only for the session of the client that the run started: a client that this one starts has the user's
     bridge alone.
     """
     if not os.environ.get(BRIDGED) or os.environ.get(PINNED):
         return False
-    if event not in (PRE, POST):
+    if event not in INSIDE_AGENT:
         return True
     session, client_session = context.get("session_id"), context.get("client_session")
     for record in newest_first(root, Project(root).journal):
-        if isinstance(record, EventRecord) and record.event in (PRE, POST) and record.session_id == session:
+        if isinstance(record, EventRecord) and record.event in INSIDE_AGENT and record.session_id == session:
             extra = payload_extra(record)
             if extra.get(BRIDGE) == OF_RUN:  # the client that the run started: it has one session
                 return client_session is not None and extra.get("client_session") == client_session
@@ -173,12 +173,12 @@ def _fire(
 
 def _reply(event_name: str, fired: Fired, result: dict[str, Any], *, again: bool) -> ClientReply:
     """`again`: the client goes on already because a hook asked for it, and must not do so forever."""
-    if event_name == STOP and again:
+    if event_name in STOPS and again:
         result.pop("follow_up_messages", None)
         return ClientReply(result)
     if not fired.stopped:
         return ClientReply(result, str(result.get("decision") or ""), str(result.get("reason") or ""))
-    if event_name not in (*DENIABLE, STOP):
+    if event_name not in (*DENIABLE, *STOPS):
         return ClientReply(_with_message(result, fired.reason))
     return ClientReply(result, "deny", fired.reason)
 
