@@ -187,7 +187,28 @@ def _what_is_lost(lost: Sequence[LostAssertion], old_count: int, new_count: int)
 
 
 _DATA = frozenset(
-    "json jsonl toml yaml yml ini cfg conf txt csv tsv xml html svg lock snap ambr golden sql mk".split()
+    [
+        "json",
+        "jsonl",
+        "toml",
+        "yaml",
+        "yml",
+        "ini",
+        "cfg",
+        "conf",
+        "txt",
+        "csv",
+        "tsv",
+        "xml",
+        "html",
+        "svg",
+        "lock",
+        "snap",
+        "ambr",
+        "golden",
+        "sql",
+        "mk",
+    ]
 )
 _ASSERTING_LINE = re.compile(r"assert|expect|should|equal|verify|check|same|==", re.IGNORECASE)
 
