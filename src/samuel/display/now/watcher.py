@@ -46,10 +46,12 @@ from samuel.history.outcome_words import status_words
 from samuel.history.own_branch import commit_of
 from samuel.history.run import AttemptUnderWay, Run
 from samuel.history.run_file import RunFile
+from samuel.history.steering import Steering, SteeringFile
 from samuel.process import environment
 from samuel.process.live import is_live
 from samuel.report.model import TONES, RunReport, build_report
 from samuel.tasks.question import answer_command, is_about_landing, is_dispute
+from samuel.tasks.queue import MET
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task, Tasks
 
@@ -74,10 +76,11 @@ class RunWatcher:
         now: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.project = project
+        self._project = project
         self._now = now
         self._monotonic = monotonic
         self._tasks_file = _Tasks(TaskStore(project.state, project.record))
+        self._steering = SteeringFile(project.record)
         self._run_id = ""
         self.run: Run | None = None
         """The run as it was at the last look; None if there was none."""
@@ -88,6 +91,10 @@ class RunWatcher:
         self._report: RunReport | None = None
         self._report_due = True
         self._next_report = 0.0
+
+    @property
+    def project(self) -> WatchedProject:
+        return self._project
 
     @property
     def tasks(self) -> Tasks:
@@ -109,24 +116,25 @@ class RunWatcher:
     def look(self) -> RunNow:
         """The run as it is now. Raises SamuelError if the tasks or the run cannot be read."""
         tasks = self._tasks_file.load()
-        self.run = RunFile(self.project.state, self.project.record).load()
+        self.run = RunFile(self._project.state, self._project.record).load()
         self._report_due |= self._tasks_file.changed
-        moment = replace(self._nothing(), **self._tasks_file.fields)
+        steering = self._steering.load()
+        moment = replace(self._nothing(), **self._tasks_file.fields, **_of_steering(steering, tasks))
         if self.run is None:
             return moment
         self._follow(self.run)
-        return replace(moment, **self._of_run(self.run, tasks, moment.at))
+        return replace(moment, **self._of_run(self.run, tasks, moment))
 
     def _nothing(self) -> RunNow:
-        return RunNow(at=self._now(), project=self.project.root.name, root=str(self.project.root))
+        return RunNow(at=self._now(), project=self._project.root.name, root=str(self._project.root))
 
     def _follow(self, run: Run) -> None:
         """Read what the run wrote since the last look."""
         if run.run_id != self._run_id:
             self._run_id, self._board, self._report, self._report_due = run.run_id, MomentBoard(), None, True
-            self._notices = FileTail(self.project.record, NOTICES)
-            self._history = HistoryTail(self.project.record, run.run_id)
-            self._journal = JournalTail(self.project.root, Project(self.project.root).journal, run.run_id)
+            self._notices = FileTail(self._project.record, NOTICES)
+            self._history = HistoryTail(self._project.record, run.run_id)
+            self._journal = JournalTail(self._project.root, Project(self._project.root).journal, run.run_id)
         assert self._history is not None
         assert self._journal is not None
         self._report_due |= self._history.look()
@@ -135,13 +143,12 @@ class RunWatcher:
             if (notice := notice_in(line)) and notice[0].run == run.run_id:
                 self._board.take(notice[1], notice[0].at)
 
-    def _of_run(self, run: Run, tasks: Tasks, now: float) -> dict[str, Any]:
+    def _of_run(self, run: Run, tasks: Tasks, moment: RunNow) -> dict[str, Any]:
         assert self._journal is not None
-        live = not run.over and is_live(self.project.live, run.run_id)
+        now = moment.at
+        live = not run.over and is_live(self._project.live, run.run_id)
         waiting_agent = waits_for(run, now) if live else ""
-        phase: RunPhase = (
-            "ended" if run.over else "cut off" if not live else "waiting" if waiting_agent else "at work"
-        )
+        phase = _phase(run, live=live, paused=moment.paused, waiting=bool(waiting_agent))
         report = self._latest_report(run, tasks, now)
         at_work = run.active.values() if live else ()
         usage = run.usage
@@ -159,7 +166,7 @@ class RunWatcher:
             "iterations": run.iterations_run,
             "max_iterations": run.max_iterations,
             "cost": CostSummary.of([usage]),
-            "budgets": tuple(_budgets(self.project.budgets, run, usage)),
+            "budgets": tuple(_budgets(self._project.budgets, run, usage)),
             "attempts": tuple(self._attempt(run, record, titles) for record in _in_order(at_work)),
             "landing": self._board.landing if live else "",
             "holds": holds_of(run, now),
@@ -179,8 +186,8 @@ class RunWatcher:
                 self._report = build_report(
                     history,
                     tasks,
-                    project=self.project.root.name,
-                    state=str(self.project.state.relative_to(self.project.root)),
+                    project=self._project.root.name,
+                    state=str(self._project.state.relative_to(self._project.root)),
                     is_finished=self._is_finished(history.run.branch),
                     holds=holds_of(run, now),
                 )
@@ -189,7 +196,7 @@ class RunWatcher:
         return self._report
 
     def _is_finished(self, branch: str) -> bool:
-        git = Git(self.project.root, environment.clean())
+        git = Git(self._project.root, environment.clean())
         return bool(branch) and git.is_repository and not commit_of(git, branch)
 
     def _moment_of(self, record: AttemptUnderWay) -> LaneMoment:
@@ -208,7 +215,7 @@ class RunWatcher:
                 output_tail=ended.output_tail,
             )
         landing = run.lanes.landing.tasks if run.lanes is not UNSET and run.lanes.landing else ()
-        log = log_path(self.project.state, run.run_id, record.iteration, "output")
+        log = log_path(self._project.state, run.run_id, record.iteration, "output")
         return AttemptNow(
             task=record.task,
             title=titles.get(record.task, ""),
@@ -226,8 +233,26 @@ class RunWatcher:
             check=check,
             actions=tuple(ActionNow(*action) for action in moment.actions),
             cost=CostSummary.of([moment.usage]),
-            log=str(log.relative_to(self.project.root)),
+            log=str(log.relative_to(self._project.root)),
         )
+
+
+def _phase(run: Run, *, live: bool, paused: bool, waiting: bool) -> RunPhase:
+    if not live:
+        return "ended" if run.over else "cut off"
+    if paused and not run.active:
+        return "paused"
+    return "waiting" if waiting else "at work"
+
+
+def _of_steering(steering: Steering, tasks: Tasks) -> dict[str, Any]:
+    """What people asked of the run."""
+    done = {task.id for task in tasks if task.status in MET}
+    guidance = tuple(
+        entry for entry in steering.guidance if (entry.task not in done if entry.task else entry.is_open)
+    )
+    pause = steering.pause
+    return {"paused": pause is not None, "paused_by": pause.who if pause else "", "guidance": guidance}
 
 
 class _Tasks:
