@@ -1,12 +1,12 @@
 """The lines of the board: a run as it is now, arranged for a screen of any size. Nothing is read here.
 
-All text of agents, tasks and files goes through `line`, so that no control sequence of theirs reaches the terminal,
-and is appended to a `Text`, which knows no markup. The work is bounded by the size of the screen.
+All text of agents, tasks and files goes through `line`, so that no control sequence of theirs reaches the
+terminal, and is appended to a `Text`, which knows no markup. The work is bounded by the size of the screen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -16,11 +16,11 @@ from samuel.base.wording import elapsed, line, plural, span, time_of_day
 from samuel.display.now.journal_tail import HookEvent
 from samuel.display.now.model import AttemptNow, RunNow, TaskNow
 from samuel.display.status_lines import hold_words
-from samuel.report.model import WaitingItem
+from samuel.report.model import TONES, WaitingItem
 
 WIDE = 120  # columns from which two columns are shown
 LONGEST_COLUMN = 100  # characters of an id or a word that can be shown
-KEYS = "p pause  s say  a answer  x stop  d diff  l log  Tab lane  ? help  q quit"
+KEYS = ("s say", "a answer", "x stop", "d diff", "l log", "Tab lane", "? help", "q quit")
 STYLES = {"good": "green", "warn": "yellow", "bad": "red", "ask": "magenta", "wait": "cyan", "idle": ""}
 HEADING = "bold"
 
@@ -53,8 +53,8 @@ class Section(NamedTuple):
 
 def board_lines(now: RunNow, state: BoardState, width: int, height: int) -> list[Text]:
     """Exactly `height` lines of `width` cells."""
-    head = [_first_line(now, width), _counts_line(now), *_hold_lines(now)]
-    foot = [_note_line(state, now), Text(KEYS, "dim")]
+    head = [_first_line(now, width), _counts_line(now), *_hold_lines(now), *_said_lines(now)]
+    foot = [_note_line(state, now), _keys_line(now, width)]
     room = max(height - len(head) - len(foot), 0)
     if width >= WIDE:
         left, right = width // 2, width - width // 2 - 1
@@ -83,8 +83,8 @@ def selected_index(now: RunNow, state: BoardState) -> int:
     if state.task >= 0:
         return min(state.task, len(now.tasks) - 1)
     attempt = shown_attempt(now, state)
-    wanted_id = attempt.task if attempt else now.questions[0].task if now.questions else ""
-    return next((index for index, task in enumerate(now.tasks) if task.id == wanted_id), 0) if wanted_id else 0
+    task_id = attempt.task if attempt else now.questions[0].task if now.questions else ""
+    return next((index for index, task in enumerate(now.tasks) if task.id == task_id), 0) if task_id else 0
 
 
 def shown_attempt(now: RunNow, state: BoardState) -> AttemptNow | None:
@@ -107,6 +107,8 @@ def _first_line(now: RunNow, width: int) -> Text:
 def _phase_style(now: RunNow) -> str:
     if now.problem or now.phase == "cut off":
         return STYLES["bad"]
+    if now.paused:
+        return STYLES["warn"]
     return {"at work": STYLES["good"], "waiting": STYLES["wait"]}.get(now.phase, "")
 
 
@@ -114,26 +116,34 @@ def _counts_line(now: RunNow) -> Text:
     if now.problem:
         return Text(line(now.problem), STYLES["bad"])
     text = Text()
-    tones = {task_word: tone for task_word, tone in _tones(now)}
     for word, count in now.words.items():
         text.append(f"{', ' if text else ''}")
-        text.append(f"{count} {line(word.replace('_', ' '), LONGEST_COLUMN)}", STYLES.get(tones.get(word, ""), ""))
+        text.append(f"{count} {line(word.replace('_', ' '), LONGEST_COLUMN)}", STYLES.get(TONES.get(word, ""), ""))
     if not text:
         text.append("no tasks")
     spent = [line(budget.words, 60) for budget in now.budgets]
-    if not spent and now.run_id and (now.cost.usd is not None or now.cost.tokens is not None):
-        spent = [now.cost.price]
+    is_priced = now.cost.usd is not None
+    if (is_priced and not spent) or (not is_priced and now.cost.tokens):
+        spent.insert(0, now.cost.price)
     return text.append(f"   cost {', '.join(spent)}") if spent else text
-
-
-def _tones(now: RunNow) -> Iterable[tuple[str, str]]:
-    from samuel.report.model import TONES
-
-    return TONES.items()
 
 
 def _hold_lines(now: RunNow) -> list[Text]:
     return [Text(f"waits for {hold_words(hold, now.at)}", STYLES["wait"]) for hold in now.holds[:2]]
+
+
+def _said_lines(now: RunNow) -> list[Text]:
+    """What people said that has not reached an attempt yet."""
+    entries = now.guidance[:1] if now.is_live else ()
+    more = f" (and {len(now.guidance) - 1} more)" if len(now.guidance) > 1 else ""
+    return [
+        Text(
+            f"said by {line(entry.who, 30)} to "
+            f"{f'task {line(entry.task, 40)}' if entry.task else 'the next attempt'}{more}: {line(entry.text)}",
+            STYLES["wait"],
+        )
+        for entry in entries
+    ]
 
 
 def _needs(now: RunNow, width: int) -> Section:
@@ -144,7 +154,9 @@ def _needs(now: RunNow, width: int) -> Section:
         text.append(f"task {line(question.task, 40)}: {line(question.text, width)}")
         lines.append(text)
     asked_tasks = {question.task for question in now.questions}
-    lines += [_waiting_line(item, width) for item in now.waiting[:20] if item.subject.split(" ")[0] not in asked_tasks]
+    lines += [
+        _waiting_line(item, width) for item in now.waiting[:20] if item.subject.split(" ")[0] not in asked_tasks
+    ]
     heading = Text(f"needs you ({len(lines)})", f"{HEADING} {STYLES['ask']}")
     return Section(heading, lines, least=2, most=7)
 
@@ -167,7 +179,9 @@ def _attempts(now: RunNow, state: BoardState, width: int, room: int) -> Section:
     if now.landing and now.is_live:
         lines.append(Text(f" {line(now.landing, width)}", STYLES["wait"]))
     noun = "attempt" if len(now.attempts) < 2 else f"{len(now.attempts)} attempts"
-    return Section(Text(noun, HEADING), lines, least=min(3, len(lines)), most=max(room // 3, 4) + len(now.attempts))
+    return Section(
+        Text(noun, HEADING), lines, least=min(3, len(lines)), most=max(room // 3, 4) + len(now.attempts)
+    )
 
 
 def _attempt_line(attempt: AttemptNow, now: RunNow, is_chosen: bool) -> Text:
@@ -189,7 +203,9 @@ def _attempt_details(attempt: AttemptNow, now: RunNow, width: int, most_actions:
         style = STYLES["good"] if attempt.check.passed else STYLES["bad"]
         lines.append(Text(f"   check {line(attempt.check.words, width)}", style))
     actions = [action for action in attempt.actions if action.words != attempt.doing][-most_actions:]
-    lines += [Text(f"   {time_of_day(action.at)} {line(action.words, width)}", "dim") for action in reversed(actions)]
+    lines += [
+        Text(f"   {time_of_day(action.at)} {line(action.words, width)}", "dim") for action in reversed(actions)
+    ]
     return lines
 
 
@@ -277,6 +293,12 @@ def _note_line(state: BoardState, now: RunNow) -> Text:
     if state.note:
         return Text(line(state.note), STYLES["bad"] if state.is_error else STYLES["good"])
     return Text(line(now.exit_message)) if now.phase == "ended" and now.exit_message else Text()
+
+
+def _keys_line(now: RunNow, width: int) -> Text:
+    keys = ("p resume" if now.paused else "p pause", *KEYS)
+    text = "  ".join(keys)
+    return Text(text if len(text) <= width else " ".join(key for key in keys if key != "Tab lane"), "dim")
 
 
 def _rule(heading: Text, width: int) -> Text:

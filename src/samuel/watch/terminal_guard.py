@@ -1,9 +1,9 @@
 """A program that gives a terminal back its modes when the view on it is killed.
 
-It is started with a pipe from the view as standard input and the terminal as standard output, in a session of its
-own, so that no signal from the terminal reaches it. The view writes MODES_SET when it has set its modes, and RESTORED
-when it has left them by itself. If the pipe is closed before that, the view was killed. Standard error is a pipe to
-the view: READY on it says that the modes of the shell are saved.
+It is started with a pipe from the view as standard input, the terminal as standard output and a pipe to the view
+as standard error, in a session of its own, so that no signal from the terminal reaches it. READY says that it has
+saved the modes of the shell. The view writes MODES_SET when it has set its own, and RESTORED when it has left them
+by itself. If its pipe is closed before that, the view was killed.
 
 It imports the standard library alone and is started by its path: it must be there before the view draws anything.
 """
@@ -14,6 +14,7 @@ import os
 import signal
 import termios
 from contextlib import suppress
+from typing import Any
 
 VIEW, TERMINAL, ANSWER = 0, 1, 2
 READY, MODES_SET, RESTORED = b"r", b"m", b"."
@@ -48,7 +49,7 @@ def main() -> None:
             termios.tcsetattr(TERMINAL, termios.TCSAFLUSH, before)
 
 
-def _modes() -> list[object] | None:
+def _modes() -> list[Any] | None:
     with suppress(termios.error):
         return termios.tcgetattr(TERMINAL)
     return None

@@ -12,6 +12,7 @@ COMMANDS = {
     "start": CommandEntry("Work on the tasks until they are done."),
     "pilot": CommandEntry("Work on the tasks, and let the agent look for more."),
     "status": CommandEntry("Count the tasks by status; show the last run, and what waits for you."),
+    "watch": CommandEntry("Watch a run in the terminal, and steer it."),
     "history": CommandEntry("List the runs, the newest first."),
     "show": CommandEntry("Show a run or a task: its attempts, why they failed, what they cost."),
     "log": CommandEntry("Print what an agent wrote."),

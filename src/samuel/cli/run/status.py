@@ -44,6 +44,11 @@ def status(here: CommandContext) -> int:
     \b
         samuel run status --json
     """
+    return show_status(here)
+
+
+def show_status(here: CommandContext) -> int:
+    """Print the state of the tasks and of the last run."""
     watcher = run_watcher(here.root)
     view = watcher.look()
     tasks, run = watcher.tasks, watcher.run

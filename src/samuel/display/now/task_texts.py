@@ -50,7 +50,9 @@ def agent_output(watcher: RunWatcher, task_id: str) -> TaskText:
         lines.extend(log.feed(chunk))
     lines.extend(log.close())
     errors = ReadableLog(PlainStream)
-    error_lines = [line for chunk in log_chunks(state, errors_path(path), -LONGEST_ERRORS) for line in errors.feed(chunk)]
+    error_lines = [
+        line for chunk in log_chunks(state, errors_path(path), -LONGEST_ERRORS) for line in errors.feed(chunk)
+    ]
     error_lines += errors.close()
     if error_lines:
         lines.extend(("--- stderr ---", *error_lines))
@@ -67,7 +69,9 @@ def task_diff(watcher: RunWatcher, task_id: str) -> TaskText:
     record = _under_way(watcher, task_id)
     if record is not None and record.result is None:
         if record.place:
-            raise SamuelError(f"task `{task_id}` is worked on at {record.machine or record.place}: no diff before it ends")
+            raise SamuelError(
+                f"task `{task_id}` is worked on at {record.machine or record.place}: no diff before it ends"
+            )
         return TaskText(f"task {task_id}, so far", _lines(_diff_so_far(watcher, git, record)))
     row = next((task for task in watcher.tasks if task.id == task_id), None)
     change = change_of_task(git, task_id, row, _attempts(watcher, task_id))
