@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.events import Resize
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import Static
 
@@ -56,8 +56,22 @@ class BoardScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.next_lane", "lane", priority=True)]
 
+    def __init__(self, picture: Callable[[Size], Text]) -> None:
+        super().__init__()
+        self._picture = picture
+
     def compose(self) -> ComposeResult:
         yield Static(id="board", markup=False)
+
+    def on_mount(self) -> None:
+        self.draw()
+
+    def on_resize(self) -> None:
+        self.draw()
+
+    def draw(self) -> None:
+        for board in self.query("#board").results(Static):  # none before it is composed
+            board.update(self._picture(self.app.size))
 
 
 class RunView(App[str]):
@@ -107,21 +121,16 @@ class RunView(App[str]):
     # Drawing
 
     def get_default_screen(self) -> BoardScreen:
-        return BoardScreen()
+        self._board = BoardScreen(self._picture)
+        return self._board
 
     def on_mount(self) -> None:
         self._guard.modes_set()
-        self._draw()
         self.set_interval(EVERY, self._look)
         self.set_interval(GUARD_EVERY, self._check_guard)
 
-    def on_resize(self, event: Resize) -> None:
-        self._draw()
-
-    def _draw(self) -> None:
-        board = self.screen_stack[0].query_one("#board", Static)
-        width, height = self.size
-        board.update(Text("\n").join(board_lines(self._now, self._state, width, height)))
+    def _picture(self, size: Size) -> Text:
+        return Text("\n").join(board_lines(self._now, self._state, size.width, size.height))
 
     def _look(self) -> None:
         if not self._is_looking:  # a slow disk must not queue looks
@@ -138,7 +147,7 @@ class RunView(App[str]):
 
     def _show(self, now: RunNow, log: TaskText | None) -> None:
         self._now = now
-        self._draw()
+        self._board.draw()
         if log is not None and isinstance(self.screen, TextScreen) and self._log_task:
             self.screen.put(log.lines)
 
@@ -247,7 +256,7 @@ class RunView(App[str]):
 
     def _change(self, **fields: object) -> None:
         self._state = self._state._replace(**fields)  # type: ignore[arg-type]
-        self._draw()
+        self._board.draw()
 
     def _fatal_error(self) -> None:
         """End without Textual's own traceback: the command's edge says what happened, as for every command."""

@@ -38,12 +38,17 @@ class TaskText(NamedTuple):
 
 def agent_output(watcher: RunWatcher, task_id: str) -> TaskText:
     """The end of what the agent of the current or the last attempt at a task wrote. Raises SamuelError."""
-    record = _under_way(watcher, task_id) or _last_attempt(watcher, task_id)
+    under_way = _under_way(watcher, task_id)
+    record = under_way or _last_attempt(watcher, task_id)
     if record is None:
         raise SamuelError(f"no agent has worked on task `{task_id}` in this run")
     assert watcher.run is not None
     root, state = watcher.project.root, watcher.project.state
     path = log_path(state, watcher.run.run_id, record.iteration, "output")
+    if under_way is not None:  # an agent in a lane writes there; its log comes to the project's when it has ended
+        lane_state = _work_tree(watcher, under_way) / state.relative_to(root)
+        lane_path = lane_state / path.relative_to(state)
+        state, path = (lane_state, lane_path) if lane_path.is_file() else (state, path)
     lines: deque[str] = deque(maxlen=MOST_LINES)
     log = ReadableLog(stream_of(root, record.agent))
     for chunk in log_chunks(state, path, -CHUNK):
@@ -72,25 +77,31 @@ def task_diff(watcher: RunWatcher, task_id: str) -> TaskText:
             raise SamuelError(
                 f"task `{task_id}` is worked on at {record.machine or record.place}: no diff before it ends"
             )
-        return TaskText(f"task {task_id}, so far", _lines(_diff_so_far(watcher, git, record)))
+        return TaskText(f"task {task_id}, so far", _lines(_diff_so_far(watcher, record)))
     row = next((task for task in watcher.tasks if task.id == task_id), None)
     change = change_of_task(git, task_id, row, _attempts(watcher, task_id))
     return TaskText(f"task {task_id}, {change.source}", _lines(change.patch))
 
 
-def _diff_so_far(watcher: RunWatcher, git: Git, record: AttemptUnderWay) -> str:
+def _diff_so_far(watcher: RunWatcher, record: AttemptUnderWay) -> str:
     """The difference between the tree that an attempt began with and its work tree as it is now."""
     assert watcher.run is not None
-    project = watcher.project
-    tree, root = watcher.run.tree, project.root
-    if record.lane is not UNSET:
-        lanes = lanes_directory(paths.User.from_environment(), project.root, project.state)
-        tree, root = record.tree, lanes / str(record.lane) / os.fsdecode(git.location().prefix)
-    if not tree.start or not root.is_dir():
+    root = _work_tree(watcher, record)
+    start = (watcher.run.tree if record.lane is UNSET else record.tree).start
+    if not start or not root.is_dir():
         return ""
     with tempfile.TemporaryDirectory(prefix="samuel-diff-") as scratch:  # for an index of this comparison alone
         trees = Trees(Git(root, environment.clean()), Path(scratch))
-        return trees.diff(tree.start, trees.snapshot()).decode("utf-8", "replace")
+        return trees.diff(start, trees.snapshot()).decode("utf-8", "replace")
+
+
+def _work_tree(watcher: RunWatcher, record: AttemptUnderWay) -> Path:
+    """The directory of the project that an attempt on this machine works in."""
+    root, state = watcher.project.root, watcher.project.state
+    if record.lane is UNSET or record.place:
+        return root
+    prefix = os.fsdecode(Git(root, environment.clean()).location().prefix)
+    return lanes_directory(paths.User.from_environment(), root, state) / str(record.lane) / prefix
 
 
 def _under_way(watcher: RunWatcher, task_id: str) -> AttemptUnderWay | None:
