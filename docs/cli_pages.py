@@ -20,6 +20,7 @@ EXIT_1 = {
     "or sandbox, something not trusted",
     "samuel run pilot": "it ended because of failures, or could not begin, as with `run start`",
     "samuel run status": "there are no tasks yet",
+    "samuel run watch": "Textual is not installed, or the process that guards the terminal was killed",
     "samuel run show": "git has no change of that task to show, with `--diff`",
     "samuel run log": "there is no such log",
     "samuel run receipt": "the task has no receipt",

@@ -56,7 +56,7 @@ FULL = run_now(
     tasks=(task("1", word="proven", status="completed", tone="good"), task("2", status="waiting"), task("3")),
     questions=(
         QuestionNow(
-            id="q1", task="2", title="Two", text="Which?", options=("a",), command="samuel run ...", kind="question"
+            id="q1", task="2", title="", text="Which?", options=("a",), command="samuel run ...", kind="question"
         ),
     ),
     waiting=(WaitingItem(subject="5 Blocked", word="blocked", tone="bad", why="no luck", commands=()),),

@@ -149,7 +149,7 @@ def _said_lines(now: RunNow) -> list[Text]:
 def _needs(now: RunNow, width: int) -> Section:
     lines: list[Text] = []
     for question in now.questions[:20]:
-        text = Text(" ? ", STYLES["ask"])
+        text = Text().append(" ? ", STYLES["ask"])
         text.append(f"{line(question.id, 20)} ", HEADING)
         text.append(f"task {line(question.task, 40)}: {line(question.text, width)}")
         lines.append(text)
@@ -162,7 +162,7 @@ def _needs(now: RunNow, width: int) -> Section:
 
 
 def _waiting_line(item: WaitingItem, width: int) -> Text:
-    text = Text(" ! ", STYLES.get(item.tone, ""))
+    text = Text().append(" ! ", STYLES.get(item.tone, ""))
     text.append(f"{line(item.subject, 60)}: {line(item.word, 40)}", HEADING)
     return text.append(f", {line(item.why, width)}") if item.why else text
 
@@ -185,7 +185,7 @@ def _attempts(now: RunNow, state: BoardState, width: int, room: int) -> Section:
 
 
 def _attempt_line(attempt: AttemptNow, now: RunNow, is_chosen: bool) -> Text:
-    text = Text(">" if is_chosen else " ", HEADING)
+    text = Text().append(">" if is_chosen else " ", HEADING)
     if attempt.name:
         text.append(f"[{line(attempt.name, 40)}] ", STYLES["wait"])
     subject = f"{line(attempt.task, 40)} {line(attempt.title, 80)}" if attempt.task else "looking for tasks"
@@ -276,7 +276,7 @@ def _task_lines(now: RunNow, state: BoardState, width: int, room: int) -> list[T
     place = f" {first + 1}-{first + len(rows)} of {count}" if count > len(rows) else f" ({count})"
     lines = [_rule(Text(f"tasks{place}", HEADING), width)]
     for index, task in enumerate(rows, start=first):
-        text = Text(">" if index == selected else " ", HEADING)
+        text = Text().append(">" if index == selected else " ", HEADING)
         text.append("*" if task.id in at_work else " ", STYLES["good"])
         text.append(f"{line(task.id, 20):<{ids}} ", HEADING if index == selected else "")
         text.append(f"{line(task.word.replace('_', ' '), 24):<{words}}  ", STYLES.get(task.tone, ""))
@@ -302,7 +302,7 @@ def _keys_line(now: RunNow, width: int) -> Text:
 
 
 def _rule(heading: Text, width: int) -> Text:
-    text = Text("── ", "dim").append_text(heading).append(" ")
+    text = Text().append("── ", "dim").append_text(heading).append(" ")
     return text.append("─" * max(width - text.cell_len, 0), "dim")
 
 

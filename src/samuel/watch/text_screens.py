@@ -115,9 +115,9 @@ class LineScreen(Screen[WrittenLine | None]):
 
     def _show_target(self) -> None:
         heading, *more = self._describe(self._target)
-        text = Text(line(heading), "bold")
+        text = Text().append(line(heading), "bold")
         for words in more:
-            text.append(f"\n{words}", "not bold")
+            text.append(f"\n{words}")
         self.query_one(".description", Static).update(text)
 
     def action_next_target(self) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from samuel.display.now.model import RunNow
 from samuel.setup.watched_run import run_watcher
+from samuel.tasks.task import Task
 
 from .conftest import CONFIG, GOOD
 

@@ -13,7 +13,7 @@ def watch(here: CommandContext) -> int:
     It shows the run that is under way, or the last one: what needs you, the tasks, what the agents do, what hooks
     said, and the cost. Press `?` for the keys. Without a terminal it prints `samuel run status`.
 
-    \\b
+    \b
         samuel run watch
     """
     if here.out.json:
