@@ -347,8 +347,10 @@ class Iteration:
             self._place.watch(LostTests(self._task.id, facts.lost_tests))
         if facts.evidence and not facts.checks and self._checks.others_ran:
             facts.evidence = replace(facts.evidence, grade="checked", rests_on=BY_HANDLERS)
-        if facts.evidence and self._files.room is not None:
-            facts.evidence = replace(facts.evidence, environment=self._files.room.environment)
+        if facts.evidence:
+            environment = self._files.room.environment if self._files.room is not None else ""
+            sandbox = self._place.settings.sandbox.kind
+            facts.evidence = replace(facts.evidence, sandbox=sandbox, environment=environment)
         is_checked = bool(facts.checks or self._checks.others_ran) and not facts.still_red
         facts.grade = facts.evidence.grade if facts.evidence else "checked" if is_checked else "unverified"
         self._passed_runs = verdict.own_runs
