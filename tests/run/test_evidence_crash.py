@@ -29,8 +29,8 @@ from .test_crash import git, home  # noqa: F401
 
 PARTS = at_length(2, 6)
 
-# It works until all tasks are completed, decides what waits for a person, and dies at the n-th operation of its disk
-# (0: never). It leads a process group, which the scripts kill.
+# It works until all tasks are completed, decides what waits for a person, and dies at the n-th operation of its
+# disk (0: never). It leads a process group, which the scripts kill.
 DRIVER = """
 import os, signal, subprocess, sys
 from pathlib import Path
@@ -162,7 +162,7 @@ SCENARIOS = {
 
 
 def make(base: Path, scenario: Scenario) -> Path:
-    """The project of a scenario, before its first run; always at the same place, so that its trees are the same."""
+    """The project of a scenario, before its first run; at the same place each time, so that trees are the same."""
     root = base / "project"
     shutil.rmtree(base, ignore_errors=True)
     shutil.rmtree(User.from_environment().state, ignore_errors=True)
@@ -217,7 +217,7 @@ class Ended(NamedTuple):
 
     tasks: list[tuple[str, str, str, int]]
     attempts: dict[str, list[tuple[str, ...]]]
-    """By task: the mode, the outcome and the evidence of each attempt, and which check said what in which corner."""
+    """By task: the mode, outcome and evidence of each attempt, and which check said what in which corner."""
     receipts: dict[str, Any]
 
     @property
@@ -231,7 +231,7 @@ def ended(root: Path) -> Ended:
     attempts: dict[str, list[tuple[str, ...]]] = {task.id: [] for task in tasks}
     for history in reversed([*runs]):
         for entry in history.attempts:
-            # A kill after a question and before its iteration was settled: the question counts, the other does not.
+            # After a kill between a question and the end of its iteration, the question alone is there.
             if str(entry.outcome) != "asked":
                 evidence = entry.evidence.words if entry.evidence else ""
                 checks = (
