@@ -194,29 +194,85 @@ def differences(one: Any, other: Any, path: str = "") -> Iterator[str]:
         yield f"{path}: {one!r} != {other!r}"
 
 
+class Variant(NamedTuple):
+    """A project, its tasks, and how it is run."""
+
+    tasks: Mapping[str, GradedTask]
+    settings: str = ""
+    files: Mapping[str, str] = FILES
+    checks: str = '["sh check.sh"]'
+    modes: tuple[str, ...] = tuple(MODES)
+
+
+CANARY = "if [ -e no-canary ]; then exit 3; fi\necho raise SystemError > tests/test_m3.py\n"
+SEALED = "#!/bin/sh\ngrep -q abs m1.py\n"
+WITHOUT_A_TEST = write("m1.py", "def f(n):\n    return abs(n)\n")
+VARIANTS = {
+    "grades": Variant(TASKS),
+    "canary": Variant(
+        {
+            "1": TASKS["1"],
+            "2": TASKS["3"]._replace(script=f"touch no-canary\n{TASKS['3'].script}"),
+        },
+        'canary = "sh canary.sh"',
+        {**FILES, "canary.sh": CANARY},
+    ),
+    "no check": Variant(
+        {"1": GradedTask("Kind: fix", WITHOUT_A_TEST, ("completed",), "unverified", "no check looked at it")},
+        files={"m1.py": MODULE},
+        checks="[]",
+    ),
+    "sealed": Variant(
+        {
+            "1": GradedTask(
+                "Kind: fix",
+                WITHOUT_A_TEST,
+                ("completed",),
+                "proven",
+                "`run (sealed)` failed before the work and passes with it",
+            )
+        },
+        'sealed_checks = ["../outside/sealed/run"]',
+        {**FILES, "../outside/sealed/run": SEALED},
+        modes=("own tree", "lanes"),  # machines cannot have them
+    ),
+}
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
 def test_same_attempts_have_the_same_grades_and_receipts_everywhere(
-    new_project: Callable[[], FleetProject],
+    variant: Variant, new_project: Callable[[], FleetProject]
 ) -> None:
     bodies = {
         id: "\n".join([task.body, *([f"Depends on: {AFTER[id]}"] if id in AFTER else [])])
-        for id, task in TASKS.items()
+        for id, task in variant.tasks.items()
     }
     first: dict[str, Any] = {}
-    for mode in MODES:
+    for mode in variant.modes:
         project = new_project()
-        files = {**FILES, "check.sh": f"{FLAKY.format(outside=project.outside)}exec {SUITE}\n"}
-        project.prepare(bodies, settings="commit = true\nmax_task_attempts = 2", more=SETTINGS, files=files)
+        check = f"{FLAKY.format(outside=project.outside)}exec {SUITE}\n"
+        project.prepare(
+            bodies,
+            settings=f"commit = true\nmax_task_attempts = 2\n{variant.settings}",
+            more=SETTINGS,
+            files={**variant.files, "check.sh": check},
+            checks=variant.checks,
+        )
+        if "sealed" in variant.settings:
+            (project.outside / "sealed/run").chmod(0o755)
         project.publish()
         project.clone("m1")
-        for id, task in TASKS.items():
+        for id, task in variant.tasks.items():
             project.task(id, task.script)
         start(project, mode)
-        project.samuel("run", "accept", "9", "--yes", code=None)
-        for id, task in TASKS.items():
+        if "disputed" in {task.grade for task in variant.tasks.values()}:
+            project.samuel("run", "accept", "9", "--yes")
+        for id, task in variant.tasks.items():
             outcomes, grade, rests_on = seen(project, id)
             assert (outcomes, grade) == (task.outcomes, task.grade), (mode, id)
             assert rests_on.startswith(task.rests_on), (mode, id)
         documents = receipts(project)
         first = first or documents
+        assert sorted(documents) == [id for id, task in variant.tasks.items() if task.grade]
         assert [*differences(first, documents)] == [], mode
