@@ -36,7 +36,7 @@ def test_events_that_can_be_denied_fail_closed_where_the_client_can(context):
     context = with_claude(context, "2.1.326")
     files.add(context, ["claude"], "project")
     blocking = {event for event, value in on_failure(context).items() if value == "block"}
-    assert blocking == {"PreToolUse", "UserPromptSubmit"}
+    assert blocking == {"PreToolUse", "UserPromptSubmit", "PreCompact", "ConfigChange"}
 
 
 @pytest.mark.parametrize("version", ["2.1.294", "an unknown version"])

@@ -35,6 +35,8 @@ CALL_TOOLS = {
     "cline": "run_commands",
     "cursor": "Shell",
     "agy": "run_command",
+    "grok": "run_terminal_command",
+    "kiro": "execute_bash",
 }
 
 

@@ -16,6 +16,7 @@ from samuel.base.errors import ConfigError
 from samuel.bridges import files
 from samuel.bridges.client_version import can_fail_closed
 from samuel.bridges.files import BridgeContext
+from samuel.bridges.managed import is_managed
 from samuel.bridges.proofs import Proof, latest_proofs
 from samuel.clients.entries.hook_command import ON_PATH, installed_command
 from samuel.clients.entries.hook_trust import Ask, BridgeEntry, Level, TrustQuestion
@@ -90,6 +91,8 @@ class BridgeCheck(NamedTuple):
     notes: tuple[str, ...]
     broken: tuple[str, ...]
     """The problems that are about files which cannot be read."""
+    managed: bool = False
+    """Whether an administrator installed Samuel's hooks for all users of this machine."""
 
     @property
     def ok(self) -> bool:
@@ -115,9 +118,11 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
         for level in levels
     }
     broken = tuple(problems)
-    problems += [] if broken else _entry_problems(client, entries, levels, path)
+    managed = is_managed(client, context.system)
+    if not broken and (entries or not managed):
+        problems += _entry_problems(client, entries, levels, path)
     problems += _switched_off(context, client)
-    if entries:
+    if entries or managed:
         problems += _rivals(context, client)
     open_levels = [entry.level for entry in entries if not entry.fails_closed]
     if open_levels and can_fail_closed(client, context.environment, context.root):
@@ -139,7 +144,9 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
             f"both the project's and your own file have entries, so Samuel is asked twice about every event: "
             f"`samuel bridge remove --user {client}` removes yours"
         )
-    return BridgeCheck(client, tuple(entries), trust, program, tuple(problems), tuple(notes), broken)
+    if managed:
+        notes.append("an administrator of this machine installed Samuel's hooks for all its users")
+    return BridgeCheck(client, tuple(entries), trust, program, tuple(problems), tuple(notes), broken, managed)
 
 
 def _entry_problems(

@@ -174,6 +174,7 @@ class AttemptJudge:
         verified = self._tests.verified if self._claim.proof != "off" else ""
         self._sealed = self._runs.sealed.verdict(self._runs.showing, tree, verified)
         self._records += self._sealed.records
+        self._runs.trees |= {"sealed": tree, "sealed before": verified}
         if self._sealed.red_before:
             self._still_red = ()
         return self._ended(own._replace(passed=False, why=self._sealed.why)) if self._sealed.why else None
@@ -216,8 +217,8 @@ class AttemptJudge:
             still_red=self._still_red,
         )
         facts = facts._replace(green_before=(*self._green_before, *self._sealed.green_before))
-        if facts.green_before:
-            self._runs.warn(f"task {self._task.id}: {passes_before(facts.green_before)}")
+        if untold := [name for name in facts.green_before if name not in self._runs.green_before]:
+            self._runs.warn(f"task {self._task.id}: {passes_before(untold)}")
         is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
         verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         can_fail = ShownToFail("")
@@ -299,6 +300,6 @@ class AttemptJudge:
 
     def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:
         trees = self._runs.trees
-        records = tuple(replace(record, tree=trees.get(record.corner, "")) for record in self._records)
+        records = tuple(replace(record, tree=trees.get(record.corner, record.tree)) for record in self._records)
         verdict = verdict._replace(records=records, still_red=self._still_red)
         return AttemptVerdict(verdict, self._tests.paths, not_owned=self._not_owned, **more)

@@ -54,7 +54,7 @@ def check(here: CommandContext, agents: tuple[str, ...], live: bool) -> int:
 
 def _proof(here: CommandContext, context: BridgeContext, checked: BridgeCheck) -> Proof | None:
     """The proof by a run of the client; None without entries, since there is nothing to prove."""
-    if not checked.entries:
+    if not checked.entries and not checked.managed:
         return None
     from samuel.proving.proof import prove  # a web server, which no other command needs
 
@@ -66,7 +66,7 @@ def _proof(here: CommandContext, context: BridgeContext, checked: BridgeCheck) -
 def _rows(checked: BridgeCheck, proof: Proof | None) -> list[list[str]]:
     rows = [[checked.client, "problem", problem] for problem in checked.problems]
     if checked.ok:
-        places = ", ".join(str(entry.file) for entry in checked.entries)
+        places = ", ".join(str(entry.file) for entry in checked.entries) or "the file of an administrator"
         rows.append([checked.client, "ok", f"its hooks ask Samuel: {places}"])
     rows += [[checked.client, "note", note] for note in checked.notes]
     if proof is not None:
@@ -81,6 +81,7 @@ def _plain(checked: BridgeCheck, proof: Proof | None) -> dict[str, Any]:
         "ok": checked.ok,
         "files": [{"level": entry.level, "file": str(entry.file)} for entry in checked.entries],
         "trust": {level: step.state for level, step in checked.trust.items()},
+        "managed": checked.managed,
         "program": checked.program,
         "problems": list(checked.problems),
         "notes": list(checked.notes),

@@ -13,12 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
 from samuel.bridges.process_bridge import overlay_home
 from samuel.clients.entries.settings_file import read_settings
 from samuel.clients.qwen import entries as qwen
 from samuel.clients.table import LAYOUTS
 from samuel.files import atomic
 from samuel.files.json import write
+from samuel.files.regular import read_regular
 from samuel.proving.model.wire import MODEL, ToolCall
 
 KEY = "samuel-canary-key"  # the scripted model asks for none, but clients refuse to start without
@@ -123,6 +127,25 @@ def _cline(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]
     return {"CLINE_PROVIDER_SETTINGS_PATH": _settings_file(directory, "providers.json", providers)}
 
 
+def _grok(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]:
+    # The user's own home by links, but for the settings: only they can name another model.
+    home, own = directory / "grok", LAYOUTS["grok"].home_of(host)
+    overlay_home(own, home, ("config.toml",))
+    settings = _toml_settings(own / "config.toml")
+    model = {"model": MODEL, "base_url": f"{url}/v1", "name": "Samuel", "api_key": KEY, "context_window": 128_000}
+    settings.setdefault("model", {})["samuel"] = model
+    atomic.write_text(home / "config.toml", tomlkit.dumps(settings), 0o600, durable=False)
+    return {"GROK_HOME": str(home)}
+
+
+def _toml_settings(file: Path) -> tomlkit.TOMLDocument:
+    """The settings in a file; none if it is not there, or cannot be read."""
+    try:
+        return tomlkit.parse(read_regular(file).decode())
+    except (OSError, UnicodeDecodeError, TOMLKitError):
+        return tomlkit.document()
+
+
 _OPENCODE_SWITCHES = ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE")
 _CODEX_PROVIDER = '{name="Samuel", base_url="{url}/v1", wire_api="responses", env_key="SAMUEL_CANARY_KEY"}'
 _CODEX_SETTINGS = (
@@ -221,6 +244,13 @@ _CLIENTS = (
         {"CLINE_SESSION_BACKEND_MODE": "local"},
         _cline,
         ("CLINE_DIR", "CLINE_DATA_DIR"),
+    ),
+    ScriptedClient(
+        "grok",
+        _shell("run_terminal_command"),
+        ("-p", PROMPT, "-m", "samuel", "--always-approve"),
+        {},
+        _grok,
     ),
 )
 SCRIPTED_CLIENTS: Mapping[str, ScriptedClient] = {client.name: client for client in _CLIENTS}
