@@ -157,7 +157,7 @@ def start(project: FleetProject, mode: str) -> None:
     project.start(*MODES[mode](project), lanes=0, code=None)
 
 
-def seen(project: FleetProject, id: str) -> tuple[tuple[str, ...], str, str]:
+def grading(project: FleetProject, id: str) -> tuple[tuple[str, ...], str, str]:
     """The outcomes of the attempts at a task, its grade, and what that rests on."""
     attempts = project.samuel("run", "show", id, "--json").data["attempts"]
     evidence = attempts[-1].get("evidence") or {}
@@ -182,16 +182,16 @@ def comparable(predicate: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in predicate.items() if key not in ("run", "iteration")}, "work": work}
 
 
-def differences(one: Any, other: Any, path: str = "") -> Iterator[str]:
+def differences(left: Any, right: Any, path: str = "") -> Iterator[str]:
     """Where two documents differ."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in sorted({*one, *other}):
-            yield from differences(one.get(key), other.get(key), f"{path}/{key}")
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for number, (first, second) in enumerate(zip(one, other, strict=True)):
-            yield from differences(first, second, f"{path}/{number}")
-    elif one != other:
-        yield f"{path}: {one!r} != {other!r}"
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in sorted({*left, *right}):
+            yield from differences(left.get(key), right.get(key), f"{path}/{key}")
+    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        for number, values in enumerate(zip(left, right, strict=True)):
+            yield from differences(*values, f"{path}/{number}")
+    elif left != right:
+        yield f"{path}: {left!r} != {right!r}"
 
 
 class Variant(NamedTuple):
@@ -269,7 +269,7 @@ def test_same_attempts_have_the_same_grades_and_receipts_everywhere(
         if "disputed" in {task.grade for task in variant.tasks.values()}:
             project.samuel("run", "accept", "9", "--yes")
         for id, task in variant.tasks.items():
-            outcomes, grade, rests_on = seen(project, id)
+            outcomes, grade, rests_on = grading(project, id)
             assert (outcomes, grade) == (task.outcomes, task.grade), (mode, id)
             assert rests_on.startswith(task.rests_on), (mode, id)
         documents = receipts(project)
