@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
@@ -21,6 +21,9 @@ from samuel.evidence.check_directory import CheckRoom
 from samuel.evidence.corner import EXPECTED_RED, MUST_FAIL, Corner
 from samuel.history.attempt_record import CheckRecord
 from samuel.history.notices import CheckFilesChanged, LoopWarning, Watch, ignore_reports
+
+COMPARED: tuple[Corner, ...] = ("old tests", "old source")
+"""The corners with which an attempt is compared. If it is claimed again as it was, these are known."""
 
 
 class CheckRunner(Protocol):
@@ -92,24 +95,50 @@ class CornerRuns:
         A failure is expected there, so none is repeated. A line that fails without a failed test says nothing.
         """
         self.trees["old source"] = tree
-        with self.showing(tree):
-            runs = []
-            for command, line in lines.items():
-                run = self._checks.command(command, "old source", line)
-                if run is not None and line and not run.passed and not run.kinds:
-                    run = self._checks.command(command, "old source")
-                if run is not None:
-                    runs.append(run)
-            return tuple(runs)
+
+        def run(command: str) -> CheckRun | None:
+            line = lines[command]
+            run = self._checks.command(command, "old source", line)
+            if run is not None and line and _says_nothing(run):
+                run = self._checks.command(command, "old source")
+            return run
+
+        return self._unseen("old source", tree, lines, lambda commands: [*map(run, commands)])
 
     def corner(self, corner: Corner, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
         """The commands on another tree; one whose failure counts is run once more before it is believed."""
         self.trees[corner] = tree
-        with self.showing(tree):
+
+        def run(commands: Sequence[str]) -> Sequence[CheckRun | None]:
             runs = tuple(run for command in commands if (run := self._checks.command(command, corner)) is not None)
             if corner in EXPECTED_RED:  # a failure is expected there, and proves nothing if it is an accident
                 return runs
             return repeated(runs, self.failing, lambda command: self._checks.command(command, corner))
+
+        return self._unseen(corner, tree, dict.fromkeys(commands, ""), run)
+
+    def _unseen(
+        self,
+        corner: Corner,
+        tree: str,
+        lines: Mapping[str, str],
+        run: Callable[[Sequence[str]], Sequence[CheckRun | None]],
+    ) -> tuple[CheckRun, ...]:
+        """The runs of commands on a tree; those are not repeated that an earlier attempt had there as well."""
+        is_kept = self.is_clean and corner in COMPARED  # elsewhere a tree is not all that decides
+        seen = {
+            command: earlier
+            for command, line in lines.items()
+            if is_kept and (earlier := self._memory.seen((corner, tree, command, line))) is not None
+        }
+        left = [command for command in lines if command not in seen]
+        if left:
+            with self.showing(tree):
+                new = [each for each in run(left) if each is not None]
+            for each in new if is_kept else ():
+                self._memory.see((corner, tree, each.command, lines[each.command]), each)
+            seen |= {each.command: each for each in new}
+        return tuple(seen[command] for command in lines if command in seen)
 
     def again(self, corner: Corner, tree: str, lines: Mapping[str, str]) -> dict[str, CheckRun]:
         """Commands on a tree once more, each as the line for its changed tests alone, if there is one.
@@ -164,3 +193,8 @@ class CornerRuns:
 
     def report(self, paths: Sequence[str]) -> None:
         self._watch(CheckFilesChanged(tuple(map(file_name, paths))))
+
+
+def _says_nothing(run: CheckRun) -> bool:
+    """Whether a run of a few test files may have run none of them."""
+    return not run.ran if run.passed else not run.kinds and run.failure_kind != "missing"

@@ -2,24 +2,28 @@
 
 Whether old tests pass is decided by the whole check. What fails without the work is among the tests that the
 attempt changed, so that they are enough on the old source. A planted failure shows that the checks can fail where
-it runs together with the changed tests and loads the changed source.
+it runs behind the changed tests, and behind tests that name each definition which the attempt changed: source that
+disarms an assertion does so when it is loaded, or when it is called.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.commands import CommandReader
 from samuel.checks.runners import TEST_RUNNERS
-from samuel.evidence.code_change import is_prose
+from samuel.evidence.changed_definitions import changed_definitions, names_around
 from samuel.evidence.plant.narrowing import narrowed_to
 from samuel.evidence.plant.planted import CalledRunner, Plant
 from samuel.evidence.plant.siblings import siblings
 
-# Names of files that say nothing about what is in them: a test that loads one need not mention it.
+# Names of files that say nothing about what is in them: a test that loads one names its directory, if anything.
 _UNNAMED = frozenset(("index", "main", "lib", "mod", "__init__", "__main__"))
+_NO_PACKAGE = frozenset(("", "src", "lib"))
+MOST_READ = 400  # test files that are searched for names
+MOST_NAMES = 60  # parts of a change
 
 
 def called_runners(tests: ChangedTests, command: str) -> list[CalledRunner]:
@@ -36,24 +40,70 @@ def on_changed_tests(tests: ChangedTests, command: str) -> str:
     if len(calls) != 1:
         return ""
     paths = [path for path in tests.paths if path in {*tests.own_names}]
-    modules = _modules(tests, calls[0], paths)
-    return narrowed_to(command, calls[0], paths) or "" if modules == paths else ""
+    if _modules(tests, calls[0], paths) != paths or any(_has_other_examples(tests, path) for path in paths):
+        return ""
+    return narrowed_to(command, calls[0], paths, tests.own_names) or ""
 
 
 def on_planted_test(tests: ChangedTests, command: str, plant: Plant) -> str:
-    """The command for the file of a plant and the changed tests; "" if they may not load what was changed."""
+    """The command for the tests that must run together with a plant; "" if that must be the whole check."""
     if plant.kind == "changed expectation":
         return ""
     planted = [*plant.files][:1]
-    paths = [*dict.fromkeys((*planted, *_modules(tests, plant.call, tests.paths)))]
-    text = "\n".join(
-        plant.files[path].decode("utf-8", "replace") if path in plant.files else tests.after(path)
-        for path in paths
-    )
-    stems = [path.rpartition("/")[2].partition(".")[0] for path in tests.sources if not is_prose(path)]
-    if any(stem in _UNNAMED or not re.search(rf"\b{re.escape(stem)}\b", text) for stem in stems):
+    before = _behind(tests, plant, planted)
+    if before is None:
         return ""
-    return narrowed_to(command, plant.call, paths) or ""
+    return narrowed_to(command, plant.call, [*before, *planted], tests.own_names) or ""
+
+
+def _behind(tests: ChangedTests, plant: Plant, planted: list[str]) -> list[str] | None:
+    """The test files that run before the plant; None if no test names a part of what was changed."""
+    collected = siblings(plant.call, tests.own_names, tests.changed)
+    behind = dict.fromkeys(path for path in tests.paths if path in {*collected})
+    texts = {path: _test_text(path, tests) for path in (*planted, *behind, *collected[:MOST_READ])}
+    for number, names in enumerate(_names_of_change(tests)):
+        naming = next((paths for name in names if (paths := _naming(texts, name))), None)
+        if naming is None or number >= MOST_NAMES:
+            return None
+        if not {*naming} & {*behind, *planted}:
+            behind[naming[0]] = None
+    is_most = len({*behind, *planted}) > max(2, len(collected) // 2)
+    return None if is_most else [path for path in behind if path not in planted]
+
+
+def _names_of_change(tests: ChangedTests) -> Iterator[tuple[str, ...]]:
+    """For each part of the changed source the names by which a test can name it, the closest first."""
+    for path in tests.code_sources:
+        directory, _, name = path.rpartition("/")
+        stem = name.partition(".")[0]
+        name = directory.rpartition("/")[2] if stem in _UNNAMED else stem
+        if name not in _NO_PACKAGE:
+            yield (name,)
+        new = tests.after(path)
+        for names in changed_definitions(tests.before(path), new):
+            if names_of_users := names_around(new, names):
+                yield names_of_users
+
+
+def _naming(texts: Mapping[str, str], name: str) -> list[str]:
+    pattern = re.compile(rf"\b{re.escape(name)}\b")
+    return [path for path, text in texts.items() if pattern.search(text)]
+
+
+def _test_text(path: str, tests: ChangedTests) -> str:
+    """What of a file is tests: of a Rust file with source in it what follows the source."""
+    text = tests.after(path)
+    return text.partition("#[cfg(test)]")[2] if path.endswith(".rs") and "tests/" not in path else text
+
+
+def _has_other_examples(tests: ChangedTests, path: str) -> bool:
+    """Whether the documentation in a Rust file changed: its examples are tests that only the whole check runs."""
+    return path.endswith(".rs") and _documentation(tests.before(path)) != _documentation(tests.after(path))
+
+
+def _documentation(text: str) -> list[str]:
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if line.startswith(("///", "//!", "/**", "/*!", "*", "#[doc", "#![doc"))]
 
 
 def _modules(tests: ChangedTests, call: CalledRunner, paths: Iterable[str]) -> list[str]:
