@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tests.cheats.called import CALLED
 from tests.cheats.detection import DETECTION
 from tests.cheats.runners import RUNNERS
 from tests.cheats.surroundings import SURROUNDINGS
 from tests.cheats.unshown import UNSHOWN
 from tests.cheats.weakened import WEAKENED
 
-CHEATS = (*UNSHOWN, *WEAKENED, *RUNNERS, *SURROUNDINGS, *DETECTION)
+CHEATS = (*UNSHOWN, *WEAKENED, *RUNNERS, *SURROUNDINGS, *DETECTION, *CALLED)

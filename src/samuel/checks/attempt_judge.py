@@ -30,6 +30,7 @@ from samuel.tasks.task import Task
 
 CHANGED = "the checks fail on the files that they changed themselves"
 DISARMED = "the checks cannot fail any more with this work"
+NOT_TRIED = "not tried: only documents, comments or numbers changed"
 
 
 class Claim(NamedTuple):
@@ -203,10 +204,9 @@ class AttemptJudge:
             return self._ended(own, own_runs=runs, evidence=evidence)
         change = self._tests.change()
         proofs: tuple[FailToPass, ...] = ()
-        # Of a refactoring and the like no proof is expected.
-        is_open = claim.proof == "require" or (claim.proof == "ask" and claim.kind not in NEEDS_NONE)
-        if is_open and change in ("code", "names") and not acceptance.proofs:
-            proofs = self._proofs(runs)
+        if claim.proof != "off" and change in ("code", "names") and not acceptance.proofs:
+            # Of a refactoring and the like no proof is expected: it is looked for where that costs little.
+            proofs = self._proofs(runs, is_asked=claim.proof == "require" or claim.kind not in NEEDS_NONE)
         facts = ClaimFacts(
             kind=claim.kind,
             has_checks=bool(runs or self._sealed.records),
@@ -242,6 +242,8 @@ class AttemptJudge:
         """Whether the checks can fail with this work: planted once, when it is first asked for."""
         if self._claim is None or self._claim.proof == "off" or not self._runs.is_clean:
             return ShownToFail("")
+        if not self._tests.can_disarm:
+            return ShownToFail(NOT_TRIED)
         if self._can_fail is None:
             self._can_fail = self._runs.planting(self._tests, self._records).shown_to_fail(own)
         return self._can_fail
@@ -256,13 +258,16 @@ class AttemptJudge:
             self._still_red = ()
         return verdict
 
-    def _proofs(self, own: Sequence[CheckRun]) -> tuple[FailToPass, ...]:
-        """What fails when the attempt's tests run on the old source, and passes with its own."""
+    def _proofs(self, own: Sequence[CheckRun], *, is_asked: bool) -> tuple[FailToPass, ...]:
+        """What fails when the attempt's tests run on the old source, and passes with its own.
+
+        Unless it is asked for, only checks run of which a few test files are enough.
+        """
         tree = self._tests.with_old_source()
         if not tree:  # it could not differ
             return ()
         lines = {run.command: on_changed_tests(self._tests, run.command) for run in own if run.passed}
-        runs = self._runs.old_source(tree, lines)
+        runs = self._runs.old_source(tree, {command: line for command, line in lines.items() if line or is_asked})
         self._records += (record_of(run, corner="old source") for run in runs)
         return self._repeated(fail_to_pass(own, runs), tree, own)
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from samuel.base.paths import VOLATILE_DIRS
 from samuel.checks.files import CheckFiles
 from samuel.evidence.claim import Change
-from samuel.evidence.code_change import adds_only_names, has_code, is_prose
+from samuel.evidence.code_change import adds_only_names, changes_only_numbers, has_code, is_prose
 from samuel.evidence.conventions import is_test_file
 from samuel.evidence.inline_tests import new_tests_in, old_tests_in
 from samuel.evidence.lexing import family_of
@@ -151,6 +151,17 @@ class ChangedTests:
         if code := [path for path in self.sources if self._has_code(path)]:
             return "names" if all(map(self._adds_only_names, code)) else "code"
         return "documents" if any(map(is_prose, self.sources)) else "comments"
+
+    @property
+    def can_disarm(self) -> bool:
+        """Whether it changed tests, settings of checks, or anything in its source besides comments and numbers."""
+        return self._trees is None or bool(
+            self.paths
+            or any(
+                self._has_code(path) and not changes_only_numbers(self.before(path), self.after(path))
+                for path in self.sources
+            )
+        )
 
     def _has_code(self, path: str) -> bool:
         """Whether more than comments changed; a file that was added or removed is more, even an empty one."""

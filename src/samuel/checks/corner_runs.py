@@ -99,7 +99,7 @@ class CornerRuns:
         def run(command: str) -> CheckRun | None:
             line = lines[command]
             run = self._checks.command(command, "old source", line)
-            if run is not None and line and _says_nothing(run):
+            if run is not None and line and says_nothing(run):
                 run = self._checks.command(command, "old source")
             return run
 
@@ -195,6 +195,6 @@ class CornerRuns:
         self._watch(CheckFilesChanged(tuple(map(file_name, paths))))
 
 
-def _says_nothing(run: CheckRun) -> bool:
+def says_nothing(run: CheckRun) -> bool:
     """Whether a run of a few test files may have run none of them."""
     return not run.ran if run.passed else not run.kinds and run.failure_kind != "missing"

@@ -85,14 +85,25 @@ class Planting:
             yield self._judged(own, plant)
 
     def _judged(self, own: CheckRun, plant: Plant) -> PlantVerdict:
-        if not plant.command and (line := on_planted_test(self._tests, own.command, plant)):
-            narrow = self._run(self._tests.own_with(plant.files), own.command, line, "")
-            if narrow is not None and not isinstance(narrow, str):
-                self._planted[own.command] = narrow
-                narrow_verdict = verdict(_plant_run(own), _plant_run(narrow), plant)
-                if narrow_verdict.outcome == "shown_to_fail" and not narrow_verdict.undecided:
-                    return narrow_verdict
-        line = (narrowed(own.command, plant, self._tests.own_names) or "") if own.seconds > LONG else ""
+        """The verdict by a few tests, if they say enough; else by the whole check."""
+        narrow_line = on_planted_test(self._tests, own.command, plant) if not plant.command else ""
+        if narrow_line:
+            narrow_verdict = self._compared(own, plant, narrow_line)
+            if narrow_verdict.outcome == "disarmed" or (
+                narrow_verdict.outcome == "shown_to_fail" and not narrow_verdict.undecided
+            ):
+                return narrow_verdict
+        is_long = own.seconds > LONG
+        line = (narrowed(own.command, plant, self._tests.own_names) or "") if is_long else ""
+        plant_verdict = self._compared(own, plant, line)
+        for part in plant_verdict.undecided:
+            alone = self._judged(own, part)
+            if alone.outcome == "disarmed":
+                return alone
+        return plant_verdict
+
+    def _compared(self, own: CheckRun, plant: Plant, line: str) -> PlantVerdict:
+        """The verdict by a line, or by the whole check; what does not turn red is tried on the verified tree."""
         after = self._run(self._tests.own_with(plant.files), own.command, line, plant.command)
         if isinstance(after, str):
             return PlantVerdict("not_shown", after)
@@ -100,10 +111,6 @@ class Planting:
             return PlantVerdict("not_shown", "another handler runs the checks")
         self._planted[own.command] = after
         plant_verdict = verdict(_plant_run(own), _plant_run(after), plant)
-        for part in plant_verdict.undecided:
-            alone = self._judged(own, part)
-            if alone.outcome == "disarmed":
-                return alone
         before = self._before.get(own.command)
         if not plant_verdict.needs_control or before is None:
             return plant_verdict
