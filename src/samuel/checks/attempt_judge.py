@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from samuel.checks.acceptance_corner import AcceptanceCorner, AcceptanceVerdict
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.corner_runs import CornerRuns
-from samuel.checks.narrowed_runs import on_changed_tests
+from samuel.checks.narrowed_runs import on_changed_tests, on_failed_tests
 from samuel.checks.planting import ShownToFail
 from samuel.checks.refusal_texts import contested_text
 from samuel.checks.sealed_judge import SealedVerdict
@@ -156,7 +156,8 @@ class AttemptJudge:
         existing = [path for path in not_owned if self._tests.is_verified(path)]
         runs: tuple[CheckRun, ...] = ()
         if others:
-            runs += self._runs.corner("old tests", self._tests.with_old_tests(not_owned), others)
+            tree = self._tests.with_old_tests(not_owned)
+            runs += self._runs.corner("old tests", tree, others, lambda run: on_failed_tests(self._tests, run))
         if of_task and existing:
             runs += self._runs.corner("old tests", self._tests.with_old_tests(existing), of_task)
         return runs
@@ -279,8 +280,8 @@ class AttemptJudge:
         A test may act on anything else: it fails when it is run again, at another time, or every other time. So
         the order differs from work to work, and is the same for the same work.
         """
-        if not proofs:
-            return ()
+        if not any(proof.by_behaviour or proof.kind == "missing" for proof in proofs):
+            return proofs  # they show nothing
 
         def lines(of: Iterable[FailToPass]) -> dict[str, str]:
             return {proof.command: on_changed_tests(self._tests, proof.command) for proof in of}

@@ -105,15 +105,24 @@ class CornerRuns:
 
         return self._unseen("old source", tree, lines, lambda commands: [*map(run, commands)])
 
-    def corner(self, corner: Corner, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
-        """The commands on another tree; one whose failure counts is run once more before it is believed."""
+    def corner(
+        self, corner: Corner, tree: str, commands: Sequence[str], part: Callable[[CheckRun], str] = lambda _: ""
+    ) -> tuple[CheckRun, ...]:
+        """The commands on another tree; one whose failure counts is run once more before it is believed.
+
+        `part` gives the line for the tests alone that failed in a run, if there is one.
+        """
         self.trees[corner] = tree
 
         def run(commands: Sequence[str]) -> Sequence[CheckRun | None]:
             runs = tuple(run for command in commands if (run := self._checks.command(command, corner)) is not None)
             if corner in EXPECTED_RED:  # a failure is expected there, and proves nothing if it is an accident
                 return runs
-            return repeated(runs, self.failing, lambda command: self._checks.command(command, corner))
+            return repeated(runs, self.failing, lambda command: self._checks.command(command, corner), alone)
+
+        def alone(run: CheckRun) -> CheckRun | None:
+            line = part(run)
+            return self._checks.command(run.command, corner, line) if line else None
 
         return self._unseen(corner, tree, dict.fromkeys(commands, ""), run)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.commands import CommandReader
 from samuel.checks.runners import TEST_RUNNERS
+from samuel.events.loop import CheckRun
 from samuel.evidence.changed_definitions import changed_definitions, names_around
 from samuel.evidence.plant.narrowing import narrowed_to
 from samuel.evidence.plant.planted import CalledRunner, Plant
@@ -43,6 +44,24 @@ def on_changed_tests(tests: ChangedTests, command: str) -> str:
     if _modules(tests, calls[0], paths) != paths or any(_has_other_examples(tests, path) for path in paths):
         return ""
     return narrowed_to(command, calls[0], paths, tests.own_names) or ""
+
+
+def on_failed_tests(tests: ChangedTests, run: CheckRun) -> str:
+    """The command for the old test files alone in which tests of a run failed; "" if it must be whole."""
+    failed = [id.partition("::")[0] for id, result in (run.tests or {}).items() if result == "failed"]
+    calls = called_runners(tests, run.command)
+    if not failed or len(calls) != 1:
+        return ""
+    modules = {name: path for path in siblings(calls[0], tests.names) for name in (path, _dotted(path))}
+    files = {
+        modules.get(name) or modules.get(name.rpartition(".")[0]) for name in failed
+    }  # with its class, or not
+    paths = sorted(path for path in files if path)
+    return narrowed_to(run.command, calls[0], paths, tests.names) or "" if None not in files else ""
+
+
+def _dotted(path: str) -> str:
+    return path.rpartition(".")[0].replace("/", ".")
 
 
 def on_planted_test(tests: ChangedTests, command: str, plant: Plant) -> str:
