@@ -87,15 +87,20 @@ def test_new_file_changes_all_of_its_definitions() -> None:
 
 
 def test_function_is_named_by_those_that_call_it() -> None:
-    assert names_around(PYTHON, ("_rounded",)) == ("_rounded", "show")
-    assert names_around(PYTHON, ("__len__", "Cart")) == ("Cart",)
+    assert names_around([PYTHON], ("_rounded",)) == ("_rounded", "show")
+    assert names_around([PYTHON], ("__len__", "Cart")) == ("Cart",)
+
+
+def test_function_is_named_by_those_of_other_files_that_call_it() -> None:
+    other = "from cart import _rounded\n\n\ndef bill(cart):\n    return _rounded(cart)\n"
+    assert names_around(["def _rounded(cart):\n    return 4\n", other], ("_rounded",)) == ("_rounded", "bill")
 
 
 def test_function_that_the_file_calls_when_it_is_loaded_needs_no_name() -> None:
-    assert names_around(JAVASCRIPT, ("add",)) == ()
+    assert names_around([JAVASCRIPT], ("add",)) == ()
 
 
 def test_hostile_text_is_read_in_bounded_time() -> None:
     text = "impl<" * 5000 + "\n" + "a(" * 5000 + "{\n" + "pub const " * 2000 + "\n"
     changed_definitions(text, text + "x")
-    names_around(text, ("a",))
+    names_around([text], ("a",))

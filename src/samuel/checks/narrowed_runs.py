@@ -16,6 +16,7 @@ from samuel.checks.commands import CommandReader
 from samuel.checks.runners import TEST_RUNNERS
 from samuel.events.loop import CheckRun
 from samuel.evidence.changed_definitions import changed_definitions, names_around
+from samuel.evidence.conventions import is_test_file
 from samuel.evidence.plant.narrowing import narrowed_to
 from samuel.evidence.plant.planted import CalledRunner, Plant
 from samuel.evidence.plant.siblings import siblings
@@ -23,7 +24,12 @@ from samuel.evidence.plant.siblings import siblings
 # Names of files that say nothing about what is in them: a test that loads one names its directory, if anything.
 _UNNAMED = frozenset(("index", "main", "lib", "mod", "__init__", "__main__"))
 _NO_PACKAGE = frozenset(("", "src", "lib"))
-MOST_READ = 400  # test files that are searched for names
+_OF_LINTERS = re.compile(
+    r"\.pre-commit-config\.yaml|\.?(?:ruff|clippy)\.toml|\.?mypy\.ini|\.flake8|\.?pylintrc|pyrightconfig\.json"
+    r"|\.eslint(?:rc|ignore).*|eslint\.config\..*|\.prettier.*|biome\.jsonc?|\.golangci\..*"
+)
+_NOT_LOADED = re.compile(r"(?:docs?|benches|benchmarks?|examples)/|setup\.py$|build\.rs$")
+MOST_READ = 400  # files that are searched for names
 MOST_NAMES = 60  # parts of a change
 
 
@@ -40,10 +46,23 @@ def on_changed_tests(tests: ChangedTests, command: str) -> str:
     calls = called_runners(tests, command)
     if len(calls) != 1:
         return ""
-    paths = [path for path in tests.paths if path in {*tests.own_names}]
+    paths = [
+        path for path in tests.paths if path in {*tests.own_names} and _is_run(tests, command, calls[0], path)
+    ]
     if _modules(tests, calls[0], paths) != paths or any(_has_other_examples(tests, path) for path in paths):
         return ""
     return narrowed_to(command, calls[0], paths, tests.own_names) or ""
+
+
+def _is_run(tests: ChangedTests, command: str, call: CalledRunner, path: str) -> bool:
+    """Whether a test, or a setting of checks, may decide what this runner says."""
+    name = path.rpartition("/")[2]
+    if _OF_LINTERS.fullmatch(name) or (call.name == "cargo" and path.startswith("benches/")):
+        return False
+    if call.name == "pytest" and path.endswith(".py") and not is_test_file(path):  # then its examples are tests
+        settings = ("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "conftest.py")
+        return any("doctest" in text for text in (command, *map(tests.after, settings)))
+    return True
 
 
 def on_failed_tests(tests: ChangedTests, run: CheckRun) -> str:
@@ -92,16 +111,32 @@ def _behind(tests: ChangedTests, plant: Plant, planted: list[str]) -> list[str] 
 
 def _names_of_change(tests: ChangedTests) -> Iterator[tuple[str, ...]]:
     """For each part of the changed source the names by which a test can name it, the closest first."""
-    for path in tests.code_sources:
-        directory, _, name = path.rpartition("/")
-        stem = name.partition(".")[0]
-        name = directory.rpartition("/")[2] if stem in _UNNAMED else stem
-        if name not in _NO_PACKAGE:
-            yield (name,)
-        new = tests.after(path)
-        for names in changed_definitions(tests.before(path), new):
-            if names_of_users := names_around(new, names):
-                yield names_of_users
+    changed = [path for path in tests.code_sources if not _NOT_LOADED.match(path)]
+    endings = {path.rpartition(".")[2] for path in changed}
+    sources = [path for path in tests.own_names if path.rpartition(".")[2] in endings and not is_test_file(path)]
+    texts = {path: tests.after(path) for path in (*changed, *sources[:MOST_READ])}
+    for path in changed:
+        name = _name_of_file(path)
+        if name and not path.endswith(".rs"):  # Rust compiles all files of a crate together
+            yield (
+                name,
+                *(
+                    user
+                    for other, text in texts.items()
+                    if _naming({other: text}, name) and (user := _name_of_file(other)) and user != name
+                ),
+            )
+        for names in changed_definitions(tests.before(path), texts[path]):
+            if users := names_around(texts.values(), names):
+                yield users
+
+
+def _name_of_file(path: str) -> str:
+    """The name by which a file is loaded; "" if it has none."""
+    directory, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    name = directory.rpartition("/")[2] if stem in _UNNAMED else stem
+    return "" if name in _NO_PACKAGE else name
 
 
 def _naming(texts: Mapping[str, str], name: str) -> list[str]:

@@ -7,8 +7,9 @@ not recognise belongs to the definition around it, or to the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import NamedTuple
 
 MOST_LINES = 20_000
@@ -37,7 +38,7 @@ class _Line(NamedTuple):
 def changed_definitions(old: str, new: str) -> tuple[tuple[str, ...], ...]:
     """For each place that changed the definitions around it, the innermost first; () for a place in none."""
     before, after = old.splitlines()[:MOST_LINES], new.splitlines()[:MOST_LINES]
-    lines = [_line(text) for text in after]
+    lines = _lines(tuple(after))
     chains: dict[tuple[str, ...], None] = {}
     for tag, _, _, start, end in SequenceMatcher(None, before, after).get_opcodes():
         if tag == "equal":
@@ -48,27 +49,31 @@ def changed_definitions(old: str, new: str) -> tuple[tuple[str, ...], ...]:
     return tuple(chains)
 
 
-def names_around(text: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The names, and those of the definitions in the same file that call them, the closest first.
+def names_around(texts: Iterable[str], names: Sequence[str]) -> tuple[str, ...]:
+    """The names, and those of the definitions in these sources that name them, the closest first.
 
     () if one of them is called outside of all definitions: then what loads the file runs it.
     """
-    texts = text.splitlines()[:MOST_LINES]
-    lines = [_line(line) for line in texts]
+    files = [text.splitlines()[:MOST_LINES] for text in texts]
     closest = dict.fromkeys(name for name in names if not name.startswith("__"))
-    for number_of_name in range(MOST_CALLERS):  # the callers of callers as well
-        if number_of_name >= len(closest):
+    for number in range(MOST_CALLERS):  # the callers of callers as well
+        if number >= len(closest):
             break
-        name = [*closest][number_of_name]
-        call = re.compile(rf"\b{re.escape(name)}\s*\(")
-        for number, line in enumerate(texts):
-            if lines[number].name == name or not call.search(line):
-                continue
-            callers = _around(lines, number)
-            if not callers:
-                return ()
-            closest.update(dict.fromkeys(caller for caller in callers if not caller.startswith("__")))
+        name = [*closest][number]
+        mention = re.compile(rf"\b{re.escape(name)}\b(\s*\()?")
+        for file in files:
+            for at, match in ((at, match) for at, line in enumerate(file) if (match := mention.search(line))):
+                lines = _lines(tuple(file))
+                callers = _around(lines, at)
+                if not callers and match[1] and lines[at].name != name:
+                    return ()
+                closest.update(dict.fromkeys(caller for caller in callers if not caller.startswith("__")))
     return tuple(closest)
+
+
+@lru_cache(maxsize=512)
+def _lines(texts: tuple[str, ...]) -> list[_Line]:
+    return [_line(text) for text in texts]
 
 
 def _around(lines: list[_Line], number: int) -> tuple[str, ...]:
