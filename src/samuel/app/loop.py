@@ -23,6 +23,7 @@ from samuel.evidence.sealed import sealed_checks
 from samuel.files.atomic import Disk
 from samuel.git.git import Git
 from samuel.history.budgets import BudgetMeter
+from samuel.history.notice_log import NoticeLog
 from samuel.history.notices import Watch, ignore_reports
 from samuel.history.run_file import RunFile
 from samuel.hooks.guards import is_guard
@@ -70,7 +71,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         record=app.user.record(app.state),
         live=app.user.live,
         trust=app.trust,
-        watch=watch or ignore_reports,
+        watch=NoticeLog(app.user.record(app.state), watch or ignore_reports, app.clock.now),
         permit=app.permit.text,
         in_background=lambda: app.background.under_way(),
         lane=app.lane.number if app.lane else None,

@@ -17,9 +17,10 @@ from samuel.background.wire import EndedCall
 from samuel.base.clock import iso
 from samuel.dispatch.record import Fired, HandlerCall
 from samuel.events import AgentInvoke, Event, LoopEvent, QualityCheck, SessionEnd, SessionStart
+from samuel.events.catalogue import BY_PAYLOAD
 from samuel.events.endings import IterationOutcome
 from samuel.events.names import BEFORE_LAND
-from samuel.history.notices import HandlerMessage, LoopWarning
+from samuel.history.notices import HandlerMessage, LoopWarning, StepStarted
 from samuel.history.run import Run
 from samuel.history.state_files import StateFiles
 from samuel.hooks.handler import Origin, Outcome
@@ -89,7 +90,7 @@ class Steps:
 
         Raises RunStopped if a stop was requested before the agent started.
         """
-        fired = self._fire(self._stamped(run, event))
+        fired = self._fire_step(run, event)
         if isinstance(event, AgentInvoke | QualityCheck) and not self.dry_run:
             self.state_files.put_right()  # before anything is written there
         if fired.context:
@@ -101,9 +102,13 @@ class Steps:
 
     def notify(self, run: Run, event: Event) -> Fired:
         """Fire an event that is fired whatever happened before, and that can stop nothing any more."""
-        fired = self._fire(self._stamped(run, event))
+        fired = self._fire_step(run, event)
         self._record(fired)
         return fired
+
+    def _fire_step(self, run: Run, event: Event) -> Fired:
+        self._place.watch(StepStarted(BY_PAYLOAD[type(event)].name))
+        return self._fire(self._stamped(run, event))
 
     def _stamped(self, run: Run, event: Event) -> Event:
         if isinstance(event, SessionStart | SessionEnd):

@@ -5,21 +5,19 @@ from __future__ import annotations
 from samuel.dispatch.record import Fired, HandlerCall, slowness
 from samuel.events import Event
 from samuel.events.catalogue import BY_PAYLOAD
-from samuel.history.notices import StepStarted, Watch
 
 ALL = "(all)"  # stands for all handlers of an event together
 COLUMNS = ("event", "handler", "calls", "p50 ms", "p95 ms", "total ms", "slow")
 
 
 class RunProfile:
-    """A sink that collects durations, and reports to the display which event is being fired."""
+    """A sink that collects durations."""
 
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
+    def __init__(self) -> None:
         self._times: dict[tuple[str, str], list[float]] = {}
 
     def begin(self, event: Event) -> None:
-        self._watch(StepStarted(BY_PAYLOAD[type(event)].name))
+        pass
 
     def called(self, event: Event, call: HandlerCall) -> None:
         self._times.setdefault((call.handler.event, call.handler.name), []).append(call.duration_ms)

@@ -223,6 +223,11 @@ class History:
             return 0
 
 
+def history_file(run_id: str) -> str:
+    """Where the file of a run is below the record."""
+    return f"{DIRECTORY}/{run_id}{_ENDING}"
+
+
 def shortest_prefix(run_id: str, ids: list[str]) -> str:
     """The beginning of an id that only this one of `ids` has, but not less than the time in it."""
     for length in range(SHORT_ID, len(run_id)):

@@ -31,6 +31,8 @@ class RunStarted:
     statuses: tuple[TaskStatus, ...]
     """The status of every task, in the order of the task file."""
     max_iterations: int
+    run_id: str = ""
+    """"" for a dry run."""
 
 
 @dataclass(frozen=True)

@@ -369,7 +369,8 @@ class Coordinator:
     def _report_start(self, run: Run) -> None:
         """Report what is about to begin, and which handlers replace others."""
         statuses = tuple(task.status for task in self._own.files.tasks.load())
-        self._place.watch(RunStarted(statuses, run.max_iterations))
+        run_id = "" if self._steps.dry_run else run.run_id
+        self._place.watch(RunStarted(statuses, run.max_iterations, run_id))
         self._steps.report_replacements(write=run.iteration == 0)
 
     def _noted(self, exit_reason: ExitReason, why: str) -> ExitReason:

@@ -150,7 +150,7 @@ def run_loop(here: CommandContext, request: RunRequest, options: RunOptions) -> 
     live = sys.stdout.isatty() and not here.out.json and preferences.live
     verbose = options.verbose or preferences.verbose
     display = LiveDisplay(verbose) if live else JsonDisplay() if here.out.json else PlainDisplay(verbose)
-    run_profile = RunProfile(display)
+    run_profile = RunProfile()
 
     def open_app(overrides: Overrides) -> App:
         here.offer_trust(yes=options.yes)

@@ -7,30 +7,26 @@ import msgspec
 from msgspec import UNSET
 
 from samuel.attempt.baseline import baseline_way_out
-from samuel.base import paths
-from samuel.base.clock import SystemClock
-from samuel.base.errors import SamuelError
 from samuel.base.printable import shell_word
 from samuel.base.wording import block, details, headline, line, moment, plural, span
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.output import OutputTable
 from samuel.display.notice_lines import FINISH
-from samuel.display.status_lines import hold_data, hold_lines, lane_lines, lanes_data, run_fields, waits_for
+from samuel.display.now.model import RunNow
+from samuel.display.status_lines import hold_data, hold_lines, lane_lines, lanes_data, run_fields
 from samuel.events.endings import ExitReason
 from samuel.git.git import Git
 from samuel.history.attempt_record import CheckRecord
 from samuel.history.cost_summary import CostSummary
-from samuel.history.history import History, RunHistory
-from samuel.history.outcome_words import status_words
+from samuel.history.history import RunHistory
 from samuel.history.own_branch import OwnBranch, commit_of
 from samuel.history.run import Run, own_branch_of
 from samuel.process import environment
-from samuel.process.live import is_live
 from samuel.report.lost_tests import lost_tests, lost_tests_words
 from samuel.report.markdown import check_words
 from samuel.report.model import repository_notes
 from samuel.report.way_out import way_out_lines
-from samuel.setup.run_state import run_file, state_directory, task_store
+from samuel.setup.watched_run import run_watcher
 from samuel.tasks.question import answer_command
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.lost_commits import LostCommit, lost_commits, lost_lines
@@ -48,12 +44,11 @@ def status(here: CommandContext) -> int:
     \b
         samuel run status --json
     """
-    directory = state_directory(here.root)
-    user = paths.User.from_environment()
-    tasks = task_store(directory).load()
-    run = run_file(directory).load()
-    counts = _counts(task.status for task in tasks)
-    data: dict[str, Any] = {"counts": counts, "exit_reason": "", "usage": {}, **(run_fields(run) if run else {})}
+    watcher = run_watcher(here.root)
+    seen = watcher.look()
+    tasks, run = watcher.tasks, watcher.run
+    data: dict[str, Any] = {"counts": seen.counts, "exit_reason": "", "usage": {}}
+    data |= run_fields(run) if run else {}
     data |= {
         "unverified": [task.id for task in _unverified(tasks)],
         "lost_tests": [],
@@ -62,22 +57,19 @@ def status(here: CommandContext) -> int:
         "blocked": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "blocked"],
         "waiting": [{"id": task.id, "why": task.reason} for task in tasks if task.status == "waiting"],
     }
-    words = _counts(status_words(task) if task.status == "completed" else task.status for task in tasks)
-    blocks: list[str | OutputTable] = [OutputTable(COLUMNS, [(word, str(count)) for word, count in words.items()])]
+    rows = [(word, str(count)) for word, count in seen.words.items()]
+    blocks: list[str | OutputTable] = [OutputTable(COLUMNS, rows)]
     lost: dict[str, tuple[str, ...]] = {}
     if run:
-        live = not run.over and is_live(user.live, run.run_id)
-        now = SystemClock.now()
-        history = _history(History.of(directory, user.record(directory)), run.run_id)
-        seconds = _seconds(run, history, live)
+        live, now, history = seen.is_live, seen.at, watcher.history
         lost = lost_tests(history.attempts if history else ())
         data["lost_tests"] = [{"id": id, "tests": list(tests)} for id, tests in lost.items()]
         data["acceptance"] = _acceptance(history)
-        data |= {"started_at": run.started_at, "seconds": seconds, "running": live, **hold_data(run, now)}
+        data |= {"started_at": run.started_at, "seconds": seen.seconds, "running": live, **hold_data(run, now)}
         data |= {"exit_message": run.exit_message, "repository": _repository(history)}
         failures = history.run.baseline_failures if history else ()
         data["baseline_failures"] = msgspec.to_builtins(failures)
-        blocks += ["", *_run_lines(run, live, seconds, now), *_baseline_lines(run, failures)]
+        blocks += ["", *_run_lines(run, seen), *_baseline_lines(run, failures)]
         if run.lanes is not UNSET:
             data |= lanes_data(run, run.lanes)
             blocks += lane_lines(run, run.lanes, tasks, now)
@@ -102,11 +94,9 @@ def _unfinished_branch(here: CommandContext, run: Run) -> OwnBranch | None:
     return branch if branch and git.is_repository and commit_of(git, branch.name) else None
 
 
-def _run_lines(run: Run, live: bool, seconds: float | None, now: float) -> Iterable[str]:
-    agent = waits_for(run, now) if live else ""
-    at_work = f"waiting for {agent}" if agent else "at work"
-    ended = run.exit_reason or (at_work if live else "not ended: `samuel run start` resumes it")
-    yield f"last run    {run.run_id}, {ended}"
+def _run_lines(run: Run, seen: RunNow) -> Iterable[str]:
+    seconds = seen.seconds
+    yield f"last run    {run.run_id}, {run.exit_reason or seen.headline}"
     took = (
         f", took {span(seconds)}"
         if seconds is not None and run.over
@@ -180,35 +170,11 @@ def _attention(tasks: Tasks, lost: Mapping[str, Sequence[str]], commits: Sequenc
     return ["", *lines] if lines else []
 
 
-def _history(history: History, run_id: str) -> RunHistory | None:
-    try:
-        return history.load(run_id)
-    except SamuelError:
-        return None
-
-
 def _why(label: str, task: Task, why: str) -> str:
     """A task with the first line of the reason, and below it the last ones of what comes after it."""
     first = f"{label:<12}{line(task.id, 60)} {line(task.title, 60)}: {headline(why, REASON)}"
     return "\n".join([first, *_indented(details(why, OUTPUT))])
 
 
-def _seconds(run: Run, recorded: RunHistory | None, live: bool) -> float | None:
-    """How long the run took, or has taken; None if that was not recorded."""
-    if live:
-        return SystemClock.now() - run.started_at
-    if recorded is None:
-        return None
-    ends = [recorded.run.ended_at or 0.0, *(attempt.ended_at for attempt in recorded.attempts)]
-    return max(ends) - run.started_at if max(ends) else None
-
-
 def _unverified(tasks: Tasks) -> list[Task]:
     return [task for task in tasks if task.status == "completed" and task.grade == "unverified"]
-
-
-def _counts(words: Iterable[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    return counts
