@@ -103,7 +103,7 @@ class CornerRuns:
                 run = self._checks.command(command, "old source")
             return run
 
-        return self._unseen("old source", tree, lines, lambda commands: [*map(run, commands)])
+        return self._compared("old source", tree, lines, lambda commands: [*map(run, commands)])
 
     def corner(
         self, corner: Corner, tree: str, commands: Sequence[str], part: Callable[[CheckRun], str] = lambda _: ""
@@ -124,9 +124,9 @@ class CornerRuns:
             line = part(run)
             return self._checks.command(run.command, corner, line) if line else None
 
-        return self._unseen(corner, tree, dict.fromkeys(commands, ""), run)
+        return self._compared(corner, tree, dict.fromkeys(commands, ""), run)
 
-    def _unseen(
+    def _compared(
         self,
         corner: Corner,
         tree: str,
@@ -135,19 +135,19 @@ class CornerRuns:
     ) -> tuple[CheckRun, ...]:
         """The runs of commands on a tree; those are not repeated that an earlier attempt had there as well."""
         is_kept = self.is_clean and corner in COMPARED  # elsewhere a tree is not all that decides
-        seen = {
+        runs = {
             command: earlier
             for command, line in lines.items()
-            if is_kept and (earlier := self._memory.seen((corner, tree, command, line))) is not None
+            if is_kept and (earlier := self._memory.earlier_run((corner, tree, command, line))) is not None
         }
-        left = [command for command in lines if command not in seen]
+        left = [command for command in lines if command not in runs]
         if left:
             with self.showing(tree):
                 new = [each for each in run(left) if each is not None]
             for each in new if is_kept else ():
-                self._memory.see((corner, tree, each.command, lines[each.command]), each)
-            seen |= {each.command: each for each in new}
-        return tuple(seen[command] for command in lines if command in seen)
+                self._memory.keep_run((corner, tree, each.command, lines[each.command]), each)
+            runs |= {each.command: each for each in new}
+        return tuple(runs[command] for command in lines if command in runs)
 
     def again(self, corner: Corner, tree: str, lines: Mapping[str, str]) -> dict[str, CheckRun]:
         """Commands on a tree once more, each as the line for its changed tests alone, if there is one.

@@ -19,7 +19,7 @@ from samuel.files.atomic import DISK, Disk
 from samuel.files.regular import read_regular
 
 FILE = "checks.json"
-MOST_SEEN = 40
+MOST_KEPT_RUNS = 40
 
 
 class RememberedChecks(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +29,7 @@ class RememberedChecks(msgspec.Struct, frozen=True, kw_only=True):
     ignored: tuple[str, ...] = ()  # the paths that git ignored before the first agent
 
 
-SeenRun = tuple[Corner, str, str, str]
+RunKey = tuple[Corner, str, str, str]
 """A corner, its tree, a command, and the line for a part of it or ""."""
 
 
@@ -41,7 +41,7 @@ class CheckMemory:
         self._file = directory / FILE if directory else None
         self._disk = disk
         self._remembered = self._load(run_id)
-        self._seen: dict[SeenRun, CheckRun] = {}  # of this process; the next one runs them again
+        self._earlier_runs: dict[RunKey, CheckRun] = {}  # of this process; the next one runs them again
 
     @classmethod
     def of(cls, remembered: RememberedChecks) -> CheckMemory:
@@ -76,17 +76,17 @@ class CheckMemory:
         """The same for an attempt in a lane, which has ignored files of its own; what it sets stays there."""
         memory = CheckMemory(None, self._remembered.run_id)
         memory._remembered = replace(self._remembered, ignored=ignored)
-        memory._seen = self._seen
+        memory._earlier_runs = self._earlier_runs
         return memory
 
-    def seen(self, key: SeenRun) -> CheckRun | None:
+    def earlier_run(self, key: RunKey) -> CheckRun | None:
         """What a command said on the same tree for an earlier attempt, which was claimed again as it was."""
-        return self._seen.get(key)
+        return self._earlier_runs.get(key)
 
-    def see(self, key: SeenRun, run: CheckRun) -> None:
-        self._seen[key] = run
-        for oldest in list(self._seen)[:-MOST_SEEN]:
-            self._seen.pop(oldest, None)
+    def keep_run(self, key: RunKey, run: CheckRun) -> None:
+        self._earlier_runs[key] = run
+        for oldest in list(self._earlier_runs)[:-MOST_KEPT_RUNS]:
+            self._earlier_runs.pop(oldest, None)
 
     def _load(self, run_id: str) -> RememberedChecks:
         if self._file is None:
