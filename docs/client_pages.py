@@ -109,7 +109,9 @@ def _events(name: str) -> str:
         rows.append((f"`{event}`", f"[`{ours}`](../events.md#{anchor})", "yes" if ours in DENIABLE else "no"))
     text = table((f"event of {client.title}", "event of Samuel", "can be denied"), rows)
     never_fired = [f"`{event}`" for event in SESSION if event not in client.events.values()]
-    return text + (f"\n{client.title} never fires {', '.join(never_fired)}.\n" if never_fired else "")
+    return text + (
+        f"\n{client.title} does not report {', '.join(never_fired)} to Samuel.\n" if never_fired else ""
+    )
 
 
 def _limits(name: str) -> str:

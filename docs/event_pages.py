@@ -90,6 +90,10 @@ RESULTS: dict[str, dict[str, Any]] = {
     "TurnEnd": {"logs": [{"level": "info", "message": "turn 1 done"}]},
     "SessionStop": {"follow_up_messages": ["Run the tests before you stop."]},
     "SessionEnd": {"messages_to_user": ["3 files changed."]},
+    "SubagentStop": {"follow_up_messages": ["Name the files that you read."]},
+    "Notification": {"logs": [{"level": "info", "message": "the agent waits for a permission"}]},
+    "PreCompact": {"decision": "deny", "reason": "write the plan to docs/plan.md first"},
+    "ConfigChange": {"decision": "deny", "reason": "the settings of this project change by review only"},
 }
 
 
@@ -122,9 +126,10 @@ def events_page() -> str:
         "`SessionStart`, `UserPromptSubmit`, `TurnEnd`, `SessionStop` and `SessionEnd`; [the "
         "loop](../explanation/the-loop.md) describes when. `samuel recipe run` fires the session events and "
         "those of one agent process. `samuel session` fires the events of a [session](sessions.md) one by one, "
-        "and `samuel ability run` `PreAbilityCall` and `PostAbilityCall`. Every event can be fired with "
-        "`samuel hooks fire`, by any program with [`samuel emit`](../how-to/emit-from-an-agent.md), and from "
-        "Python with [`app.fire`](../how-to/embed.md).\n",
+        "and `samuel ability run` `PreAbilityCall` and `PostAbilityCall`. `SubagentStop`, `Notification`, "
+        "`PreCompact` and `ConfigChange` come from [agents that have them](agents.md). Every event can be "
+        "fired with `samuel hooks fire`, by any program with [`samuel emit`](../how-to/emit-from-an-agent.md), "
+        "and from Python with [`app.fire`](../how-to/embed.md).\n",
         table(("event", "composes by", "built-in default", "strict", "timeout"), rows),
         "`strict` and `timeout` are the defaults; the hook or [samuel.toml](config.md) can change them. The "
         "timeout applies to each handler; in `quality.check` the built-in applies it to each command, and in "

@@ -12,7 +12,7 @@ from samuel.bridges.files import BridgeContext
 
 @pytest.fixture
 def context(tmp_path: Path) -> BridgeContext:
-    root, home = tmp_path / "project", tmp_path / "home"
-    root.mkdir()
-    home.mkdir()
-    return BridgeContext(root, User(home, home / "state", home / "cache"), {"PATH": "/usr/bin:/bin"})
+    root, home, system = tmp_path / "project", tmp_path / "home", tmp_path / "system"
+    for directory in (root, home, system):
+        directory.mkdir()
+    return BridgeContext(root, User(home, home / "state", home / "cache"), {"PATH": "/usr/bin:/bin"}, system)

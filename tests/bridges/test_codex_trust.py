@@ -43,7 +43,10 @@ def codex(context, tmp_path):
 
 def listed(context, trust: str) -> str:
     file = context.root / ".codex/hooks.json"
-    events = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop", "session_end")
+    events = (
+        *("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop", "session_end"),
+        "pre_compact",
+    )
     hooks = [{"key": f"{file}:{event}:0:0", "trustStatus": trust, "enabled": True} for event in events]
     return json.dumps({"id": "ID", "result": {"data": [{"hooks": hooks}]}}).replace('"ID"', "%d")
 

@@ -11,6 +11,7 @@ from samuel.bridges.guards import LostGuard, lost_guards
 from samuel.clients.adapter.agent import Agent
 from samuel.clients.table import AGENTS
 from samuel.events.catalogue import BY_NAME
+from samuel.events.names import INSIDE_AGENT
 from samuel.hooks.handler import Handler, HandlerMode, Origin, Role
 from samuel.hooks.order import Chain, ChainStep
 
@@ -20,11 +21,11 @@ CLAUDE = AGENTS["claude"]
 def lost(
     agent: Agent, sandbox: str = "host", mode: HandlerMode = HandlerMode.ENFORCE, **fields: Any
 ) -> list[LostGuard]:
-    """What is lost of one handler of PreAbilityCall."""
-    options = {"origin": Origin.PROJECT, "role": Role.GUARD, **fields}
-    handler = Handler(name="guard", event="PreAbilityCall", runtime="exec", **options)
+    """What is lost of one handler, of PreAbilityCall if `fields` name no event."""
+    options = {"event": "PreAbilityCall", "origin": Origin.PROJECT, "role": Role.GUARD, **fields}
+    handler = Handler(name="guard", runtime="exec", **options)
     step = ChainStep(handler, None, True, 30.0, "", mode)
-    chains = {name: Chain(BY_NAME[name], ()) for name in ("PreAbilityCall", "PostAbilityCall")}
+    chains = {name: Chain(BY_NAME[name], ()) for name in INSIDE_AGENT}
     return lost_guards({**chains, handler.event: Chain(BY_NAME[handler.event], (step,))}, agent, sandbox)
 
 
@@ -65,3 +66,11 @@ def test_observers_rewriters_and_observed_guards_are_no_guards() -> None:
 
 def test_the_stand_in_is_not_asked() -> None:
     assert lost(AGENTS["scripted"]) == []
+
+
+@pytest.mark.parametrize("event", ["ConfigChange", "PreCompact"])
+def test_an_agent_that_does_not_fire_an_event_loses_only_what_declares_to_guard_it(event: str) -> None:
+    (guard,) = lost(AGENTS["gemini"], event=event)
+    assert guard.why == "Gemini CLI does not report this event"
+    assert lost(AGENTS["gemini"], event=event, role=None) == []
+    assert lost(CLAUDE, event=event) == []

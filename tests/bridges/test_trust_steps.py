@@ -47,6 +47,7 @@ def test_codex_trusts_hooks_that_were_reviewed(context):
         "PostToolUse": "post_tool_use",
         "Stop": "stop",
         "SessionEnd": "session_end",
+        "PreCompact": "pre_compact",
     }
     assert set(entry.events) <= set(snake)
     keys = [f'[hooks.state."{file}:{snake[event]}:0:0"]\ntrusted_hash = "sha256:1"\n' for event in entry.events]

@@ -77,6 +77,7 @@ EMITTING = {
         "test_client_hooks",
         "test_session",
         "test_environment",
+        "test_relayed_hooks",
     ),
     *("test_guards_stay", "test_own_guard", "test_missing", "test_kodelet_names", "test_examples"),
 }

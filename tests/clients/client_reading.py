@@ -48,20 +48,26 @@ def read(client: str, native_event: str, answer: ClientAnswer) -> Reading:
     if answer.exit_code == 2 and client not in ("cline", "agy"):
         # Copilot CLI drops what is on stderr.
         reason = "" if client == "copilot" and native_event == "preToolUse" else answer.stderr.strip()
-        if CLIENTS[client].events[native_event] == "SessionStop":
+        if CLIENTS[client].events[native_event] in ("SessionStop", "SubagentStop"):
             return Reading(follow_up=reason)
         return Reading("deny", reason)
     assert answer.exit_code == 0, answer
+    if client == "kiro":  # it reads text
+        return Reading(context=answer.stdout)
     fields: dict[str, Any] = json.loads(answer.stdout) if answer.stdout else {}
     return _READERS[client](native_event, fields)
 
 
 def _claude_family(native_event: str, fields: dict[str, Any]) -> Reading:
+    if fields.get("continue") is False:  # Codex, where compaction is denied
+        assert set(fields) == {"continue", "stopReason"}
+        return Reading("deny", fields["stopReason"])
     specific = fields.get("hookSpecificOutput", {})
     assert set(fields) <= {"decision", "reason", "systemMessage", "hookSpecificOutput"}
     assert specific.get("hookEventName", native_event) == native_event
+    assert not (specific and native_event in ("Stop", "SubagentStop", "PreCompact", "ConfigChange"))  # refused
     context = "\n".join(filter(None, (fields.get("systemMessage"), specific.get("additionalContext"))))
-    if native_event in ("Stop", "AfterAgent"):
+    if native_event in ("Stop", "SubagentStop", "AfterAgent"):
         return Reading(context=context, follow_up=fields.get("reason", ""))
     decision, reason = specific.get("permissionDecision", ""), specific.get("permissionDecisionReason", "")
     if fields.get("decision") in ("block", "deny"):
@@ -127,7 +133,7 @@ def _agy(native_event: str, fields: dict[str, Any]) -> Reading:
 
 
 _READERS = {
-    **dict.fromkeys(("claude", "codex", "gemini", "qwen"), _claude_family),
+    **dict.fromkeys(("claude", "codex", "gemini", "qwen", "grok"), _claude_family),
     "copilot": _copilot,
     "kimi": _kimi,
     "opencode": _opencode,

@@ -116,7 +116,32 @@ RESPONSE = {"stdout": "", "stderr": "", "interrupted": False}
         {**SENT, **CALL, "hook_event_name": "PostToolUse", "tool_response": RESPONSE, "duration_ms": 180},
         {**SENT, "hook_event_name": "UserPromptSubmit", "permission_mode": "default", "prompt": "go"},
         {**SENT, "hook_event_name": "Stop", "permission_mode": "default", "stop_hook_active": False},
-        {**SENT, "hook_event_name": "SessionStart", "permission_mode": "default", "source": "startup"},
+        {**SENT, "hook_event_name": "SessionStart", "permission_mode": "default", "source": "compact"},
+        {**SENT, "hook_event_name": "SessionEnd", "reason": "clear"},
+        {
+            **SENT,
+            "hook_event_name": "SubagentStop",
+            "stop_hook_active": True,
+            "agent_id": "ad4d0508",
+            "agent_type": "Explore",
+            "agent_transcript_path": "/home/you/ad4d0508.jsonl",
+            "last_assistant_message": "Done.",
+        },
+        {
+            **SENT,
+            "hook_event_name": "Notification",
+            "message": "Claude needs your permission to use Bash",
+            "title": "Permission",
+            "notification_type": "permission_prompt",
+        },
+        {**SENT, "hook_event_name": "PreCompact", "trigger": "manual", "custom_instructions": "keep names"},
+        {**SENT, "hook_event_name": "PreCompact", "trigger": "auto", "custom_instructions": None},
+        {
+            **SENT,
+            "hook_event_name": "ConfigChange",
+            "source": "project_settings",
+            "file_path": "/home/you/shop/.claude/settings.json",
+        },
     ],
     ids=lambda sent: sent["hook_event_name"],
 )
@@ -128,6 +153,16 @@ def test_hook_reads_the_payload_that_its_agent_would_have_sent(sent: dict[str, A
     # Samuel does not keep where the transcript is, nor the mode of permissions.
     differing = {key for key in read.keys() | sent.keys() if read.get(key) != sent.get(key)}
     assert differing <= {"transcript_path", "permission_mode", "cwd"}
+
+
+@pytest.mark.parametrize("answer", [{"decision": "block", "reason": "not now"}, ""])
+def test_block_denies_or_keeps_the_subagent_going(answer: object) -> None:
+    code, stderr = (0, "") if answer else (2, "not now")
+    for client_event in ("PreCompact", "ConfigChange"):
+        result = means("claude", client_event, answer, code, stderr)
+        assert result == {"decision": "deny", "reason": "not now"}
+    assert means("claude", "SubagentStop", answer, code, stderr) == {"follow_up_messages": ["not now"]}
+    assert means("claude", "Notification", answer, code, stderr) == {"messages_to_user": ["not now"]}
 
 
 class TestClaudeAnswer:

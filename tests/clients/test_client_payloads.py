@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from samuel.base.errors import UsageError
-from samuel.clients.dialect.events import DENIABLE, END, POST, PRE, PROMPT, START, STOP
+from samuel.clients.dialect.events import DENIABLE, END, INSIDE_AGENT, POST, PRE, PROMPT, START, STOP
 from samuel.clients.dialect.protocol import PayloadError
 from samuel.clients.dialect.tools import common_input, common_name, native_input
 from samuel.clients.hook_formats.yaml_context import event_from_context
@@ -36,6 +36,10 @@ CALLS: dict[tuple[str, str], dict[str, Any]] = {
     ("cline", "PreToolUse"): {"tool_name": "run_commands", "call_id": "call_367", "command": "rm -rf victim"},
     ("cursor", "preToolUse"): {"tool_name": "Shell", "call_id": "call_1", "command": "rm -rf victim"},
     ("cursor", "beforeShellExecution"): {"tool_name": "Shell", "command": "rm -rf victim"},
+    ("kiro", "PreToolUse"): {"tool_name": "execute_bash", "command": "rm -rf victim"},
+    ("kiro", "PostToolUse"): {"status": "success", "command": "ls"},
+    ("grok", "PreToolUse"): {"tool_name": "run_terminal_command", "call_id": "call_6", "command": "exit 3"},
+    ("grok", "PostToolUse"): {"status": "failure", "tool_output": "exit: 3\n", "command": "exit 3"},
     ("agy", "PreToolUse"): {"tool_name": "run_command", "call_id": "4", "command": "rm -rf victim"},
     ("claude", "PostToolUse"): {"status": "success", "duration_ms": 180, "tool_output": "", "command": REWRITTEN},
     ("codex", "PostToolUse"): {"status": "success", "tool_output": "", "command": REWRITTEN},
@@ -55,7 +59,8 @@ def context_of(name: str, native_event: str, payload: dict[str, Any] | None = No
 
 
 def test_the_names_of_events_are_samuels() -> None:
-    assert {START, PROMPT, PRE, POST, STOP, END} <= set(SESSION)
+    assert {START, PROMPT, PRE, POST, STOP, END, *INSIDE_AGENT} <= set(SESSION)
+    assert INSIDE_AGENT == names.INSIDE_AGENT
     assert set(DENIABLE) == {name for name in SESSION if event_type(name).composition.can_deny}
     assert {event for each in CLIENTS.values() for event in each.events.values()} <= set(SESSION)
     assert names.TURN_END == "TurnEnd"
@@ -264,7 +269,7 @@ def test_any_object_is_an_event_or_a_payload_error(which: tuple[str, str], junk:
         return
     if context:
         event = client(name).events[native_event]
-        assert event not in DENIABLE or {"user_message", "ability_id"} & set(context)
+        assert event not in DENIABLE or {"user_message", "ability_id", "trigger", "source"} & set(context)
 
 
 @pytest.mark.parametrize(("name", "native_event"), DENIABLE_CAPTURES)
@@ -272,6 +277,7 @@ def test_a_payload_without_what_guards_look_at_is_refused(name: str, native_even
     """What a future version may do: a field is renamed, and no guard would see the command any more."""
     payload, original = capture(name, native_event), context_of(name, native_event)
     looked_at = [original.get("user_message"), original.get("tool_name"), *original.get("tool_input", {}).values()]
+    looked_at += [original.get("trigger"), original.get("source")]
     looked_at += [payload.get("tool_name"), payload.get("tool_input")]  # of an MCP tool, as Cursor has them
     needed = {repr(value) for value in looked_at}
     refused = 0

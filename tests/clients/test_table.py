@@ -21,6 +21,8 @@ from samuel.clients.table import (
     HOOK_FORMATS,
     LAYOUTS,
     PARTS,
+    RELAYED,
+    RELAYED_CLIENTS,
     RUN_BRIDGE,
     RUN_BRIDGES,
 )
@@ -35,7 +37,7 @@ def test_the_table_lists_the_parts_that_the_directory_of_an_agent_has(name: str)
     modules = {
         file.stem: f"samuel.clients.{directory}.{file.stem}" for file in (DIRECTORY / directory).glob("*.py")
     }
-    parts = (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT, HOOK_ENTRY)
+    parts = (ADAPTER, DIALECT, RELAYED, ENTRIES, RUN_BRIDGE, HOOK_FORMAT, HOOK_ENTRY)
     present = {part for part in parts if part[0] in modules and hasattr(import_module(modules[part[0]]), part[1])}
     assert present == set(PARTS[name])
 
@@ -48,6 +50,7 @@ def test_every_directory_of_an_agent_is_in_the_table() -> None:
 def test_every_part_has_the_name_of_its_agent() -> None:
     assert {name: agent.name for name, agent in AGENTS.items()} == {name: name for name in AGENTS}
     assert {name: client.name for name, client in CLIENTS.items()} == {name: name for name in CLIENTS}
+    assert all(client.name == name for name, client in RELAYED_CLIENTS.items())
     assert {name: each.client for name, each in HOOK_FORMATS.items()} == {name: name for name in HOOK_FORMATS}
     assert all(map(callable, RUN_BRIDGES.values()))
 
@@ -59,9 +62,9 @@ def test_an_agent_with_hooks_has_a_dialect_and_entries() -> None:
 
 
 def test_an_agent_that_is_not_in_the_table_has_no_part() -> None:
-    assert "kiro" not in CLIENTS
+    assert "goose" not in CLIENTS
     with pytest.raises(KeyError):
-        CLIENTS["kiro"]
+        CLIENTS["goose"]
 
 
 def test_one_dialect_is_read_without_the_parts_of_other_agents() -> None:

@@ -57,6 +57,10 @@ PostAbilityCall     | ability_id, operation_key?, status, duration_ms?, input_su
 TurnEnd             | response, turn_number                           | merge                 | no  | 30
 SessionStop         | changed_files?, messages?                       | merge                 | no  | 30
 SessionEnd          |                                                 | merge                 | no  | 30
+SubagentStop        | subagent, last_message?                         | merge                 | no  | 30
+Notification        | message, kind?, title?                          | merge                 | no  | 30
+PreCompact          | trigger, instructions?                          | merge; may deny       | no  | 30
+ConfigChange        | source, path?                                   | merge; may deny       | no  | 30
 """  # noqa: E501
 ROWS = [[cell.strip() for cell in line.split("|")] for line in TABLE.strip().splitlines()]
 COMMON = {
@@ -79,7 +83,7 @@ COMMON = {
 }
 
 
-def test_the_catalogue_has_the_27_events_in_the_order_of_the_contract() -> None:
+def test_the_catalogue_has_the_31_events_in_the_order_of_the_contract() -> None:
     assert [event.name for event in EVENTS] == [row[0] for row in ROWS]
 
 
@@ -246,7 +250,7 @@ def test_handlers_may_run_in_the_background_only_where_no_answer_counts() -> Non
     after_the_fact = [event.name for event in EVENTS if not event.answer_counts]
     assert after_the_fact == [
         *("init.after", "sync.after", "after:agent.invoke", "after:land", "after:iteration", "after:loop"),
-        *("PostAbilityCall", "TurnEnd", "SessionEnd"),
+        *("PostAbilityCall", "TurnEnd", "SessionEnd", "Notification"),
     ]
     for event in EVENTS:
         composition = event.composition

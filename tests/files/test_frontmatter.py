@@ -69,7 +69,7 @@ def test_values_are_plain_and_words_stay_words() -> None:
 
 @pytest.mark.parametrize("text", ["", "# Title\n", "text\n---\nname: x\n---\n", "----\nname: x\n"])
 def test_without_front_matter_all_of_it_is_the_body(text: str) -> None:
-    assert parse(text.encode(), "x.md") == ({}, {}, text, 1)
+    assert parse(text.encode(), "x.md") == ({}, {}, text, 1, None)
 
 
 def test_front_matter_may_have_windows_line_ends_and_a_byte_order_mark() -> None:

@@ -39,6 +39,7 @@ PACKAGES = {
     "opencode": Package("opencode-ai", "1.18.33", f"opencode-{PLATFORM}/bin/opencode"),
     "kimi": Package("@moonshot-ai/kimi-code", "2.1.0", ".bin/kimi"),
     "cline": Package("cline", "3.0.65", ".bin/cline"),
+    "grok": Package("@xai-official/grok", "1.0.41", ".bin/grok"),
     "pi": Package("@mariozechner/pi-coding-agent", "0.73.1", ".bin/pi"),
 }
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from samuel.clients.table import RUN_BRIDGES
+from samuel.clients.table import AGENTS, RUN_BRIDGES
 from samuel.proving.model.launch import PROMPT, SCRIPTED_CLIENTS
 
 URL = "http://127.0.0.1:1"
 BYPASSES = ("bypass", "trust", "skip-permissions", "allow_all")
 
 
-def test_every_client_that_can_be_proved_can_be_looped_with_hooks() -> None:
-    assert set(SCRIPTED_CLIENTS) <= set(RUN_BRIDGES)
+def test_every_agent_that_can_be_proved_can_be_looped_with_hooks() -> None:
+    assert set(SCRIPTED_CLIENTS) & set(AGENTS) <= set(RUN_BRIDGES)
 
 
 @pytest.mark.parametrize("name", SCRIPTED_CLIENTS)
@@ -29,7 +30,8 @@ def test_a_launch_has_the_prompt_and_bypasses_no_trust(name: str, tmp_path: Path
     assert PROMPT not in launch.with_prompt("Do it.")
     words = " ".join((*launch.argv, *launch.env, *launch.env.values())).lower()
     assert [bypass for bypass in BYPASSES if bypass in words] == []
-    assert URL in words + "".join(file.read_text() for file in directory.glob("*.json"))
+    files = [*directory.glob("*.json"), *directory.glob("*/config.toml")]
+    assert URL in words + "".join(file.read_text() for file in files)
     assert list(home.iterdir()) == []
 
 
@@ -55,3 +57,16 @@ def test_qwen_keeps_the_settings_of_its_system(tmp_path: Path) -> None:
     merged = json.loads(Path(launch.env["QWEN_CODE_SYSTEM_SETTINGS_PATH"]).read_text())
     assert merged["hooks"] == {"PreToolUse": []}
     assert merged["telemetry"] == {"enabled": False, "target": "local"}
+
+
+def test_grok_keeps_the_settings_and_the_trust_of_its_user(tmp_path: Path) -> None:
+    own = tmp_path / "home" / ".grok"
+    own.mkdir(parents=True)
+    (own / "config.toml").write_text("[compat.claude]\nhooks = false\n")
+    (own / "trusted_folders.toml").write_text('[folders."/p"]\ntrusted = true\n')
+    launch = SCRIPTED_CLIENTS["grok"].launch(URL, tmp_path / "directory", {"HOME": str(tmp_path / "home")})
+    overlay = Path(launch.env["GROK_HOME"])
+    settings = tomllib.loads((overlay / "config.toml").read_text())
+    assert settings["compat"] == {"claude": {"hooks": False}}
+    assert settings["model"]["samuel"]["base_url"] == f"{URL}/v1"
+    assert (overlay / "trusted_folders.toml").read_text() == (own / "trusted_folders.toml").read_text()

@@ -9,7 +9,7 @@ import pytest
 from samuel.base.errors import SamuelError, UsageError
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.skills.skill import for_prompt
-from samuel.skills.text_files import MOST, choose
+from samuel.skills.text_files import choose
 
 GOOD = "---\nname: review\ndescription: Reviews a change.\n---\nHow.\n"
 
@@ -77,23 +77,11 @@ def test_every_field_of_a_skill_is_read(place: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("no front matter", "SKILL.md:1: it has no front matter"),
-        ("---\ndescription: d\n---\n", "SKILL.md:1: `name` is missing"),
-        ("---\nname: ''\ndescription: d\n---\n", "SKILL.md:2: `name` must be text"),
+        ("# Only a heading\n", "SKILL.md:1: it has no front matter and no text"),
+        ("---\nname: x\n---\n", "SKILL.md:1: `description` is missing"),
+        ("---\nname: x: y\n---\n", "SKILL.md:1: `description` is missing"),
         ("---\nname: 3\ndescription: d\n---\n", "SKILL.md:2: `name` must be text, not 3"),
         ("---\nname: x\ndescription: [d]\n---\n", "SKILL.md:3: `description` must be text"),
-        ("---\nname: Review\ndescription: d\n---\n", "SKILL.md:2: `Review` is not a valid skill name"),
-        ("---\nname: a--b\ndescription: d\n---\n", "SKILL.md:2: `a--b` is not a valid skill name"),
-        ("---\nname: -a\ndescription: d\n---\n", "SKILL.md:2: `-a` is not a valid skill name"),
-        ("---\nname: ../x\ndescription: d\n---\n", "SKILL.md:2: `../x` is not a valid skill name"),
-        (
-            f"---\nname: {'a' * 65}\ndescription: d\n---\n",
-            "SKILL.md:2: `name` has 65 characters, at most 64 are allowed",
-        ),
-        (
-            f"---\nname: x\ndescription: {'d' * 1025}\n---\n",
-            "SKILL.md:3: `description` has 1025 characters, at most 1024 are allowed",
-        ),
         ("---\nname: &a x\ndescription: *a\n---\n", "SKILL.md:2: anchors and aliases"),
         ("x" * 1_100_000, "larger than"),
     ],
@@ -105,6 +93,62 @@ def test_an_invalid_skill_is_broken_with_the_line_and_the_reason(place: Any, tex
     assert says in skill.reason
     with pytest.raises(SamuelError, match="cannot be used"):
         choose([skill], "x", "skill")
+
+
+NO_NAME = "is not a name by the format: lower-case letters, digits and single hyphens"
+
+
+@pytest.mark.parametrize(
+    ("text", "description", "warnings"),
+    [
+        ("---\nname: X\ndescription: d\n---\n", "d", [f"`X` {NO_NAME}", "its `name` is `X`, but its directory"]),
+        ("---\nname: ../x\ndescription: d\n---\n", "d", [f"`../x` {NO_NAME}", "its `name` is `../x`"]),
+        ("---\ndescription: d\n---\n", "d", ["`name` is missing; it is called `x` like its directory"]),
+        ("---\nname: x\n---\n# X\n\nDoes\nit.\n\nMore.\n", "Does it.", ["`description` is missing; the first"]),
+        ("# X\n\nDoes it.\n", "Does it.", ["`name` is missing", "`description` is missing; the first"]),
+        (
+            f"---\nname: x\ndescription: {'d' * 1025}\n---\n",
+            "d" * 1025,
+            ["`description` has 1025 characters, more than the 1024 of the format"],
+        ),
+        (
+            "---\nname: x\ndescription: Use it: always\n  and twice\nversion: '1'\n---\n",
+            "Use it: always and twice",
+            ["its front matter was read line by line: not valid YAML: mapping values"],
+        ),
+    ],
+)
+def test_what_claude_code_takes_is_a_skill_with_warnings(
+    place: Any, text: str, description: str, warnings: list[str]
+) -> None:
+    place.put(".samuel/skills/x/SKILL.md", text)
+    (skill,) = place.find()
+    assert (skill.name, skill.status, skill.description) == ("x", HandlerStatus.ACTIVE, description)
+    assert len(skill.warnings) == len(warnings)
+    assert all(part in warning for part, warning in zip(warnings, skill.warnings, strict=True))
+
+
+def test_a_name_of_two_words_stays_a_name_of_its_skill(place: Any) -> None:
+    text = "---\nname: Two Words\ndescription: d\n---\n"
+    place.put(".samuel/skills/two-words/SKILL.md", text)
+    place.put("skills/two-words/SKILL.md", text, place.plugin("acme"))
+    skills_found = place.find()
+    assert skills_found[0].names == ("two-words", "Two Words")
+    assert choose(skills_found, "Two Words", "skill").path.is_relative_to(place.root / ".samuel/skills")
+    assert choose(skills_found, "acme/Two Words", "skill").names[0] == "acme/two-words"
+
+
+def test_skills_of_other_agents_are_found_after_those_of_samuel(place: Any) -> None:
+    for home in (".claude", ".agents", ".kodelet", ".samuel"):
+        place.skill(f"{home}/skills/review", home)
+    place.skill(".claude/skills/own", base=place.home)
+    assert [(skill.description, skill.status) for skill in place.find()] == [
+        (".samuel", HandlerStatus.ACTIVE),
+        (".kodelet", HandlerStatus.SHADOWED),
+        (".agents", HandlerStatus.SHADOWED),
+        (".claude", HandlerStatus.SHADOWED),
+        ("Does it.", HandlerStatus.ACTIVE),
+    ]
 
 
 def test_a_skill_whose_name_differs_from_its_directory_gets_a_warning(place: Any) -> None:
@@ -223,13 +267,10 @@ def test_a_project_that_is_the_home_directory_has_no_second_set(place: Any) -> N
     assert listed(place) == [("review", Origin.PROJECT, HandlerStatus.ACTIVE)]
 
 
-def test_a_directory_with_too_many_skills_is_cut_with_a_reason(place: Any) -> None:
-    for number in range(MOST + 3):
+def test_all_skills_of_a_directory_are_found(place: Any) -> None:
+    for number in range(1200):
         place.skill(f".samuel/skills/s{number:04}")
-    skills_found = place.find()
-    assert len(skills_found) == MOST + 1
-    assert [skill.status for skill in skills_found[-2:]] == [HandlerStatus.ACTIVE, HandlerStatus.BROKEN]
-    assert f"more than {MOST}" in skills_found[-1].reason
+    assert [skill.status for skill in place.find()] == [HandlerStatus.ACTIVE] * 1200
 
 
 class TestForThePrompt:

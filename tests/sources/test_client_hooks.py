@@ -11,6 +11,7 @@ import pytest
 
 from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
 from samuel.clients.hook_formats.entry import hook_command, script_name
+from samuel.hooks.match import holds
 from samuel.sources.client_hooks.find import files, read_file, read_files, texts
 from samuel.sources.client_hooks.imported_files import project_files, user_files
 
@@ -38,23 +39,49 @@ class TestLeftOut:
             ("PreToolUse", {"type": "prompt", "prompt": "is it safe?"}, "its type is `prompt`"),
             ("PreToolUse", {"type": "http", "url": "http://x"}, "its type is `http`"),
             ("PreToolUse", {"type": "agent"}, "its type is `agent`"),
-            ("Notification", {}, "Samuel has no event for `Notification`"),
+            ("FileChanged", {}, "Samuel has no event for `FileChanged`"),
             ("PreToolUse", {"if": "Bash(rm *"}, "its condition (`if`) is not a permission rule: `Bash(rm *`"),
             ("Stop", {"if": "Bash(rm *)"}, "it has a condition (`if`) on an event that is not about a tool call"),
-            ("PreToolUse", {"async": True}, "it runs in the background (`async`), and the answer to"),
-            ("PostToolUse", {"asyncRewake": True}, "it wakes its agent later"),
             ("PreToolUse", {"shell": "powershell"}, "it is for the shell `powershell`"),
             ("PreToolUse", {"matcher": "(?!Bash)"}, "its matcher `(?!Bash)` is not"),
-            ("SessionStart", {"matcher": "compact"}, "its matcher `compact` leaves out `startup`"),
         ],
     )
     def test_hook_that_cannot_be_run_says_why(self, tmp_path, event, entry, why) -> None:
         hook = one_hook(tmp_path, event, entry.pop("matcher", ""), **entry)
         assert why in hook.left_out
 
-    @pytest.mark.parametrize("matcher", ["", "*", "startup", "startup|resume"])
-    def test_session_start_is_a_startup(self, tmp_path, matcher) -> None:
-        assert one_hook(tmp_path, "SessionStart", matcher).left_out == ""
+    @pytest.mark.parametrize(
+        ("event", "matcher", "fields", "called"),
+        [
+            ("SessionStart", "", {}, True),
+            ("SessionStart", "startup|resume", {}, True),
+            ("SessionStart", "compact", {}, False),
+            ("SessionStart", "compact", {"extra": {"source": "compact"}}, True),
+            ("SessionEnd", "clear", {"extra": {"reason": "logout"}}, False),
+            ("SubagentStop", "Explore", {"subagent": "Explore"}, True),
+            ("SubagentStop", "Explore", {"subagent": "general-purpose"}, False),
+            ("Notification", "permission_prompt|idle_prompt", {"kind": "idle_prompt"}, True),
+            ("Notification", "permission_prompt", {}, False),
+            ("PreCompact", "auto", {"trigger": "manual"}, False),
+            ("ConfigChange", ".*_settings", {"source": "project_settings"}, True),
+        ],
+    )
+    def test_matcher_is_compared_with_what_the_agent_reports(
+        self, tmp_path, event, matcher, fields, called
+    ) -> None:
+        hook = one_hook(tmp_path, event, matcher)
+        assert hook.left_out == ""
+        assert holds(hook.match, fields.get) is called
+
+    @pytest.mark.parametrize("event", ["PreToolUse", "PreCompact", "Stop", "SessionStart", "PostToolUse"])
+    def test_async_hook_only_observes_in_the_background(self, tmp_path, event) -> None:
+        hook = one_hook(tmp_path, event, **{"async": True})
+        assert (hook.left_out, hook.background) == ("", True)
+
+    def test_hook_that_wakes_its_agent_is_waited_for(self, tmp_path) -> None:
+        hook = one_hook(tmp_path, "Stop", **{"async": True, "asyncRewake": True})
+        assert (hook.left_out, hook.background, hook.timeout) == ("", False, 600)
+        assert one_hook(tmp_path, "Stop", asyncRewake=True, timeout=5).timeout == 5
 
     def test_all_hooks_are_off_where_the_agent_has_them_off(self, tmp_path) -> None:
         hooks = read(tmp_path, {"Stop": [{"hooks": [RUN]}]}, disableAllHooks=True).hooks

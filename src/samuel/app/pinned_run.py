@@ -1,7 +1,7 @@
-"""What a run pinned about tool calls, for the Samuel that the hooks of its agent start.
+"""What a run pinned about the events inside its agent, for the Samuel that the hooks of the agent start.
 
-The agent could change samuel.toml or a hook while it works. So the run hands on a digest of the handlers of tool
-calls, their content and their settings, and a Samuel that finds others refuses to judge: the call is denied.
+The agent could change samuel.toml or a hook while it works. So the run hands on a digest of the handlers of these
+events, their content and their settings, and a Samuel that finds others refuses to judge: a call is denied.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from samuel.base.errors import SamuelError
-from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
+from samuel.events.names import INSIDE_AGENT
 from samuel.files.survey import TooManyFiles, survey
 from samuel.hooks.handler import Handler, Origin
 from samuel.hooks.order import Chain
@@ -22,7 +22,6 @@ from samuel.process.passed import PINNED
 from samuel.trust.digests import digest_file, tree_digest
 from samuel.trust.permit import NEEDS_NO_TRUST, Permit
 
-TOOL_EVENTS = (PRE_ABILITY_CALL, POST_ABILITY_CALL)
 _EVERYTHING, _AGREED = "everything", "agreed"
 
 
@@ -70,7 +69,7 @@ def pin_of(chains: Mapping[str, Chain], permit: Permit, *, trusts_everything: bo
             *(step.strict, step.timeout, step.mode, step.background, permit(handler)),
             list(_content(handler, permit, directories=trusts_everything)) if is_unagreed(handler) else [],
         ]
-        for event in TOOL_EVENTS
+        for event in INSIDE_AGENT
         for step in chains[event].steps
         for handler in (step.handler,)
         if handler.function is None or handler.origin is Origin.BUILT_IN  # others live in one process only

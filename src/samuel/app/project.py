@@ -27,7 +27,7 @@ from samuel.dispatch.background import Background, HandlerHost
 from samuel.dispatch.dispatcher import Dispatcher, ProjectFields
 from samuel.dispatch.handler_state import HandlerState
 from samuel.dispatch.record import AskUser, CombinedSink, Fired, Sink
-from samuel.events import Event, LoopEvent, PostAbilityCall, PreAbilityCall
+from samuel.events import Event, LoopEvent, PostAbilityCall, names
 from samuel.events.catalogue import BY_PAYLOAD
 from samuel.files.inside import refuse_links
 from samuel.hooks.handler import HandlerStatus
@@ -266,8 +266,8 @@ class App:
         return pin_of(self.chains, self.permit, trusts_everything=self.trust_stamp == "everything")
 
     def expect_pinned(self, event: Event) -> None:
-        """Raise SamuelError if a run pinned other hooks for this event, a tool call, than there are now."""
-        if self.pinned_run and isinstance(event, PreAbilityCall | PostAbilityCall):
+        """Raise SamuelError if a run pinned other hooks for this event of its agent than there are now."""
+        if self.pinned_run and BY_PAYLOAD[type(event)].name in names.INSIDE_AGENT:
             self.pinned_run.expect(self._current_pin())
 
     def with_context(self, event: Event) -> Event:

@@ -26,6 +26,7 @@ VOLATILE_DIRS = (
 PROTECTED = (CONFIG, HOME, YAML_HOOKS, ".kodelet/hooks")  # the rules of a run: an agent must not change them
 PLUGIN_DIRS = (".samuel/plugins", ".kodelet/plugins")  # likewise
 TEXT_HOMES = (".samuel", ".kodelet")  # likewise: what holds their skills/ and recipes/
+SKILL_HOMES = (*TEXT_HOMES, ".agents", ".claude")  # the last two hold the skills of other agents
 LIVE = "live"  # in the user's state: which runs are under way
 CANARIES = "canaries"  # in the user's state: which proofs of bridges are under way
 DISABLED = ".disable"  # the ending that switches a hook file off

@@ -14,12 +14,14 @@ from typing import Literal, NamedTuple
 
 from samuel.base.errors import ConfigError
 from samuel.bridges import files
-from samuel.bridges.client_version import can_fail_closed
+from samuel.bridges.client_version import installed_version, version_notes
 from samuel.bridges.files import BridgeContext
+from samuel.bridges.managed import is_managed
 from samuel.bridges.proofs import Proof, latest_proofs
 from samuel.clients.entries.hook_command import ON_PATH, installed_command
 from samuel.clients.entries.hook_trust import Ask, BridgeEntry, Level, TrustQuestion
 from samuel.clients.entries.settings_file import read_settings
+from samuel.clients.promises import FAIL_CLOSED, keeps
 from samuel.clients.table import CLIENTS, LAYOUTS
 from samuel.process import environment
 from samuel.process.conversation import Conversation
@@ -90,6 +92,8 @@ class BridgeCheck(NamedTuple):
     notes: tuple[str, ...]
     broken: tuple[str, ...]
     """The problems that are about files which cannot be read."""
+    managed: bool = False
+    """Whether an administrator installed Samuel's hooks for all users of this machine."""
 
     @property
     def ok(self) -> bool:
@@ -115,12 +119,16 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
         for level in levels
     }
     broken = tuple(problems)
-    problems += [] if broken else _entry_problems(client, entries, levels, path)
+    managed = is_managed(client, context.system)
+    if not broken and (entries or not managed):
+        problems += _entry_problems(client, entries, levels, path)
     problems += _switched_off(context, client)
-    if entries:
+    if entries or managed:
         problems += _rivals(context, client)
+    version = installed_version(client, context.environment, context.root) if entries else ""
+    notes += version_notes(client, version)
     open_levels = [entry.level for entry in entries if not entry.fails_closed]
-    if open_levels and can_fail_closed(client, context.environment, context.root):
+    if keeps(client, FAIL_CLOSED, version):
         notes += (
             f"the installed {client} can deny by itself where a hook fails, and these hooks do not say so: "
             f"`samuel bridge add --{level} {client}` writes them again"
@@ -139,7 +147,9 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
             f"both the project's and your own file have entries, so Samuel is asked twice about every event: "
             f"`samuel bridge remove --user {client}` removes yours"
         )
-    return BridgeCheck(client, tuple(entries), trust, program, tuple(problems), tuple(notes), broken)
+    if managed:
+        notes.append("an administrator of this machine installed Samuel's hooks for all its users")
+    return BridgeCheck(client, tuple(entries), trust, program, tuple(problems), tuple(notes), broken, managed)
 
 
 def _entry_problems(

@@ -35,6 +35,8 @@ class BridgeContext:
     root: Path
     user: User
     environment: Mapping[str, str]
+    system: Path = Path("/")
+    """Below which the files of administrators are."""
 
     def base(self, client: str, level: Level) -> Path:
         """The directory that the client's files of this level are below."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from samuel.clients.adapter.agent import Agent
 from samuel.clients.dialect.limits import DENY, LOST
 from samuel.clients.table import CLIENTS, RUN_BRIDGES
-from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
-from samuel.hooks.guards import holds_everywhere, may_deny
+from samuel.events.names import INSIDE_AGENT, POST_ABILITY_CALL, PRE_ABILITY_CALL
+from samuel.hooks.guards import declares_guard, holds_everywhere, may_deny
 from samuel.hooks.handler import Handler, HandlerMode, Origin
 from samuel.hooks.order import Chain
 
@@ -32,7 +32,7 @@ class LostGuard(NamedTuple):
 
 
 def lost_guards(chains: Mapping[str, Chain], agent: Agent, sandbox: str) -> list[LostGuard]:
-    """The guards of tool calls that do not hold for this agent in this kind of sandbox."""
+    """The guards that do not hold for this agent in this kind of sandbox."""
     if STAND_IN in agent.command:
         return []
     return [
@@ -43,11 +43,14 @@ def lost_guards(chains: Mapping[str, Chain], agent: Agent, sandbox: str) -> list
 
 
 def _guards(chains: Mapping[str, Chain]) -> Iterator[tuple[str, Handler]]:
-    for event in (PRE_ABILITY_CALL, POST_ABILITY_CALL):
+    for event in INSIDE_AGENT:
         chain = chains[event]
         for step in chain.steps:
             handler = step.handler
-            answers = may_deny(chain.event, handler.role, blocking=handler.blocking)
+            # Of what few agents report, a hook that does not say that it is a guard may only observe.
+            of_call = event in (PRE_ABILITY_CALL, POST_ABILITY_CALL)
+            may = may_deny(chain.event, handler.role, blocking=handler.blocking)
+            answers = may and (of_call or declares_guard(handler))
             if answers and step.mode is HandlerMode.ENFORCE:
                 yield event, handler
 
@@ -59,7 +62,7 @@ def _why_lost(event: str, handler: Handler, agent: Agent, sandbox: str) -> str:
         return why
     client = CLIENTS[agent.hooks]
     if event not in client.events.values():
-        return f"{client.title} does not fire this event"
+        return f"{client.title} does not report this event"
     limit = client.limits.get((event, DENY))
     return limit.why if limit is not None and limit.verdict == LOST else ""
 

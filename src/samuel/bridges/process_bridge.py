@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from samuel.bridges.run_server import ServerAddress
-from samuel.clients.dialect.events import POST, PRE
+from samuel.clients.dialect.events import INSIDE_AGENT
 from samuel.clients.entries.bridge_plan import BridgeFile, BridgeRequest, HomeOverlay
 from samuel.clients.entries.hook_command import EmitCommand
 from samuel.clients.entries.settings_file import settings_in
@@ -57,7 +57,7 @@ def process_bridge(
     variables: Mapping[str, str],
     host: Mapping[str, str],
     server: ServerAddress | None = None,
-    events: Sequence[str] = (PRE, POST),
+    events: Sequence[str] = INSIDE_AGENT,
 ) -> ProcessBridge:
     """The bridge of one process of a client that works in `root`.
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # The parts of an agent, and the name in each part's module that is asked for.
 ADAPTER = ("adapter", "AGENT")
 DIALECT = ("dialect", "CLIENT")
+RELAYED = ("dialect", "RELAYED")
 ENTRIES = ("entries", "LAYOUT")
 RUN_BRIDGE = ("entries", "bridge")
 HOOK_FORMAT = ("hook_format", "FORMAT")
@@ -35,8 +36,8 @@ PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "claude": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT, HOOK_ENTRY),
     "codex": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE, HOOK_FORMAT, HOOK_ENTRY),
     "gemini": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
-    "copilot": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
-    "kiro": (ADAPTER,),
+    "copilot": (ADAPTER, DIALECT, RELAYED, ENTRIES, RUN_BRIDGE),
+    "kiro": (ADAPTER, DIALECT, ENTRIES),
     "qwen": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
     "opencode": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
     "kimi": (ADAPTER, DIALECT, ENTRIES, RUN_BRIDGE),
@@ -44,7 +45,8 @@ PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "pi": (ADAPTER,),
     "aider": (ADAPTER,),
     "mini-swe-agent": (ADAPTER,),
-    "cursor": (DIALECT, ENTRIES, HOOK_FORMAT, HOOK_ENTRY),
+    "grok": (DIALECT, RELAYED, ENTRIES),
+    "cursor": (DIALECT, RELAYED, ENTRIES, HOOK_FORMAT, HOOK_ENTRY),
     "agy": (ADAPTER, DIALECT, ENTRIES),
     "goose": (ADAPTER,),
     "scripted": (ADAPTER,),
@@ -78,6 +80,8 @@ AGENTS: Mapping[str, Agent] = AgentParts(ADAPTER)
 """How each is run unattended."""
 CLIENTS: Mapping[str, Client] = AgentParts(DIALECT)
 """What the hooks of each send, and how they want to be answered."""
+RELAYED_CLIENTS: Mapping[str, Client] = AgentParts(RELAYED)
+"""What those send that run the hooks of Claude Code, too, and how they want such a hook to answer."""
 LAYOUTS: Mapping[str, ClientLayout] = AgentParts(ENTRIES)
 """Where each has its hooks, and how they look there."""
 RUN_BRIDGES: Mapping[str, Callable[[BridgeRequest], BridgePlan]] = AgentParts(RUN_BRIDGE)

@@ -185,8 +185,8 @@ def _with_data(context: Mapping[str, Any], key: str, data: Mapping[str, Any] | N
 
 def _idempotency_key(event: Event, name: str) -> str:
     """A key that is the same when the same step of the same run is fired again after a crash."""
-    if event.run_id is UNSET or name in (names.PRE_ABILITY_CALL, names.POST_ABILITY_CALL):
-        return event.event_id  # each call of an ability is a step of its own
+    if event.run_id is UNSET or name in names.INSIDE_AGENT:
+        return event.event_id  # each of them is a step of its own
     if isinstance(event, LoopEvent):
         if commit := getattr(event, "commit", UNSET):  # a step of landing, which may be about several iterations
             return f"{event.run_id}/land/{commit}/{name}"

@@ -118,7 +118,12 @@ def stops(kind: EventType, call: HandlerCall, once_denied: OnceDenied) -> bool:
     )
 
 
-_GOES_ON = {names.PRE_ABILITY_CALL: "the call goes on", names.USER_PROMPT_SUBMIT: "the prompt is sent"}
+_GOES_ON = {
+    names.PRE_ABILITY_CALL: "the call goes on",
+    names.USER_PROMPT_SUBMIT: "the prompt is sent",
+    names.PRE_COMPACT: "the conversation is compacted",
+    names.CONFIG_CHANGE: "the change takes effect",
+}
 """What follows a fault that denies nothing, by the events that can be denied."""
 
 

@@ -6,20 +6,25 @@ that an observer that fails never stops an agent.
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
-from samuel.base.paths import Project
-from samuel.clients.dialect.events import DENIABLE, POST, PRE, STOP
+from samuel.base.paths import Project, User
+from samuel.clients.dialect.events import DENIABLE, INSIDE_AGENT, STOPS
 from samuel.clients.dialect.protocol import ClientAnswer, ClientReply, PayloadError
+from samuel.clients.dialect.sender import sender
 from samuel.clients.dialect.tools import native_result
 from samuel.clients.hook_formats.yaml_context import event_from_context
+from samuel.clients.table import RELAYED_CLIENTS
 from samuel.clients.table import client as client_named
 from samuel.emit.call import DENY, STDERR, STDOUT, EmitAnswer, EmitArguments
+from samuel.emit.deliveries import fire_once
 from samuel.emit.host import EmitHost, ReadStdin, failed, fire, lines, payload_extra, warnings_of
 from samuel.events import event_type
 from samuel.files.explained import explained
@@ -57,11 +62,11 @@ def answer_client(
         root = host.root()
         _check_project(root)
         payload = _payload(read_stdin())
-        native_event = client.event_of(native_event, payload)
+        client, native_event = sender(client, client.event_of(native_event, payload), payload)
         context = _context(client, native_event, payload, arguments.session)
         if context and _is_fired_by_run(root, client.events[native_event], context):
             context = {}
-        reply = _fire(host, client, context, arguments, warnings) if context else ClientReply()
+        reply = _reply_to(host, client, context, arguments, warnings) if context else ClientReply()
     except DeadlinePassed as passed:
         reply = _refused(client, native_event, SamuelError(passed.message, passed.hint))
     except KeyboardInterrupt:
@@ -72,7 +77,8 @@ def answer_client(
 
 
 def _payload(data: bytes) -> Mapping[str, Any]:
-    payload = parse_json(within_limit(data, "stdin"), "the payload on stdin")
+    # Cursor begins its payload with a byte order mark on some systems.
+    payload = parse_json(within_limit(data, "stdin").removeprefix(codecs.BOM_UTF8), "the payload on stdin")
     if not isinstance(payload, dict):
         raise UsageError("the payload on stdin is not a JSON object")
     return payload
@@ -117,26 +123,41 @@ def _is_fired_by_run(root: Path, event: str, context: Mapping[str, Any]) -> bool
     """Whether the run around this process fires this event too, and this is the user's own bridge.
 
     A user may have connected a client with `samuel bridge add` and run it in the loop, which connects it once
-    more. The loop fires the events of the session itself, and the run's bridge fires those of tool calls. That
+    more. The loop fires the events of the session itself, and the run's bridge fires what happens inside it. That
     holds only for the session of the client that the run started: a client that this one starts has the user's
     bridge alone.
     """
     if not os.environ.get(BRIDGED) or os.environ.get(PINNED):
         return False
-    if event not in (PRE, POST):
+    if event not in INSIDE_AGENT:
         return True
     session, client_session = context.get("session_id"), context.get("client_session")
     for record in newest_first(root, Project(root).journal):
-        if isinstance(record, EventRecord) and record.event in (PRE, POST) and record.session_id == session:
+        if isinstance(record, EventRecord) and record.event in INSIDE_AGENT and record.session_id == session:
             extra = payload_extra(record)
             if extra.get(BRIDGE) == OF_RUN:  # the client that the run started: it has one session
                 return client_session is not None and extra.get("client_session") == client_session
     return False
 
 
+def _reply_to(
+    host: EmitHost, client: Client, context: Mapping[str, Any], arguments: EmitArguments, warnings: list[str]
+) -> ClientReply:
+    """The reply with the client's own names. What the client delivers through several hooks is fired once."""
+    event = client.events[context["client_event"]]
+    fire_event = partial(_fire, host, client, context, arguments, warnings)
+    if client.name in RELAYED_CLIENTS and not os.environ.get(BRIDGED) and not os.environ.get(PINNED):
+        state = User.from_environment().state
+        reply = fire_once(state, arguments.client, event, context, fire_event)
+    else:
+        reply = fire_event()
+    return reply._replace(result=native_result(client, context.get("tool_name", ""), reply.result))
+
+
 def _fire(
     host: EmitHost, client: Client, context: Mapping[str, Any], arguments: EmitArguments, warnings: list[str]
 ) -> ClientReply:
+    """The reply with the common names."""
     native_event = context["client_event"]
     event = event_from_context(event_type(client.events[native_event]), context)
     with host.opened(arguments) as app:
@@ -144,7 +165,7 @@ def _fire(
         host.firing(app, event, _answer(client, native_event, unanswered))
         fired, follow_ups = fire(app, event, None)
         warnings += warnings_of(app, fired)
-    result = native_result(client, context.get("tool_name", ""), fired.result)
+    result = dict(fired.result)
     if follow_ups:
         result["messages_to_user"] = [*(result.get("messages_to_user") or ()), *follow_ups]
     return _reply(client.events[native_event], fired, result, again=context.get("stop_hook_active") is True)
@@ -152,12 +173,12 @@ def _fire(
 
 def _reply(event_name: str, fired: Fired, result: dict[str, Any], *, again: bool) -> ClientReply:
     """`again`: the client goes on already because a hook asked for it, and must not do so forever."""
-    if event_name == STOP and again:
+    if event_name in STOPS and again:
         result.pop("follow_up_messages", None)
         return ClientReply(result)
     if not fired.stopped:
         return ClientReply(result, str(result.get("decision") or ""), str(result.get("reason") or ""))
-    if event_name not in (*DENIABLE, STOP):
+    if event_name not in (*DENIABLE, *STOPS):
         return ClientReply(_with_message(result, fired.reason))
     return ClientReply(result, "deny", fired.reason)
 

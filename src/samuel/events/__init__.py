@@ -1,4 +1,4 @@
-"""What can happen: 27 events with typed payloads, and the rules by which answers become one result."""
+"""What can happen: 31 events with typed payloads, and the rules by which answers become one result."""
 
 from samuel.events.catalogue import BY_NAME, EVENTS, event_type
 from samuel.events.event import Event, EventType, LoopEvent, Plugin
@@ -23,11 +23,15 @@ from samuel.events.loop import (
 )
 from samuel.events.names import canonical
 from samuel.events.session import (
+    ConfigChange,
+    Notification,
     PostAbilityCall,
     PreAbilityCall,
+    PreCompact,
     SessionEnd,
     SessionStart,
     SessionStop,
+    SubagentStop,
     TurnEnd,
     UserPromptSubmit,
 )
@@ -44,6 +48,7 @@ __all__ = [
     "BeforeIteration",
     "BeforeLand",
     "BeforeLoop",
+    "ConfigChange",
     "ContextExtra",
     "ContextProgress",
     "ContextSnapshot",
@@ -54,14 +59,17 @@ __all__ = [
     "InitBefore",
     "IterationGate",
     "LoopEvent",
+    "Notification",
     "Plugin",
     "PostAbilityCall",
     "PreAbilityCall",
+    "PreCompact",
     "QualityCheck",
     "Sandbox",
     "SessionEnd",
     "SessionStart",
     "SessionStop",
+    "SubagentStop",
     "SyncAfter",
     "SyncBefore",
     "TasksRead",

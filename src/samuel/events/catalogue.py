@@ -1,4 +1,4 @@
-"""All 27 events: the one table that everything else is derived from.
+"""All 31 events: the one table that everything else is derived from.
 
 Validation, the JSON Schemas, `hooks list`, the scaffolds and the reference page all read it. To add an event:
 
@@ -91,6 +91,10 @@ _ROWS = (
     (session.TurnEnd,           session.HookResult,      MERGE,           "",                                 False, QUICK),
     (session.SessionStop,       session.StopResult,      MERGE,           "",                                 False, QUICK),
     (session.SessionEnd,        session.HookResult,      MERGE,           "",                                 False, QUICK),
+    (session.SubagentStop,      session.StopResult,      MERGE,           "",                                 False, QUICK),
+    (session.Notification,      session.HookResult,      MERGE,           "",                                 False, QUICK),
+    (session.PreCompact,        session.HookResult,      MERGE_OR_DENY,   "",                                 False, QUICK),
+    (session.ConfigChange,      session.HookResult,      MERGE_OR_DENY,   "",                                 False, QUICK),
 )
 # fmt: on
 

@@ -39,7 +39,7 @@ class Plugin(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
-    """The fields of all 27 events. The dispatcher sets them; the caller gives only the event's own fields."""
+    """The fields of all 31 events. The dispatcher sets them; the caller gives only the event's own fields."""
 
     protocol: Annotated[int, field("The version of this protocol.")] = PROTOCOL
     event_id: Annotated[str, field("Unique to this firing of the event.")] = ""

@@ -1,4 +1,4 @@
-"""The names of the 27 events, and `canonical`, which accepts every spelling of them."""
+"""The names of the 31 events, and `canonical`, which accepts every spelling of them."""
 
 from __future__ import annotations
 
@@ -37,6 +37,10 @@ POST_ABILITY_CALL: Final = "PostAbilityCall"
 TURN_END: Final = "TurnEnd"
 SESSION_STOP: Final = "SessionStop"
 SESSION_END: Final = "SessionEnd"
+SUBAGENT_STOP: Final = "SubagentStop"
+NOTIFICATION: Final = "Notification"
+PRE_COMPACT: Final = "PreCompact"
+CONFIG_CHANGE: Final = "ConfigChange"
 
 LIFECYCLE: Final = (INIT_BEFORE, INIT_AFTER, SYNC_BEFORE, SYNC_AFTER, TASKS_READ)
 LOOP: Final = (
@@ -65,7 +69,20 @@ SESSION: Final = (
     TURN_END,
     SESSION_STOP,
     SESSION_END,
+    SUBAGENT_STOP,
+    NOTIFICATION,
+    PRE_COMPACT,
+    CONFIG_CHANGE,
 )
+INSIDE_AGENT: Final = (
+    PRE_ABILITY_CALL,
+    POST_ABILITY_CALL,
+    SUBAGENT_STOP,
+    NOTIFICATION,
+    PRE_COMPACT,
+    CONFIG_CHANGE,
+)
+"""Events of sessions that the loop does not fire: only the hooks of an agent report them, any number of times."""
 AFTER_THE_FACT: Final = (
     INIT_AFTER,
     SYNC_AFTER,
@@ -76,6 +93,7 @@ AFTER_THE_FACT: Final = (
     POST_ABILITY_CALL,
     TURN_END,
     SESSION_END,
+    NOTIFICATION,
 )
 """Events about what is over: an observer of them need not be waited for."""
 ALL: Final = (*LIFECYCLE, *LOOP, *SESSION)

@@ -106,9 +106,9 @@ class OutputResult(HookResult, frozen=True, kw_only=True):
 
 
 class StopResult(HookResult, frozen=True, kw_only=True):
-    """The result of `SessionStop`."""
+    """The result of `SessionStop` and `SubagentStop`."""
 
-    follow_up_messages: Annotated[list[str] | None, field("Messages that keep the session going.")] = None
+    follow_up_messages: Annotated[list[str] | None, field("Messages that keep it going.")] = None
 
 
 class SessionStart(Event, frozen=True, kw_only=True, tag=names.SESSION_START):
@@ -164,3 +164,32 @@ class SessionStop(Event, frozen=True, kw_only=True, tag=names.SESSION_STOP):
 
 class SessionEnd(Event, frozen=True, kw_only=True, tag=names.SESSION_END):
     """The session is over."""
+
+
+class SubagentStop(Event, frozen=True, kw_only=True, tag=names.SUBAGENT_STOP):
+    """A subagent of the agent is about to stop."""
+
+    subagent: Annotated[str, field("The kind of the subagent, or its id if the agent reports no kind.")]
+    last_message: Annotated[str | UnsetType, field("Its last answer.", bulk=True)] = UNSET
+
+
+class Notification(Event, frozen=True, kw_only=True, tag=names.NOTIFICATION):
+    """The agent notifies the user: it waits for a permission, or for an answer."""
+
+    message: Annotated[str, field("The text of the notification.", bulk=True)]
+    kind: Annotated[str | UnsetType, field("The agent's word for it, like `permission_prompt`.")] = UNSET
+    title: Annotated[str | UnsetType, field("Its title.")] = UNSET
+
+
+class PreCompact(Event, frozen=True, kw_only=True, tag=names.PRE_COMPACT):
+    """The agent is about to replace the conversation by a summary of it; handlers can deny that."""
+
+    trigger: Annotated[str, field("`manual` if the user asked for it, `auto` if the context is full.")]
+    instructions: Annotated[str | UnsetType, field("What the user wants to be kept.", bulk=True)] = UNSET
+
+
+class ConfigChange(Event, frozen=True, kw_only=True, tag=names.CONFIG_CHANGE):
+    """A settings file of the agent was changed; a denial keeps the change from the running session."""
+
+    source: Annotated[str, field("Whose settings they are, like `user_settings` or `project_settings`.")]
+    path: Annotated[str | UnsetType, field("The file that was changed.")] = UNSET

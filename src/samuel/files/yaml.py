@@ -34,6 +34,10 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 _ESCAPED_HALF = re.compile("[\ud800-\udfff]")
 
 
+class InvalidYaml(ConfigError):
+    """The text is not YAML at all; other errors are about YAML that Samuel does not take."""
+
+
 class YamlDocument(NamedTuple):
     """One document."""
 
@@ -189,15 +193,16 @@ def _sound(event: Any) -> str:
     return text
 
 
-def _syntax(error: yaml.MarkedYAMLError, text: str, file: str, first_line: int) -> ConfigError:
+def _syntax(error: yaml.MarkedYAMLError, text: str, file: str, first_line: int) -> InvalidYaml:
     mark = error.problem_mark or error.context_mark
     lines = text.splitlines() or [""]
     at = min(mark.line, len(lines) - 1) if mark else 0
     before = lines[at][: mark.column + 1] if mark else ""
     if before.endswith("\t") or ("\t" in before and not before.strip()):
-        return _problem(file, at + first_line, "a tab where YAML wants spaces", "indent with spaces")
+        what, hint = "a tab where YAML wants spaces", "indent with spaces"
+        return InvalidYaml([Problem(what, file, at + first_line, hint)])
     what = " ".join(part for part in (error.problem, error.context) if part)
-    return _problem(file, at + first_line, f"not valid YAML: {what}")
+    return InvalidYaml([Problem(f"not valid YAML: {what}", file, at + first_line, "")])
 
 
 def _line(event: Any, first_line: int) -> int:

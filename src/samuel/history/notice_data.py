@@ -22,11 +22,11 @@ def notice_data(report: Report) -> tuple[str, dict[str, Any]]:
     return type(report).__name__, msgspec.to_builtins(report)
 
 
-def notice_of(kind: str, data: Mapping[str, Any], known: Mapping[str, type[Any]]) -> Report:
+def notice_of(kind: str, data: Mapping[str, Any], classes: Mapping[str, type[Any]]) -> Report:
     """Raises SamuelError for what is not one of the known reports."""
-    if kind not in known:
+    if kind not in classes:
         raise SamuelError(f"`{kind}` is not a report of an attempt")
     try:
-        return cast(Report, convert(data, known[kind]))
+        return cast(Report, convert(data, classes[kind]))
     except msgspec.MsgspecError as error:
         raise SamuelError(f"a report `{kind}` cannot be read: {error}") from None

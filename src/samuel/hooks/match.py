@@ -10,7 +10,14 @@ import os
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from samuel.clients.hook_formats.matcher import CLIENT_COMMAND, CLIENT_TOOL, chooses_command, chooses_tool
+from samuel.clients.hook_formats.matcher import (
+    CLIENT_COMMAND,
+    CLIENT_OCCASION,
+    CLIENT_TOOL,
+    chooses_command,
+    chooses_occasion,
+    chooses_tool,
+)
 from samuel.clients.hook_formats.permission_rule import CLIENT_RULE, chooses_call
 from samuel.files.globs import any_chosen
 
@@ -107,4 +114,5 @@ _RULES: Mapping[str, Callable[[Any, Field], bool]] = {
     CLIENT_TOOL: chooses_tool,
     CLIENT_COMMAND: chooses_command,
     CLIENT_RULE: chooses_call,
+    CLIENT_OCCASION: chooses_occasion,
 }

@@ -30,9 +30,12 @@ def call_client_hook(
         if left <= 0:
             return Reply(Outcome.TIMED_OUT, message=f"not done with {len(events)} files after {timeout:g}s")
         reply = call(handler, part, left if replies else timeout)
-        if reply.outcome is not Outcome.OK or verdict(reply.result).decision == "deny":
+        denied = verdict(reply.result).decision == "deny" and not handler.background
+        if reply.outcome is not Outcome.OK or denied:
             return reply
         replies.append(reply)
+    if handler.background:  # also where it is waited for: its agent would not read the answer
+        return replace(replies[-1], result={})
     combined = replies[0] if len(replies) == 1 else _combined(handler, replies)
     return _without_added_path(combined) if events[0] is not event else combined
 

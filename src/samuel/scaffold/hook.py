@@ -27,7 +27,12 @@ TEMPLATES = Path(__file__).parent / "templates"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 DENIAL = json.dumps({"decision": "deny", "reason": "rm -rf is not allowed here"})  # also valid Python
-_JUDGED = {names.PRE_ABILITY_CALL: "tool_input", names.USER_PROMPT_SUBMIT: "user_message"}
+_JUDGED = {
+    names.PRE_ABILITY_CALL: "tool_input",
+    names.USER_PROMPT_SUBMIT: "user_message",
+    names.PRE_COMPACT: "trigger",
+    names.CONFIG_CHANGE: "path",
+}
 """The field that a guard usually judges, of each event that can be denied."""
 
 

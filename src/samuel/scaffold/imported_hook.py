@@ -9,10 +9,19 @@ from typing import Any
 from samuel.base import paths
 from samuel.clients.dialect.tools import mcp_with_underscores
 from samuel.clients.hook_formats.client_hook import ClientHook
-from samuel.clients.hook_formats.matcher import ALL, CLIENT_COMMAND, CLIENT_TOOL, listed_names
+from samuel.clients.hook_formats.matcher import (
+    ALL,
+    CLIENT_COMMAND,
+    CLIENT_OCCASION,
+    CLIENT_TOOL,
+    listed_names,
+    matches,
+)
 from samuel.clients.hook_formats.permission_rule import CLIENT_RULE
 from samuel.clients.table import HOOK_FORMATS
 from samuel.config.duration import format_duration
+from samuel.events import event_type
+from samuel.hooks.handler import background_refusal
 from samuel.scaffold.hook import WrittenHook
 
 _ALL_OF_MCP = re.compile(r"\^?mcp__(?:([A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__)?\.\*\$?")
@@ -28,6 +37,8 @@ def imported_hook(hook: ClientHook, source: str) -> WrittenHook:
         raise NotConvertible(hook.left_out)
     if hook.env:
         raise NotConvertible("it belongs to a plugin, whose directory only `import_hooks` tells it")
+    if hook.background and (why := background_refusal(event_type(hook.event))):
+        raise NotConvertible(why)
     id = hook.name.replace("/", "-")
     fields: list[tuple[str, Any]] = [
         ("id", id),
@@ -71,7 +82,11 @@ def _filters(hook: ClientHook) -> dict[str, list[str]]:
         raise NotConvertible("it has a condition (`if`), which `match` does not have")
     if CLIENT_COMMAND in hook.match:
         raise NotConvertible(f"its matcher `{hook.matcher}` is about the command, which `match` does not look at")
-    filters = {key: value for key, value in hook.match.items() if key != CLIENT_TOOL}
+    occasion = hook.match.get(CLIENT_OCCASION)
+    if occasion and not matches(occasion["matcher"], [occasion["otherwise"]]):
+        field = occasion["field"]
+        raise NotConvertible(f"its matcher `{hook.matcher}` is about `{field}`, which `match` does not look at")
+    filters = {key: value for key, value in hook.match.items() if key not in (CLIENT_TOOL, CLIENT_OCCASION)}
     if CLIENT_TOOL in hook.match and hook.matcher not in ALL:
         chosen = _ability_ids(hook)
         if "ability_id" in filters:

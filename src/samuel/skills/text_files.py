@@ -20,7 +20,7 @@ from samuel.files.inside import read_inside
 from samuel.hooks.handler import HandlerStatus, Origin
 from samuel.plugins.installed import LOCAL, InstalledPlugin
 
-MOST = 500  # texts in one directory
+SKILLS = "skills"  # the directory that the skills of other agents are in, too
 DEEPEST = 6  # levels of directories
 
 
@@ -62,8 +62,10 @@ def text_directories(
     return [*directories, *_of_plugins(folder, others)]
 
 
-def read_directory(directory: TextDirectory, name_of: NameOf, deepest: int = DEEPEST) -> list[TextFile]:
-    """Every text of one directory, by name."""
+def read_directory(
+    directory: TextDirectory, name_of: NameOf, deepest: int = DEEPEST, *, by_line: bool = False
+) -> list[TextFile]:
+    """Every text of one directory, by name. `by_line`: see `frontmatter.parse`."""
     top = directory.base / directory.folder
     text_files: list[TextFile] = []
     if not _may_enter(directory, top):
@@ -73,11 +75,7 @@ def read_directory(directory: TextDirectory, name_of: NameOf, deepest: int = DEE
         name = name_of(parts)
         if not name:
             continue
-        if len(text_files) == MOST:
-            what = f"`{top}` has more than {MOST}; this one and those after it are left out"
-            text_files.append(_unread(directory, name, top.joinpath(*parts), what, "remove some"))
-            break
-        text_files.append(_text(directory, name, top.joinpath(*parts)))
+        text_files.append(_text(directory, name, top.joinpath(*parts), by_line=by_line))
     return text_files
 
 
@@ -129,7 +127,8 @@ def choose(texts: Sequence[AnyText], wanted_name: str, kind: str) -> AnyText:
 
 
 def _own(folder: str, base: Path, origin: Origin) -> list[TextDirectory]:
-    return [TextDirectory(base, f"{place}/{folder}", origin) for place in paths.TEXT_HOMES]
+    homes = paths.SKILL_HOMES if folder == SKILLS else paths.TEXT_HOMES
+    return [TextDirectory(base, f"{place}/{folder}", origin) for place in homes]
 
 
 def _of_plugins(folder: str, plugins: Iterable[InstalledPlugin]) -> list[TextDirectory]:
@@ -161,11 +160,11 @@ def _may_enter(directory: TextDirectory, path: Path) -> bool:
     return directory.origin is Origin.USER or _real(path).is_relative_to(_real(directory.base))
 
 
-def _text(directory: TextDirectory, name: str, path: Path) -> TextFile:
+def _text(directory: TextDirectory, name: str, path: Path, *, by_line: bool = False) -> TextFile:
     if not name.isprintable() or name != file_name(name):
         return _unread(directory, name, path, "its name has characters that cannot be shown", "rename it")
     try:
-        document = parse(_read(directory, path), str(path))
+        document = parse(_read(directory, path), str(path), by_line=by_line)
     except ConfigError as error:
         return TextFile(_names(directory, name), path, directory.origin, problem=error.problems[0])
     except (SamuelError, OSError) as error:

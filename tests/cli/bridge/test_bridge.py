@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -209,3 +210,42 @@ def test_list_shows_a_file_that_cannot_be_read(samuel, put):
     ran = samuel("bridge", "list")
     assert ran.code == 0
     assert "PROJECT/.claude/settings.json:1: not valid JSON" in ran.err
+
+
+def test_managed_prints_the_file_of_an_administrator_and_writes_nothing(samuel, project, machine):
+    before = sorted(path for path in (*project.rglob("*"), *machine.rglob("*")) if path.is_file())
+    code, out, err = samuel("bridge", "add", "--managed", "claude")
+
+    settings = json.loads(out)
+    assert code == 0
+    assert settings["allowManagedHooksOnly"] is True
+    assert settings["pluginConfigs"] == {
+        "cc-plugin-sec-default@builtin": {"options": {"allowManagedModsOnly": True}}
+    }
+    [group] = settings["hooks"]["PreToolUse"]
+    assert group["hooks"][0]["onFailure"] == "block"
+    assert f"{Path(sys.executable).parent}/samuel-emit --as claude PreToolUse" in group["hooks"][0]["command"]
+    assert "managed-settings.json` on each machine, owned by root" in err
+    after = sorted(path for path in (*project.rglob("*"), *machine.rglob("*")) if path.is_file())
+    assert after == before
+
+
+def test_managed_prints_the_policy_file_of_copilot(samuel):
+    answer = json.loads(samuel("bridge", "add", "--managed", "copilot", "--json").out)["data"]
+    assert answer["file"] == "/etc/github-copilot/policy.d/samuel.json"
+    assert answer["content"]["version"] == 1
+    assert "--as copilot preToolUse" in answer["content"]["hooks"]["preToolUse"][0]["bash"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--managed", "gemini"), "Samuel knows no file of an administrator for `gemini` here"),
+        (("--managed", "claude", "copilot"), "`--managed` prints the file of one agent"),
+        (("--managed", "--user", "claude"), "`--managed` prints the file of one agent"),
+    ],
+)
+def test_managed_is_refused_where_there_is_no_such_file(samuel, arguments, error):
+    code, out, err = samuel("bridge", "add", *arguments)
+    assert (code, out) == (2, "")
+    assert error in err

@@ -36,7 +36,7 @@ def test_each_handler_of_a_session_event_has_a_verdict(samuel, hooks) -> None:
             "Qwen Code denies when a hook asks, so Samuel denies with the question as the reason",
         ),
         ("rewriter", "PreAbilityCall", "lost", "Qwen Code ignores a rewritten input"),
-        ("log", "TurnEnd", "lost", "Qwen Code does not fire TurnEnd"),
+        ("log", "TurnEnd", "lost", "Qwen Code does not report TurnEnd"),
     ]
     assert list(ran.json["data"]["handlers"][0]) == ["name", "event", "verdict", "why"]
 
@@ -74,6 +74,8 @@ def test_a_hook_that_is_not_trusted_is_listed_too(samuel, put) -> None:
     assert [(row["name"], row["event"], row["verdict"]) for row in rows] == [
         ("guard", "UserPromptSubmit", "lost"),
         ("guard", "PreAbilityCall", "limited"),
+        ("guard", "PreCompact", "lost"),
+        ("guard", "ConfigChange", "lost"),
     ]
 
 

@@ -58,6 +58,8 @@ def test_it_works_as_written_for_every_event(samuel, lang: str):
 
 
 EXAMPLES = {
+    "ConfigChange": '{"source": "project_settings", "path": "rm -rf.json"}',
+    "PreCompact": '{"trigger": "rm -rf"}',
     "PreAbilityCall": '{"ability_id": "shell", "tool_input": {"command": "rm -rf /"}}',
     "UserPromptSubmit": '{"user_message": "run rm -rf for me"}',
 }
@@ -78,7 +80,7 @@ def test_a_new_hook_of_an_event_that_can_be_denied_denies_its_example(
 
 
 def test_there_is_an_example_for_every_event_that_can_be_denied():
-    assert [event.name for event in EVENTS if event.composition.can_deny] == sorted(EXAMPLES, reverse=True)
+    assert {event.name for event in EVENTS if event.composition.can_deny} == set(EXAMPLES)
 
 
 @pytest.mark.slow

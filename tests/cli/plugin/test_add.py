@@ -87,7 +87,7 @@ class TestInstalled:
         assert "warning: `org/broken/one` is broken: " in ran.err
 
     def test_plugin_add_warns_of_broken_skills_and_recipes(self, samuel, origin):
-        origin("org/texts", {"skills/mute/SKILL.md": "no front matter\n", "recipes/torn.md": "{{ x\n"})
+        origin("org/texts", {"skills/mute/SKILL.md": "# no front matter\n", "recipes/torn.md": "{{ x\n"})
         ran = samuel("plugin", "add", "org/texts", "--yes")
         assert ran.code == 0
         assert "skills/mute/SKILL.md:1: it has no front matter" in ran.err

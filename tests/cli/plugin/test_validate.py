@@ -72,7 +72,7 @@ def test_plugin_validate_reports_everything_wrong_at_once(samuel, put, project: 
     put("facts/samuel-plugin.toml", GOOD.replace('"1.0"', '"x"') + 'qality_check = "check"\n')
     put("facts/hooks/forgotten", "#!/bin/sh\n")
     put("facts/hooks/helper", "no script\n")
-    put("facts/skills/empty/SKILL.md", "Text\n")
+    put("facts/skills/empty/SKILL.md", "# Text\n")
     put("facts/skills/half/SKILL.md", "---\nname: half\n---\n")
     put("facts/recipes/bad.md", "---\narguments: 7\n---\n")
     put("facts/recipes/half.md", "---\ndescription: x\n---\n\nSay {{ name\n")
@@ -83,8 +83,8 @@ def test_plugin_validate_reports_everything_wrong_at_once(samuel, put, project: 
         facts/samuel-plugin.toml:2: `version` must be a version like `1.0.0`, not `x`
         facts/samuel-plugin.toml:10: `qality_check` is not an event (did you mean `quality.check`?)
         facts/users: it is a link that leaves the plugin, to `/etc/passwd`
-        facts/skills/empty/SKILL.md:1: it has no front matter (begin the file with `---`, `name: ...`, \
-`description: ...`, `---`)
+        facts/skills/empty/SKILL.md:1: it has no front matter and no text (begin the file with `---`, \
+`name: ...`, `description: ...`, `---`)
         facts/skills/half/SKILL.md:1: `description` is missing (add `description: ...` to its front matter)
         facts/recipes/bad.md:2: `arguments` must be a mapping or a list
         facts/recipes/half.md:5: unexpected end of template, expected 'end of print statement'.

@@ -16,6 +16,7 @@ from tests.length import at_length
 
 from samuel.base.paths import Project
 from samuel.emit.call import LARGEST_STDIN
+from samuel.emit.deliveries import DIRECTORY
 from samuel.events.names import ALL
 from samuel.files.json import MAX_BYTES
 from samuel.journal.writer import CHECK_AFTER_SECONDS
@@ -171,7 +172,8 @@ def both(
     """The answers of a process of its own and of the server, each in a project without a past."""
     answers = []
     for call in (project.cold, lambda *words, stdin: project.warm(*words, stdin=stdin, client=client)):
-        for place in (Project(project.root).journal, Project(project.root).sessions):
+        places = (Project(project.root).journal, Project(project.root).sessions)
+        for place in (*places, project.files.user.state / DIRECTORY):
             shutil.rmtree(place, ignore_errors=True)
         time.sleep(2 * CHECK_AFTER_SECONDS)  # a server looks no more often whether its journal is still there
         answer = call(*words, stdin=stdin)

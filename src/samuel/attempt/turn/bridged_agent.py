@@ -83,7 +83,7 @@ class BridgedAgent:
     def coverage(self, calls: Sequence[ObservedCall]) -> Coverage | None:
         """How many of these calls were judged; None where nothing was to judge them."""
         if not self.is_needed:
-            is_asked = self._place.tool_hooks.listen and STAND_IN not in self._agent.command
+            is_asked = self._place.tool_hooks.judge_calls and STAND_IN not in self._agent.command
             return reconcile(self._agent.hooks, calls, ()) if is_asked and calls else None
         session = self._event.env.get("SAMUEL_SESSION_ID", "")
         judged = judged_calls(self._place.root, session, self._started)

@@ -11,7 +11,7 @@ from samuel.bridges.guards import LostGuard, lost_guards
 from samuel.clients.adapter.agent import Agent
 from samuel.clients.table import AGENTS
 from samuel.config.model import AgentSettings, Config
-from samuel.events.names import POST_ABILITY_CALL, PRE_ABILITY_CALL
+from samuel.events.names import INSIDE_AGENT, POST_ABILITY_CALL, PRE_ABILITY_CALL
 from samuel.hooks.handler import Origin
 from samuel.hooks.order import Chain
 
@@ -31,21 +31,25 @@ class ToolHooks:
 
     @property
     def listen(self) -> bool:
-        """Whether a handler is called for tool calls: without one, an agent needs no bridge.
+        """Whether a handler is called for what happens inside an agent: without one, it needs no bridge.
 
         One of the program that started the run is not: the hooks of an agent cannot reach it.
         """
+        return any(map(self._has_handler, INSIDE_AGENT))
+
+    @property
+    def judge_calls(self) -> bool:
+        """Whether a handler is called for tool calls."""
         return self._has_handler(PRE_ABILITY_CALL) or self._has_handler(POST_ABILITY_CALL)
 
     @property
     def events(self) -> tuple[str, ...]:
         """The events that the bridge of an agent is for.
 
-        Without a handler, the one after a call would only cost a process for each call: a handler that is added
-        while the run goes on is refused. The one before it is recorded, and the records are counted.
+        Without a handler, an event would only cost a process each time: a handler that is added while the run
+        goes on is refused. The one before a tool call is recorded, and the records are counted.
         """
-        after = (POST_ABILITY_CALL,) if self._has_handler(POST_ABILITY_CALL) else ()
-        return (PRE_ABILITY_CALL, *after)
+        return tuple(event for event in INSIDE_AGENT if event == PRE_ABILITY_CALL or self._has_handler(event))
 
     def _has_handler(self, event: str) -> bool:
         steps = self.chains[event].steps if self.chains else ()

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import click
 
+from samuel.base.errors import UsageError
 from samuel.bridges import files
 from samuel.bridges.check import trust_step
+from samuel.bridges.managed import managed_hooks
 from samuel.cli.bridge import bridge_context, change_options, known_clients, plain_change
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.guard_offer import offer_guard
@@ -20,7 +23,14 @@ from samuel.process.inside_a_run import refuse_inside_a_run
 @command()
 @change_options
 @click.option("--yes", is_flag=True, help="Ask nothing, and enable no hook.")
-def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bool, yes: bool) -> int:
+@click.option(
+    "--managed",
+    is_flag=True,
+    help="Print the file that an administrator installs for all users of a machine, and write nothing.",
+)
+def add(
+    here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bool, yes: bool, managed: bool
+) -> int:
     """Let an agent's own hooks ask Samuel.
 
     Writes entries that run `samuel emit --as AGENT EVENT` into the agent's own file, and changes nothing else in
@@ -30,8 +40,11 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
     \b
         samuel bridge add claude codex gemini
         samuel bridge add --user kimi --dry-run
+        samuel bridge add --managed claude > managed-settings.json
     """
     clients = known_clients(agents)
+    if managed:
+        return _print_managed(here, clients, level)
     if not dry_run:
         refuse_inside_a_run("the hooks of agents")
     lost = _lost_handlers(here, clients)
@@ -61,6 +74,16 @@ def add(here: CommandContext, agents: tuple[str, ...], level: Level, dry_run: bo
     ]
     lines += [] if dry_run else offer_guard(here, here.root, ask=not yes)
     return here.out.answer(data, *lines, warnings=notes)
+
+
+def _print_managed(here: CommandContext, clients: Sequence[str], level: Level) -> int:
+    """Print an administrator's file alone, so that the output can be one; where it belongs is a warning."""
+    if level == "user" or len(clients) != 1:
+        raise UsageError("`--managed` prints the file of one agent", "give one AGENT, and no `--user`")
+    hooks = managed_hooks(clients[0], bridge_context(here).system)
+    place = f"install this as `{hooks.file}` on each machine, owned by root and writable by no other user"
+    data = {"client": hooks.client, "file": str(hooks.file), "content": json.loads(hooks.text)}
+    return here.out.answer(data, hooks.text.rstrip("\n"), warnings=[place])
 
 
 def _lost_handlers(here: CommandContext, clients: Sequence[str]) -> list[dict[str, str]]:

@@ -26,8 +26,8 @@ def check(here: CommandContext, agent: str, environment: str) -> int:
     """Check which hooks an agent honours.
 
     For each handler of a session event, when the agent calls Samuel from its own hooks: `honoured`; `limited`, if
-    only a part of what it may answer counts; or `lost`, if the agent ignores what it answers or never fires the
-    event. Exits with 1 if one is lost.
+    only a part of what it may answer counts; or `lost`, if the agent ignores what it answers or does not
+    report the event. Exits with 1 if one is lost.
 
     \b
         samuel hooks check --agent claude

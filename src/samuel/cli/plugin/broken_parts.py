@@ -59,7 +59,9 @@ def _hooks(plugin: InstalledPlugin, handlers: Iterable[Handler]) -> tuple[Locked
 
 def unusable(directory: Path) -> Iterator[Problem]:
     """What is wrong with the skills and recipes of a plugin."""
-    for text in read_directory(TextDirectory(directory, SKILLS, Origin.PROJECT_PLUGIN), skills.name_of, deepest=2):
+    for text in read_directory(
+        TextDirectory(directory, SKILLS, Origin.PROJECT_PLUGIN), skills.name_of, 2, by_line=True
+    ):
         skill = skills.skill(text)
         if skill.status is HandlerStatus.BROKEN:
             yield text.problem or Problem(skill.reason)

@@ -45,9 +45,9 @@ def status(here: CommandContext) -> int:
         samuel run status --json
     """
     watcher = run_watcher(here.root)
-    seen = watcher.look()
+    view = watcher.look()
     tasks, run = watcher.tasks, watcher.run
-    data: dict[str, Any] = {"counts": seen.counts, "exit_reason": "", "usage": {}}
+    data: dict[str, Any] = {"counts": view.counts, "exit_reason": "", "usage": {}}
     data |= run_fields(run) if run else {}
     data |= {
         "unverified": [task.id for task in _unverified(tasks)],
@@ -57,19 +57,19 @@ def status(here: CommandContext) -> int:
         "blocked": [{"id": task.id, "why": task.last_failure} for task in tasks if task.status == "blocked"],
         "waiting": [{"id": task.id, "why": task.reason} for task in tasks if task.status == "waiting"],
     }
-    rows = [(word, str(count)) for word, count in seen.words.items()]
+    rows = [(word, str(count)) for word, count in view.words.items()]
     blocks: list[str | OutputTable] = [OutputTable(COLUMNS, rows)]
     lost: dict[str, tuple[str, ...]] = {}
     if run:
-        live, now, history = seen.is_live, seen.at, watcher.history
+        live, now, history = view.is_live, view.at, watcher.history
         lost = lost_tests(history.attempts if history else ())
         data["lost_tests"] = [{"id": id, "tests": list(tests)} for id, tests in lost.items()]
         data["acceptance"] = _acceptance(history)
-        data |= {"started_at": run.started_at, "seconds": seen.seconds, "running": live, **hold_data(run, now)}
+        data |= {"started_at": run.started_at, "seconds": view.seconds, "running": live, **hold_data(run, now)}
         data |= {"exit_message": run.exit_message, "repository": _repository(history)}
         failures = history.run.baseline_failures if history else ()
         data["baseline_failures"] = msgspec.to_builtins(failures)
-        blocks += ["", *_run_lines(run, seen), *_baseline_lines(run, failures)]
+        blocks += ["", *_run_lines(run, view), *_baseline_lines(run, failures)]
         if run.lanes is not UNSET:
             data |= lanes_data(run, run.lanes)
             blocks += lane_lines(run, run.lanes, tasks, now)
@@ -94,9 +94,9 @@ def _unfinished_branch(here: CommandContext, run: Run) -> OwnBranch | None:
     return branch if branch and git.is_repository and commit_of(git, branch.name) else None
 
 
-def _run_lines(run: Run, seen: RunNow) -> Iterable[str]:
-    seconds = seen.seconds
-    yield f"last run    {run.run_id}, {run.exit_reason or seen.headline}"
+def _run_lines(run: Run, view: RunNow) -> Iterable[str]:
+    seconds = view.seconds
+    yield f"last run    {run.run_id}, {run.exit_reason or view.headline}"
     took = (
         f", took {span(seconds)}"
         if seconds is not None and run.over

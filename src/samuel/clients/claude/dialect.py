@@ -6,14 +6,26 @@ from typing import Any
 
 from samuel.clients.dialect.answers import as_json, claude_fields, hook_output, messages, suggestions
 from samuel.clients.dialect.client import Client
-from samuel.clients.dialect.events import END, POST, PRE, PROMPT, START, STOP
-from samuel.clients.dialect.limits import CONTEXT, EVENT, limited
-from samuel.clients.dialect.payload import mapping_or_nothing, text_or_nothing
+from samuel.clients.dialect.events import (
+    CONFIG_CHANGE,
+    DENIABLE,
+    END,
+    NOTIFICATION,
+    POST,
+    PRE,
+    PRE_COMPACT,
+    PROMPT,
+    START,
+    STOP,
+    SUBAGENT_STOP,
+)
+from samuel.clients.dialect.limits import CONTEXT, DENY, EVENT, limited
+from samuel.clients.dialect.payload import mapping_or_nothing, session_fields, text_or_nothing
 from samuel.clients.dialect.protocol import ClientAnswer, ClientReply, Payload, PayloadError
 from samuel.clients.dialect.tools import SHELL, Tool, common_name, tool_table
 
 FAILURE = "PostToolUseFailure"
-EVENTS = {
+FAMILY_EVENTS = {
     "SessionStart": START,
     "UserPromptSubmit": PROMPT,
     "PreToolUse": PRE,
@@ -21,6 +33,14 @@ EVENTS = {
     FAILURE: POST,
     "Stop": STOP,
     "SessionEnd": END,
+}
+"""The events that the clients with Claude Code's hooks have in common."""
+EVENTS = {
+    **FAMILY_EVENTS,
+    "SubagentStop": SUBAGENT_STOP,
+    "Notification": NOTIFICATION,
+    "PreCompact": PRE_COMPACT,
+    "ConfigChange": CONFIG_CHANGE,
 }
 TOOLS = tool_table(
     shell={
@@ -53,7 +73,7 @@ def result(native_event: str, payload: Payload) -> dict[str, Any]:
 def form(native_event: str, event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
     fields = claude_fields(native_event, event, reply)
-    if event == PROMPT and reply.decision == "deny":
+    if event in DENIABLE and event != PRE and reply.decision == "deny":
         return as_json({"decision": "block", "reason": reply.reason, **fields})
     if event == PRE:
         return as_json({"systemMessage": messages(reply.result), **_permission(native_event, reply)})
@@ -92,10 +112,18 @@ CLIENT = Client(
         (STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
         (END, EVENT): limited("Claude Code cancels a hook that is still running when it ends"),
         (END, CONTEXT): limited("suggestions are not read when the session is over"),
+        (SUBAGENT_STOP, CONTEXT): limited("messages are shown to the user; suggestions do not reach the model"),
+        **dict.fromkeys(
+            [(event, CONTEXT) for event in (NOTIFICATION, PRE_COMPACT, CONFIG_CHANGE)],
+            limited("messages are shown to the user; suggestions are not read"),
+        ),
+        (NOTIFICATION, EVENT): limited("Claude Code notifies a user who is there, not in an unattended run"),
+        (CONFIG_CHANGE, DENY): limited("a change of managed settings takes effect all the same"),
     },
     form=form,
     result=result,
     failure=FAILURE,
+    more=session_fields,
     asks=("PreToolUse",),
     exit_code_denies=(),
     output=output,

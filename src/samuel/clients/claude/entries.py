@@ -6,10 +6,17 @@ from samuel.clients.claude.dialect import EVENTS
 from samuel.clients.claude.mods import mods
 from samuel.clients.dialect.events import DENIABLE
 from samuel.clients.entries.bridge_plan import BridgePlan, BridgeRequest
-from samuel.clients.entries.hook_command import TIMEOUT
+from samuel.clients.entries.hook_command import TIMEOUT, EmitCommand
 from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion
 from samuel.clients.entries.json_hooks import JsonHooks, grouped_entry
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, OffSwitch, home_directory
+from samuel.clients.entries.layout import (
+    ClientLayout,
+    CommandFacts,
+    EntryFile,
+    ManagedFile,
+    OffSwitch,
+    home_directory,
+)
 from samuel.clients.entries.settings_file import read_settings, table_in
 from samuel.files.json import write
 
@@ -21,6 +28,17 @@ def closed_entry(event: str, command: str) -> dict[str, object]:
 
 
 HOOKS = JsonHooks("claude", grouped_entry, closed_entry, byte_order_mark=True)
+MODS = "cc-plugin-sec-default@builtin"  # the plugin of Claude Code that keeps mods of users out
+
+
+def managed_settings(command: EmitCommand) -> dict[str, object]:
+    """Settings of an administrator, above those of users and projects: only these hooks run, and no other mods."""
+    return {
+        "allowManagedHooksOnly": True,
+        "pluginConfigs": {MODS: {"options": {"allowManagedModsOnly": True}}},
+        # A version that does not know `onFailure` ignores it.
+        "hooks": HOOKS.hooks(command._replace(fails_closed=True)),
+    }
 
 
 def is_trusted(question: TrustQuestion) -> bool:
@@ -47,7 +65,13 @@ LAYOUT = ClientLayout(
         asks_itself=True,
     ),
     off_switch=OffSwitch(("disableAllHooks",), True),
-    fails_closed_since="2.1.295",
+    managed=ManagedFile(
+        {
+            "linux": "/etc/claude-code/managed-settings.json",
+            "darwin": "/Library/Application Support/ClaudeCode/managed-settings.json",
+        },
+        managed_settings,
+    ),
     rivals=mods,
 )
 

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from samuel.clients.claude.dialect import EVENTS
-from samuel.clients.dialect.events import POST, PRE, PROMPT, START, STOP
+from samuel.clients.dialect.events import POST, PRE, PROMPT, START, STOPS
 from samuel.clients.hook_formats.entry import (
     Entry,
     ImportedFile,
@@ -39,10 +39,9 @@ from samuel.clients.hook_formats.hook_format import (
     tool_call,
     verdict,
 )
-from samuel.clients.hook_formats.matcher import matches, problem
+from samuel.clients.hook_formats.matcher import occasion_match, problem
 from samuel.clients.hook_formats.permission_rule import rule_problem
 from samuel.clients.table import HOOK_FORMATS
-from samuel.events.catalogue import event_type
 
 TOOL_NAMES: Mapping[str, tuple[str, ...]] = {
     "shell": ("Bash",),
@@ -58,9 +57,18 @@ UNNAMED = "blocked without a reason"
 # To defer is to leave the decision to a person.
 PERMISSIONS = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
 DECISIONS = {"approve": "allow", "block": "deny"}
-OCCASIONS = {"SessionStart": SOURCE, "SessionEnd": REASON}  # what the matcher of these events is compared with
+# The field that the matcher of these events is compared with, and its value where the caller does not give it.
+OCCASIONS = {
+    "SessionStart": ("source", SOURCE),
+    "SessionEnd": ("reason", REASON),
+    "SubagentStop": ("subagent", ""),
+    "Notification": ("kind", ""),
+    "PreCompact": ("trigger", ""),
+    "ConfigChange": ("source", ""),
+}
 STATUS = {"PostToolUse": ["success"], "PostToolUseFailure": ["failure"]}
 SHELLS = {"": "sh", "bash": "bash"}
+REWAKE_TIMEOUT = 600.0  # seconds; Claude Code gives such a hook as long
 
 
 def translate_payload(client_event: str, payload: Payload) -> dict[str, Any]:
@@ -95,6 +103,29 @@ def _event_fields(client_event: str, payload: Payload, fields: Mapping[str, Any]
             return {"stop_hook_active": fields.get("stop_hook_active") is True}
         case "SessionStart":
             return {"source": text(fields.get("source")) or SOURCE}
+        case "SubagentStop":
+            return {
+                "stop_hook_active": fields.get("stop_hook_active") is True,
+                "agent_id": text(fields.get("subagent_id")),
+                "agent_type": payload.get("subagent", ""),
+                "agent_transcript_path": text(fields.get("subagent_transcript")),
+                "last_assistant_message": payload.get("last_message", ""),
+            }
+        case "Notification":
+            title = {"title": payload["title"]} if "title" in payload else {}
+            return {
+                "message": payload.get("message", ""),
+                **title,
+                "notification_type": payload.get("kind", ""),
+            }
+        case "PreCompact":
+            return {
+                "trigger": payload.get("trigger", ""),
+                "custom_instructions": payload.get("instructions") or None,
+            }
+        case "ConfigChange":
+            path = {"file_path": payload["path"]} if "path" in payload else {}
+            return {"source": payload.get("source", ""), **path}
         case _:
             return {"reason": text(fields.get("reason")) or REASON}
 
@@ -126,7 +157,7 @@ def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
     messages = [text(answer.get("systemMessage")), text(specific.get("additionalContext"))]
     result: Result = {}
     reason = text(answer.get("reason"))
-    if answer.get("continue") is False and event != STOP:  # at a stop it says: do stop
+    if answer.get("continue") is False and event not in STOPS:  # at a stop it says: do stop
         result = _blocked(event, text(answer.get("stopReason")) or reason or UNNAMED)
     elif permission := specific.get("permissionDecision") if event == PRE else None:
         result = verdict(
@@ -150,7 +181,7 @@ def _answer(event: str, payload: Payload, answer: Mapping[str, Any]) -> Result:
 
 def _blocked(event: str, reason: str) -> Result:
     """A block: a denial where there is something to deny, a message that keeps the session going at its stop."""
-    return {"follow_up_messages": [reason]} if event == STOP else denied(event, reason)
+    return {"follow_up_messages": [reason]} if event in STOPS else denied(event, reason)
 
 
 FORMAT = HookFormat(
@@ -191,17 +222,22 @@ def _entry(raw: RawEntry) -> Entry:
             rule_problem(rule) if rule else "",
             _beyond_us(raw, shell),
             problem(raw.matcher) if has_matcher else "",
-            _other_occasion(raw.client_event, raw.matcher),
         ),
         arguments=raw.fields.get("args", []),
         shell=shell or "sh",
         env={"CLAUDE_PLUGIN_ROOT": plugin, "PLUGIN_ROOT": plugin} if plugin else {},
         blocking=raw.fields.get("onFailure") == "block",
     )
-    return entry._replace(hook=replace(entry.hook, background=_is_async(raw.fields)))
+    # What an `asyncRewake` hook would wake its agent with is its answer here, so it is waited for.
+    wakes = raw.fields.get("asyncRewake") is True
+    timeout = entry.hook.timeout or (REWAKE_TIMEOUT if wakes else None)
+    background = raw.fields.get("async") is True and not wakes
+    return entry._replace(hook=replace(entry.hook, background=background, timeout=timeout))
 
 
 def _match(hook_format: HookFormat, client_event: str, event: str, matcher: str) -> dict[str, Any]:
+    if client_event in OCCASIONS:
+        return occasion_match(matcher, *OCCASIONS[client_event])
     if event not in (PRE, POST):
         return {}
     # Without an event for failures, PostToolUse is about them as well.
@@ -213,19 +249,4 @@ def _beyond_us(raw: RawEntry, shell: str) -> str:
     """Why an entry cannot be run as its agent would."""
     if raw.fields.get("if") and raw.event not in (PRE, POST):
         return "it has a condition (`if`) on an event that is not about a tool call"
-    if raw.fields.get("asyncRewake") is True:
-        return "it wakes its agent later (`asyncRewake`), which Samuel cannot do"
-    if _is_async(raw.fields) and raw.event and event_type(raw.event).answer_counts:
-        return f"it runs in the background (`async`), and the answer to `{raw.event}` counts"
     return "" if shell else f"it is for the shell `{raw.fields.get('shell')}`"
-
-
-def _is_async(fields: Mapping[str, Any]) -> bool:
-    return fields.get("async") is True
-
-
-def _other_occasion(client_event: str, matcher: str) -> str:
-    occasion = OCCASIONS.get(client_event, "")
-    if not occasion or problem(matcher) or matches(matcher, [occasion]):
-        return ""
-    return f"its matcher `{matcher}` leaves out `{occasion}`, which is what Samuel reports"

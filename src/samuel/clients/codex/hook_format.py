@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from samuel.clients.claude import hook_format as claude
 from samuel.clients.claude.hook_format import read_entries
+from samuel.clients.codex.dialect import CLIENT
 
 __all__ = ["FORMAT", "read_entries"]
 
 FORMAT = claude.FORMAT._replace(
     client="codex",
-    events={event: ours for event, ours in claude.FORMAT.events.items() if event != "PostToolUseFailure"},
+    events=CLIENT.events,
     project_files=(".codex/hooks.json",),
     user_file=".codex/hooks.json",
 )

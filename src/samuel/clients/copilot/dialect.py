@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from samuel.clients.claude import dialect as claude
 from samuel.clients.dialect.answers import as_json, go_on
 from samuel.clients.dialect.client import Client
 from samuel.clients.dialect.events import END, POST, PRE, PROMPT, START, STOP
@@ -102,4 +103,29 @@ CLIENT = Client(
     mcp=mcp_name,
     asks=("preToolUse",),
     exit_code_denies=(PROMPT,),
+)
+
+
+def relayed_result(native_event: str, payload: Payload) -> dict[str, Any]:
+    """How a call ended, as a hook of Claude Code is told."""
+    tool_result = mapping(payload, "tool_result")
+    keys = {"textResultForLlm": "text_result_for_llm", "resultType": "result_type"}
+    return result(native_event, {"toolResult": {own: tool_result.get(key) for own, key in keys.items()}})
+
+
+# It runs the hooks of Claude Code with the fields of these, and the names of their tools; the inputs are its own.
+RELAYED = claude.CLIENT._replace(
+    name="copilot",
+    title="Copilot CLI",
+    tools=tool_table(
+        shell={"Bash": "command", "PowerShell": "command"},
+        edit={"Edit": "path"},
+        write={"Write": "path"},
+        read={"Read": "path"},
+        search={"Glob": "path", "Grep": "path"},
+        fetch={"WebFetch": "url"},
+        task={"Task": "", "Agent": ""},
+    ),
+    result=relayed_result,
+    output=CLIENT.output,
 )

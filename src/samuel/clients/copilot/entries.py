@@ -6,7 +6,7 @@ from samuel.clients.entries.bridge_plan import BridgeFile, BridgePlan, BridgeReq
 from samuel.clients.entries.hook_command import TIMEOUT
 from samuel.clients.entries.hook_trust import TrustFacts, TrustQuestion
 from samuel.clients.entries.json_hooks import JsonHooks
-from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, home_directory
+from samuel.clients.entries.layout import ClientLayout, CommandFacts, EntryFile, ManagedFile, home_directory
 from samuel.clients.entries.settings_file import list_in, read_settings
 from samuel.files.json import write
 from samuel.version import __version__
@@ -43,6 +43,10 @@ LAYOUT = ClientLayout(
             "`--trust-folder` with `copilot -p`"
         },
         is_trusted,
+    ),
+    managed=ManagedFile(
+        dict.fromkeys(("linux", "darwin"), "/etc/github-copilot/policy.d/samuel.json"),
+        lambda command: {"version": 1, "hooks": HOOKS.hooks(command)},
     ),
 )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from samuel.clients.dialect.answers import go_on, messages_and_suggestions, whole
+from samuel.clients.dialect.answers import BLOCKED, go_on, messages_and_suggestions, whole
 from samuel.clients.dialect.client import Client
-from samuel.clients.dialect.events import END, POST, PRE, PROMPT, START, STOP
+from samuel.clients.dialect.events import DENIABLE, END, POST, PRE, PROMPT, START, STOP
 from samuel.clients.dialect.limits import ASK, CONTEXT, EVENT, OUTPUT, REWRITE, limited, lost
 from samuel.clients.dialect.payload import duration_ms, text, text_or_nothing
 from samuel.clients.dialect.protocol import ClientAnswer, ClientReply, Payload, PayloadError
@@ -140,3 +140,13 @@ CLIENT = Client(
     # Told through `preToolUse` and `postToolUse`, too.
     repeated=(*SHELL_EVENTS, *MCP_EVENTS, "beforeReadFile", "afterFileEdit"),
 )
+
+
+def relayed_form(native_event: str, event: str, reply: ClientReply) -> ClientAnswer:
+    """The same answer, where a denial is exit code 2 as well: Cursor takes it from a hook of Claude Code."""
+    answer = form(native_event, event, reply)
+    denies = reply.decision == "deny" and event in DENIABLE
+    return answer._replace(stderr=f"{reply.reason}\n", exit_code=BLOCKED) if denies else answer
+
+
+RELAYED = CLIENT._replace(form=relayed_form, asks=())

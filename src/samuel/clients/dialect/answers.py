@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from samuel.base.printable import shell_word
-from samuel.clients.dialect.events import END, STOP
+from samuel.clients.dialect.events import CONFIG_CHANGE, END, NOTIFICATION, PRE_COMPACT, STOPS
 from samuel.clients.dialect.protocol import ClientAnswer, ClientReply
 
 BLOCKED = 2  # the exit code that stops the client; the reason is on stderr
@@ -49,9 +49,9 @@ def hook_output(native_event: str, **fields: Any) -> dict[str, Any]:
 def claude_fields(native_event: str, event: str, reply: ClientReply, block: str = "block") -> dict[str, Any]:
     """What clients of Claude's family are told on each event; `block` is their word for not stopping."""
     fields = {"systemMessage": messages(reply.result)}
-    if event == STOP:
+    if event in STOPS:
         return {**fields, **go_on(reply, block)}
-    if event == END:
+    if event in (END, NOTIFICATION, PRE_COMPACT, CONFIG_CHANGE):
         return fields
     return {**fields, **hook_output(native_event, additionalContext=suggestions(reply.result))}
 

@@ -30,6 +30,8 @@ class Client(NamedTuple):
     """native_event, event and the reply -> the answer."""
 
     # Reading a payload
+    fires: Callable[[str, Payload], bool] = lambda native_event, payload: True
+    """native_event and the payload -> whether there is something to fire."""
     fields: Mapping[str, str] = COMMON
     """A field of the payload -> that of the context."""
     prompt: Callable[[Payload], str | None] = lambda payload: text(payload, "prompt")
@@ -66,6 +68,8 @@ class Client(NamedTuple):
 
     documented: bool = False
     """Whether this was written from the client's documentation, and never run with it here."""
+    checked: str = ""
+    """The version that its hooks were run with, for a client that Samuel does not run as an agent."""
     repeated: tuple[str, ...] = ()
     """The native_events that are told through others, too, so that a call would be judged twice."""
 
@@ -78,6 +82,8 @@ class Client(NamedTuple):
         """The payload as a context for `event_from_context`; {} where there is nothing to fire."""
         if self.names_event:
             check_event(native_event, payload)
+        if not self.fires(native_event, payload):
+            return {}
         fields = (self.context or self._context)(native_event, self.events[native_event], payload)
         return {} if fields is None else {"client": self.name, "client_event": native_event, **fields}
 

@@ -2,4 +2,8 @@
 
 START, PROMPT, PRE, POST = "SessionStart", "UserPromptSubmit", "PreAbilityCall", "PostAbilityCall"
 TURN_END, STOP, END = "TurnEnd", "SessionStop", "SessionEnd"
-DENIABLE = (PROMPT, PRE)
+SUBAGENT_STOP, NOTIFICATION = "SubagentStop", "Notification"
+PRE_COMPACT, CONFIG_CHANGE = "PreCompact", "ConfigChange"
+STOPS = (STOP, SUBAGENT_STOP)
+DENIABLE = (PROMPT, PRE, PRE_COMPACT, CONFIG_CHANGE)
+INSIDE_AGENT = (PRE, POST, SUBAGENT_STOP, NOTIFICATION, PRE_COMPACT, CONFIG_CHANGE)

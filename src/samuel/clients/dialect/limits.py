@@ -1,6 +1,6 @@
 """What a client does with the kinds of results that handlers give: facts, each with its reason.
 
-An event that a client never fires is missing in its `events`; everything that is not listed here is honoured.
+An event that a client does not report is missing in its `events`; everything that is not listed here is honoured.
 """
 
 from __future__ import annotations

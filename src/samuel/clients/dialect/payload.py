@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from samuel.clients.dialect.events import CONFIG_CHANGE, END, NOTIFICATION, PRE_COMPACT, START, SUBAGENT_STOP
 from samuel.clients.dialect.protocol import Payload, PayloadError
 from samuel.clients.dialect.tools import Tools, common_input, common_name, mcp_with_underscores
 
@@ -68,6 +69,26 @@ def common_fields(payload: Payload, fields: Mapping[str, str]) -> dict[str, Any]
     if "subagent" in context:
         context["subagent"] = text_or_nothing(payload, "agent_type", "agent_id")
     return context
+
+
+# The fields that the clients of Claude's family have on these events: the payload's -> the context's.
+_OF_EVENT = {
+    START: {"source": "source"},
+    END: {"reason": "reason"},
+    SUBAGENT_STOP: {"agent_id": "subagent_id", "agent_transcript_path": "subagent_transcript"},
+    NOTIFICATION: {"message": "message", "notification_type": "kind", "title": "title"},
+    PRE_COMPACT: {"trigger": "trigger", "custom_instructions": "instructions"},
+    CONFIG_CHANGE: {"source": "source", "file_path": "path"},
+}
+
+_NEEDED = {NOTIFICATION: "message", PRE_COMPACT: "trigger", CONFIG_CHANGE: "source"}
+
+
+def session_fields(event: str, payload: Payload) -> dict[str, Any]:
+    """What a client of Claude's family reports of an event that is not about a prompt or a tool call."""
+    if event in _NEEDED:
+        text(payload, _NEEDED[event])
+    return common_fields(payload, _OF_EVENT.get(event, {}))
 
 
 def tool_call(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from samuel.clients.dialect.client import Client
-from samuel.clients.dialect.events import DENIABLE, POST, PRE, STOP
+from samuel.clients.dialect.events import DENIABLE, POST, PRE, STOPS
 from samuel.clients.dialect.limits import (
     ASK,
     CONTEXT,
@@ -64,14 +64,14 @@ def _kinds(event: str, handler: DeclaredHandler) -> list[str]:
         kinds.append(REWRITE)
     if event == POST and role in (REWRITE, None):
         kinds.append(OUTPUT)
-    if event == STOP and (handler.blocking or role in (GUARD, None)):
+    if event in STOPS and (handler.blocking or role in (GUARD, None)):
         kinds.append(FOLLOW_UP)
     return [*kinds, CONTEXT] if role is None else kinds
 
 
 def _limit(client: Client, event: str, kind: str, handler: DeclaredHandler) -> Limit | None:
     if event not in client.events.values():
-        return Limit(LOST, f"{client.title} does not fire {event}")
+        return Limit(LOST, f"{client.title} does not report {event}")
     limit = client.limits.get((event, kind))
     if limit is None or limit.verdict != LOST or handler.role is not None:
         return limit

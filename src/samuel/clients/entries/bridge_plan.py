@@ -58,7 +58,7 @@ class BridgeRequest:
     host: Mapping[str, str]
     """The user's environment, which names the client's own directories and settings."""
     events: Sequence[str]
-    """The client's events with a hook, all before or after a tool call: the loop fires the others itself."""
+    """The client's events with a hook, all of what happens inside the agent: the loop fires the others itself."""
 
     def line(self, event: str) -> str:
         """The command line of the hook for one of the client's events."""

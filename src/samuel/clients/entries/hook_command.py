@@ -65,6 +65,8 @@ class EmitCommand(NamedTuple):
     """Whether it answers for the project of a run, in whatever directory it is started."""
     fails_closed: bool = False
     """Whether the client can be told to deny by itself where the command could not decide."""
+    of_administrator: bool = False
+    """Whether it is in a file that the user cannot change."""
 
     @property
     def on_path(self) -> bool:
@@ -99,7 +101,9 @@ def hook_script(command: EmitCommand, client: str, event: str) -> str:
         return f"command -v {_quoted(command.words[0])} >/dev/null 2>&1 || exit 0; {enter}exec {line}"
     line += f" {DEADLINE_OPTION} {DEADLINE}"
     reason = _ABSENT if command.on_path else _MOVED
-    if not (command.on_path or command.of_run):
+    if command.of_administrator:
+        reason += ". Ask the administrator of this machine to install Samuel again"
+    elif not (command.on_path or command.of_run):
         reason += f". Run: samuel bridge add --user {client}"
     if facts.exit_code_denies:
         denial_script = f"[ $? = 2 ] || echo {_quoted(reason)} >&2; exit 2"

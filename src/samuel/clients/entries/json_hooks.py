@@ -32,16 +32,20 @@ class JsonHooks:
     """What a new file has beside the hooks."""
     executable: bool = False
 
-    def added(self, text: str | None, command: EmitCommand) -> str:
-        new_entry = (self.closed_entry if command.fails_closed else None) or self.entry
-        entries = [
-            (event, new_entry(event, hook_command(command, self.client, event)))
+    def hooks(self, command: EmitCommand) -> dict[str, list[dict[str, object]]]:
+        """Samuel's entry for each event."""
+        entry = (self.closed_entry if command.fails_closed else None) or self.entry
+        return {
+            event: [entry(event, hook_command(command, self.client, event))]
             for event in CLIENTS[self.client].registered_events
-        ]
+        }
+
+    def added(self, text: str | None, command: EmitCommand) -> str:
+        hooks = self.hooks(command)
         if text is None:
-            hooks = {event: [entry] for event, entry in entries}
             # The hooks come first here, and last in a file that was there: so `removed` can tell them apart.
             return json_edit.rendered({self.key: hooks, **self.new_file}, json_edit.JsonStyle(), "") + "\n"
+        entries = [(event, entry) for event, [entry] in hooks.items()]
         if self._present(text) == entries:
             return text
         base = self.removed(text)

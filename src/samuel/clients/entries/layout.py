@@ -83,6 +83,15 @@ class RivalHandler(NamedTuple):
     """The client's own events through which it can do so; () if it cannot."""
 
 
+class ManagedFile(NamedTuple):
+    """The file in which an administrator gives a client hooks that its users cannot switch off."""
+
+    paths: Mapping[str, str]
+    """By `sys.platform`."""
+    content: Callable[[EmitCommand], dict[str, object]]
+    """What Samuel needs in it."""
+
+
 class OffSwitch(NamedTuple):
     """The setting that switches all hooks of a client off, and its value then."""
 
@@ -105,8 +114,8 @@ class ClientLayout:
     command: CommandFacts = field(default_factory=CommandFacts)
     trust: TrustFacts = field(default_factory=TrustFacts)
     off_switch: OffSwitch | None = None
-    fails_closed_since: str = ""
-    """The version from which its hooks can say that it denies where they fail; "" for none."""
+    managed: ManagedFile | None = None
+    """The file of an administrator; None if the client has none that Samuel knows."""
     rivals: Callable[[Path, Path], Sequence[RivalHandler]] = lambda home, root: ()
     """The client's home and a project -> what can answer for its hooks there."""
 

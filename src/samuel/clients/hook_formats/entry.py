@@ -47,6 +47,7 @@ class ImportedFile(NamedTuple):
     base: Path  # the project, or the home directory
     plugin: str = ""  # the directory of the plugin that it belongs to
     of_user: bool = False  # of the user's home directory, for all projects
+    of_apm: bool = False  # of a package of APM
 
     @property
     def path(self) -> Path:

@@ -1,4 +1,5 @@
-"""The `matcher` of a hook that was written for an agent: which of that agent's tools or commands it is for.
+"""The `matcher` of a hook that was written for an agent: which of that agent's tools, commands or
+occasions it is for.
 
 A list of names (`Edit|Write`) is compared with the name; anything else is a regular expression to search for.
 Expressions are evaluated in linear time, whatever they are: they may have come with a clone. The imports are few,
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 LONGEST = 1000  # characters of a matcher
 ALL = ("", "*")
-CLIENT_TOOL, CLIENT_COMMAND = "client_tool", "client_command"  # the filters of a handler that hold a matcher
+# The filters of a handler that hold a matcher.
+CLIENT_TOOL, CLIENT_COMMAND, CLIENT_OCCASION = "client_tool", "client_command", "client_occasion"
 _NAMES = re.compile(r"[A-Za-z0-9_| ,-]+")
 _SEPARATOR = re.compile(r"[|,]")
 
@@ -70,6 +72,19 @@ def chooses_command(rule: Mapping[str, Any], field: Callable[[str], Any]) -> boo
         return _expression(rule["matcher"])(command)
     except ValueError:
         return True
+
+
+def occasion_match(matcher: str, field: str, otherwise: str) -> dict[str, Any]:
+    """The filter that a matcher on a field of the event means; {} if it is for all events."""
+    if matcher in ALL:
+        return {}
+    return {CLIENT_OCCASION: {"matcher": matcher, "field": field, "otherwise": otherwise}}
+
+
+def chooses_occasion(rule: Mapping[str, Any], field: Callable[[str], Any]) -> bool:
+    """Does the matcher choose the event by one of its fields? `otherwise` is its value if the event has none."""
+    value = field(rule["field"]) or (field("extra") or {}).get(rule["field"])
+    return matches(rule["matcher"], [value if isinstance(value, str) and value else rule["otherwise"]])
 
 
 def tool_names(rule: Mapping[str, Any], field: Callable[[str], Any]) -> list[str]:

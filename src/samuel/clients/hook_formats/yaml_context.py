@@ -1,7 +1,7 @@
 """The protocol of YAML hooks: a flat context object on stdin, a HookResult on stdout.
 
 A context has `event_type`, `session_id`, `timestamp`, `repository_root`, `stage` and the event's own fields. It
-has the other fields of Samuel's payload too, so that a YAML hook can handle any of the 27 events, and the further
+has the other fields of Samuel's payload too, so that a YAML hook can handle any of the 31 events, and the further
 fields that a caller gave to `emit`, under their own names.
 """
 

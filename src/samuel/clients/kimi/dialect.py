@@ -35,7 +35,7 @@ def form(native_event: str, event: str, reply: ClientReply) -> ClientAnswer:
 CLIENT = Client(
     name="kimi",
     title="Kimi Code",
-    events=claude.EVENTS,
+    events=claude.FAMILY_EVENTS,
     tools=tool_table(
         shell={"Bash": "command"},
         edit={"Edit": "path"},

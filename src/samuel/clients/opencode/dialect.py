@@ -99,13 +99,16 @@ CLIENT = Client(
         "session.deleted": END,
     },
     tools=tool_table(
-        shell={"bash": "command"},
-        edit={"edit": "filePath", "multiedit": "filePath", "apply_patch": Tool(EDIT, {"patch": "patchText"})},
+        shell={"bash": "command", "shell": "command"},  # the second is opencode 2's, like `patch` and `subagent`
+        edit={
+            **dict.fromkeys(("edit", "multiedit"), "filePath"),
+            **dict.fromkeys(("apply_patch", "patch"), Tool(EDIT, {"patch": "patchText"})),
+        },
         write={"write": "filePath"},
         read={"read": "filePath"},
         search={"glob": "path", "grep": "path", "list": "path"},
         fetch={"webfetch": "url", "websearch": ""},
-        task={"task": ""},
+        task={"task": "", "subagent": ""},
     ),
     limits={
         **dict.fromkeys(

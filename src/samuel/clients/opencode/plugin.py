@@ -13,6 +13,7 @@ from string import Template
 from samuel.clients.dialect.events import DENIABLE
 from samuel.clients.entries.hook_command import TIMEOUT, EmitCommand
 from samuel.clients.opencode.dialect import CLIENT
+from samuel.clients.opencode.setup import SETUP
 from samuel.process.emit_client import NATIVE_CLIENT
 
 _PLUGIN = Template("""\
@@ -205,7 +206,7 @@ def plugin_text(
     missing = (
         "samuel is not on PATH: install it, then try again" if command.on_path else "samuel was moved or removed"
     )
-    return _PLUGIN.substitute(
+    text = _PLUGIN.substitute(
         command=json.dumps(list(command.words)),
         events=json.dumps(list(events)),
         deniable=json.dumps([event for event in events if CLIENT.events[event] in DENIABLE]),
@@ -213,3 +214,4 @@ def plugin_text(
         missing=missing,
         asks_server=json.dumps(asks_project_server and Path(command.words[-1]).name == NATIVE_CLIENT),
     )
+    return text + SETUP

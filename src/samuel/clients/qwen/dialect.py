@@ -14,7 +14,7 @@ from samuel.clients.gemini import dialect as gemini
 CLIENT = Client(
     name="qwen",
     title="Qwen Code",
-    events=claude.EVENTS,
+    events=claude.FAMILY_EVENTS,
     tools=tool_table(
         shell={"run_shell_command": "command", "monitor": "command"},  # the second in the background
         edit={"edit": "file_path"},

@@ -13,12 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
 from samuel.bridges.process_bridge import overlay_home
 from samuel.clients.entries.settings_file import read_settings
 from samuel.clients.qwen import entries as qwen
 from samuel.clients.table import LAYOUTS
 from samuel.files import atomic
 from samuel.files.json import write
+from samuel.files.regular import read_regular
 from samuel.proving.model.wire import MODEL, ToolCall
 
 KEY = "samuel-canary-key"  # the scripted model asks for none, but clients refuse to start without
@@ -52,6 +56,8 @@ class ScriptedClient:
     """Of the URL, a directory for the files that it needs and the user's environment -> further variables."""
     passes: tuple[str, ...] = ()
     """The user's variables that it gets: where its files are, and what the user told it to trust."""
+    subagent: Callable[[str], ToolCall] | None = None
+    """The call of its tool that gives a prompt to a subagent, for clients whose subagents were tried."""
 
     def launch(self, url: str, directory: Path, host: Mapping[str, str] = os.environ) -> ClientLaunch:
         """How it is started for the model at this URL; the files that it needs are written to `directory`."""
@@ -123,6 +129,25 @@ def _cline(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]
     return {"CLINE_PROVIDER_SETTINGS_PATH": _settings_file(directory, "providers.json", providers)}
 
 
+def _grok(url: str, directory: Path, host: Mapping[str, str]) -> dict[str, str]:
+    # The user's own home by links, but for the settings: only they can name another model.
+    home, own = directory / "grok", LAYOUTS["grok"].home_of(host)
+    overlay_home(own, home, ("config.toml",))
+    settings = _toml_settings(own / "config.toml")
+    model = {"model": MODEL, "base_url": f"{url}/v1", "name": "Samuel", "api_key": KEY, "context_window": 128_000}
+    settings.setdefault("model", {})["samuel"] = model
+    atomic.write_text(home / "config.toml", tomlkit.dumps(settings), 0o600, durable=False)
+    return {"GROK_HOME": str(home)}
+
+
+def _toml_settings(file: Path) -> tomlkit.TOMLDocument:
+    """The settings in a file; none if it is not there, or cannot be read."""
+    try:
+        return tomlkit.parse(read_regular(file).decode())
+    except (OSError, UnicodeDecodeError, TOMLKitError):
+        return tomlkit.document()
+
+
 _OPENCODE_SWITCHES = ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE")
 _CODEX_PROVIDER = '{name="Samuel", base_url="{url}/v1", wire_api="responses", env_key="SAMUEL_CANARY_KEY"}'
 _CODEX_SETTINGS = (
@@ -143,10 +168,15 @@ _CLIENTS = (
             "DISABLE_AUTOUPDATER": "1",
         },
         passes=("CLAUDE_CONFIG_DIR",),
+        subagent=lambda prompt: ToolCall(
+            "Agent", {"description": DESCRIPTION, "prompt": prompt, "subagent_type": "general-purpose"}
+        ),
     ),
     ScriptedClient(
         "codex",
-        lambda command: ToolCall("exec_command", {"cmd": command}),
+        lambda command: ToolCall(
+            "exec_command", {"cmd": command, "yield_time_ms": 30_000}
+        ),  # it waits for the end
         (
             *("exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access"),
             *(word for setting in _CODEX_SETTINGS for word in ("-c", setting)),
@@ -221,6 +251,13 @@ _CLIENTS = (
         {"CLINE_SESSION_BACKEND_MODE": "local"},
         _cline,
         ("CLINE_DIR", "CLINE_DATA_DIR"),
+    ),
+    ScriptedClient(
+        "grok",
+        _shell("run_terminal_command"),
+        ("-p", PROMPT, "-m", "samuel", "--always-approve"),
+        {},
+        _grok,
     ),
 )
 SCRIPTED_CLIENTS: Mapping[str, ScriptedClient] = {client.name: client for client in _CLIENTS}

@@ -51,7 +51,7 @@ def hook(event: AfterIteration | AfterLoop) -> dict[str, Any]:
     return {"ok": False, "reason": "; ".join(problems)} if problems else {}
 
 
-def _desktop(rules: NotificationRules, message: Notification, root: str, limit: float) -> str:
+def _desktop(rules: NotificationRules, message: RunNotification, root: str, limit: float) -> str:
     """Show it on the desktop, if there is one. Returns why that failed, or ""."""
     if not rules.desktop:
         return ""
@@ -63,7 +63,7 @@ def _desktop(rules: NotificationRules, message: Notification, root: str, limit: 
     return ""
 
 
-def _command(rules: NotificationRules, message: Notification, root: str, limit: float) -> str:
+def _command(rules: NotificationRules, message: RunNotification, root: str, limit: float) -> str:
     if not rules.command:
         return ""
     return _run([*rules.command, message.text], msgspec.json.encode(message), root, limit)
@@ -88,7 +88,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _webhook(rules: NotificationRules, message: Notification, root: str, limit: float) -> str:
+def _webhook(rules: NotificationRules, message: RunNotification, root: str, limit: float) -> str:
     url = rules.webhook
     if variable := referenced(url):
         url = os.environ.get(variable, "")
@@ -110,7 +110,7 @@ def _webhook(rules: NotificationRules, message: Notification, root: str, limit: 
         return f"`{host}` cannot be reached: {one_line(str(reason), 200)}"
 
 
-class Notification(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RunNotification(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One message. Its JSON is what a webhook is sent."""
 
     kind: str
@@ -127,7 +127,7 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     iterations_run: int = 0
 
 
-def notification(event: AfterIteration | AfterLoop) -> Notification | None:
+def notification(event: AfterIteration | AfterLoop) -> RunNotification | None:
     """What to tell about the event; None if it is not worth a message."""
     if isinstance(event, AfterLoop):
         iterations = plural(event.iterations_run, "iteration")
@@ -151,12 +151,12 @@ def notification(event: AfterIteration | AfterLoop) -> Notification | None:
 
 def _notification(
     event: AfterIteration | AfterLoop, kind: str, what: str, message: str, fields: Mapping[str, Any]
-) -> Notification:
+) -> RunNotification:
     project = Path(event.project_root).name
     title = f"Samuel, {project}: {what}"
     message = message if len(message) <= MAX_TEXT else f"{message[: MAX_TEXT - 1]}…"
     run_id = event.run_id if isinstance(event.run_id, str) else ""
-    return Notification(
+    return RunNotification(
         kind=kind,
         project=project,
         run_id=run_id,

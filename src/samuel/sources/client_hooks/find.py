@@ -20,11 +20,12 @@ from msgspec.structs import replace
 
 from samuel.base.decoding import msgpack_decoder
 from samuel.base.errors import Problem
+from samuel.clients.hook_formats.apm import as_settings
 from samuel.clients.hook_formats.client_hook import ClientHook, ClientHookFile
 from samuel.clients.hook_formats.entry import Entry, EntryProblem, ImportedFile
 from samuel.clients.table import HOOK_ENTRIES
 from samuel.files import file_cache
-from samuel.hooks.handler import Handler, HandlerStatus, Origin, unavailable, with_status
+from samuel.hooks.handler import Handler, HandlerStatus, Origin, Role, unavailable, with_status
 from samuel.sources.client_hooks.imported_files import project_files
 from samuel.sources.declarations import GONE
 from samuel.sources.yaml_hooks import missing_program
@@ -184,6 +185,7 @@ def _handler(hook: ClientHook, origin: Origin, agreement: str, digest: str, posi
         timeout=hook.timeout,
         blocking=hook.blocking,
         background=hook.background,
+        role=Role.OBSERVE if hook.background else None,  # an agent does not read what it answers
         match=hook.match,
         declared=position,
     )
@@ -203,6 +205,8 @@ def read_file(imported: ImportedFile, names: Counter[str]) -> ClientHookFile:
         return read
     try:
         settings = _settings(path)
+        if imported.of_apm:
+            settings = as_settings(settings, imported.path, Path(imported.plugin))
         hooks = _without_bridges(settings.get("hooks", {}))
         if not hooks:
             return read

@@ -1,7 +1,7 @@
 """Which files have hooks of which agent: in a project, and in a home directory.
 
 `import_hooks` in samuel.toml, or in ~/.samuel/config.toml for the user's own, lists agents and directories of
-plugins; a plugin for Claude Code or Codex has its hooks in `hooks/hooks.json`.
+plugins; a plugin for Claude Code or Codex has its hooks in `hooks/hooks.json`, a package of APM in several files.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from samuel.clients.hook_formats.apm import hook_files
 from samuel.clients.hook_formats.entry import ImportedFile
 from samuel.clients.table import HOOK_FORMATS
 
@@ -25,7 +26,7 @@ def project_files(root: Path, imports: Sequence[str]) -> list[ImportedFile]:
         for imported in (
             [ImportedFile(name, file, root) for file in HOOK_FORMATS[name].project_files]
             if name in HOOK_FORMATS
-            else [_of_plugin(name, root)]
+            else _of_plugin(name, root)
         )
     ]
 
@@ -33,10 +34,13 @@ def project_files(root: Path, imports: Sequence[str]) -> list[ImportedFile]:
 def user_files(home: Path, imports: Sequence[str]) -> list[ImportedFile]:
     """The files of the user that `import_hooks` in ~/.samuel/config.toml names, in this order."""
     return [
-        ImportedFile(name, HOOK_FORMATS[name].user_file, home, of_user=True)
-        if name in HOOK_FORMATS
-        else _of_plugin(name, home)._replace(of_user=True)
+        imported._replace(of_user=True)
         for name in imports
+        for imported in (
+            [ImportedFile(name, HOOK_FORMATS[name].user_file, home)]
+            if name in HOOK_FORMATS
+            else _of_plugin(name, home)
+        )
     ]
 
 
@@ -49,8 +53,10 @@ def present(root: Path) -> list[str]:
     ]
 
 
-def _of_plugin(name: str, base: Path) -> ImportedFile:
+def _of_plugin(name: str, base: Path) -> list[ImportedFile]:
     directory = os.path.normpath(base / name.removeprefix("~/"))
+    if files := [os.path.relpath(os.path.join(directory, file), base) for file in hook_files(Path(directory))]:
+        return [ImportedFile("claude", file, base, directory, of_apm=True) for file in files]
     client = "codex" if os.path.isfile(os.path.join(directory, CODEX_MANIFEST)) else "claude"
     file = os.path.relpath(os.path.join(directory, PLUGIN_FILE), base)
-    return ImportedFile(client, file, base, directory)
+    return [ImportedFile(client, file, base, directory)]

@@ -1,0 +1,1 @@
+"""Grok Build, by xAI. Its hooks only: Samuel does not run it as an agent."""
