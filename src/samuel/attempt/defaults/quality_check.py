@@ -130,7 +130,9 @@ class RunCommands:
         report = reports.read(bytes(output), has_passed=ended_well)
         passed = ended_well and not (report and report.failed)
         if not self._shows_hidden_tests(event, corner):
-            self._log(event, command, bytes(output), passed)
+            self._log(
+                event, f"$ {command}  ({'ok' if passed else 'failed'}, {seconds_taken:.1f} s)", bytes(output)
+            )
         text = output.decode("utf-8", "replace")
         tail = text[-TAIL:]
         if room is not None:  # an agent that reads this works in the project, and not in the room
@@ -160,12 +162,12 @@ class RunCommands:
         about = event.mode == "acceptance" or corner in ("acceptance", "acceptance before")
         return about and not self._place.settings.acceptance_visible
 
-    def _log(self, event: QualityCheck, command: str, output: bytes, passed: bool) -> None:
-        """Write the output of a check to the logs of its iteration, beside the agent's."""
+    def _log(self, event: QualityCheck, head: str, output: bytes) -> None:
+        """Write the output of a check below this line to the logs of its iteration, beside the agent's."""
         if not event.iteration:
             return
         path = log_path(self._place.state, event.run_id or "", event.iteration, "checks")
-        self._place.append(path, f"$ {command}  ({'ok' if passed else 'failed'})\n".encode() + output + b"\n")
+        self._place.append(path, f"{head}\n".encode() + output + b"\n")
 
 
 def _listed(report: SuiteReport | None) -> dict[str, CaseResult] | None:
