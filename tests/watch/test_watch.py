@@ -113,6 +113,7 @@ class TestKeys:
         prompts = [file.read_text() for file in (project.outside / "prompts").iterdir()]
         assert sum("quit [red]please[/red]: q p x" in prompt for prompt in prompts) == 1
 
+    @pytest.mark.slow
     def test_a_selected_task_stays_selected_and_escape_follows_the_agent_again(self, lane_project, terminal):
         lane_project.prepare(3)
         lane_project.task("any", WAITS)
@@ -129,6 +130,7 @@ class TestKeys:
             terminal.until("> 3 pending")
 
 
+@pytest.mark.slow
 class TestScreens:
     def test_it_fits_a_small_and_a_wide_terminal_and_the_text_of_others_is_only_text(self, lane_project, terminal):
         lane_project.prepare(6)
@@ -197,7 +199,14 @@ class TestKilled:
         terminal.until("$", without=KEYS)
         assert (terminal.modes, terminal.stty()) == (self.modes, self.before)
 
-    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+    @pytest.mark.parametrize(
+        "number",
+        [
+            signal.SIGKILL,
+            pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+            pytest.param(signal.SIGHUP, marks=pytest.mark.slow),
+        ],
+    )
     def test_a_killed_view_leaves_the_terminal_as_it_was(self, watched, number):
         view = watched.program
         (guard,) = children(view)
@@ -205,6 +214,7 @@ class TestKilled:
         self.assert_restored(watched)
         terminal_guard_ended(watched, guard)
 
+    @pytest.mark.slow
     def test_a_killed_view_leaves_the_terminal_as_it_was_while_a_line_is_written(self, watched):
         watched.press("s")
         watched.until("say to the next attempt")
@@ -218,12 +228,14 @@ class TestKilled:
         watched.until("guards the terminal was killed")
         self.assert_restored(watched)
 
+    @pytest.mark.slow
     def test_leaving_leaves_the_terminal_as_it_was_and_no_process(self, watched):
         (guard,) = children(watched.program)
         watched.press("q")
         self.assert_restored(watched)
         terminal_guard_ended(watched, guard)
 
+    @pytest.mark.slow
     def test_a_suspended_view_comes_back(self, watched):
         watched.press("C-z")
         watched.until("Stopped")
@@ -252,6 +264,7 @@ class TestStart:
         go(lane_project, "1", "2")
         assert "2 checked" in terminal.until(ENDED)
 
+    @pytest.mark.slow
     def test_its_lines_follow_when_the_view_is_left_and_ctrl_c_stops_it(self, lane_project, terminal):
         lane_project.prepare(2)
         lane_project.task("any", WAITS)
@@ -265,6 +278,7 @@ class TestStart:
         screen = terminal.until("exit code 130")
         assert "ended: interrupted after 1 iteration" in screen
 
+    @pytest.mark.slow
     def test_the_view_stays_when_the_run_has_ended_and_the_exit_code_is_that_of_the_run(
         self, lane_project, terminal
     ):
@@ -274,12 +288,14 @@ class TestStart:
         terminal.press("q")
         assert "ended: queue_empty" in terminal.until("exit code 0")
 
+    @pytest.mark.slow
     def test_a_run_that_may_not_begin_says_why_and_shows_no_view(self, lane_project, terminal):
         lane_project.prepare(1)
         terminal.run(f"{SAMUEL} run start --yes --watch --agent absent; echo exit code $?")
         assert "absent" in terminal.until("exit code 2")
         assert terminal.modes["alternate_on"] == "0"
 
+    @pytest.mark.slow
     def test_trust_is_asked_for_before_the_view(self, lane_project, terminal):
         lane_project.prepare(1)
         terminal.run(f"{SAMUEL} run start --watch; echo exit code $?")
@@ -329,6 +345,7 @@ def test_without_the_library_it_names_the_extra(lane_project, terminal):
     assert status(lane_project)["counts"] == {"pending": 1}
 
 
+@pytest.mark.slow
 def test_in_an_agent_of_the_run_it_prints_the_status(lane_project):
     lane_project.prepare(1)
     lane_project.task("1", f'samuel run watch > "$outside/screen.txt"\n{WORKS}')
