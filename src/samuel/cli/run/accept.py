@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
-
 import click
 
 from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
+from samuel.base.login_name import login_name
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.run.start import RunOptions, run_loop
 from samuel.process.live import is_live
@@ -35,7 +34,7 @@ def accept(here: CommandContext, id: str, yes: bool) -> int:
     at = iso(SystemClock().now())
 
     def change(who: Asker, tasks: Tasks) -> tuple[Task, ...]:
-        return who.answer(tasks, question.id, text=f"{ACCEPT} {_login_name()}", at=at)
+        return who.answer(tasks, question.id, text=f"{ACCEPT} {login_name()}", at=at)
 
     change_tasks(here.root, change)
     run = run_file(state_directory(here.root)).load()
@@ -57,18 +56,10 @@ def refuse(here: CommandContext, id: str, why: str) -> int:
     at = iso(SystemClock().now())
 
     def change(who: Asker, tasks: Tasks) -> tuple[Task, ...]:
-        return who.answer(tasks, question.id, text=f"{REFUSE} {_login_name()}: {why}", at=at)
+        return who.answer(tasks, question.id, text=f"{REFUSE} {login_name()}: {why}", at=at)
 
     task = find(change_tasks(here.root, change), id)
     return here.out.answer(task.plain(), f"task `{id}` is pending; its next attempt reads why")
-
-
-def _login_name() -> str:
-    """The name of the person who calls."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a user id without a name
-        return "a person"
 
 
 def _dispute_of(task: Task) -> Question:
