@@ -53,9 +53,11 @@ def run_file(state: Path) -> RunFile:
     return RunFile(state, paths.User.from_environment().record(state))
 
 
-def change_tasks(root: Path, change: Callable[[Asker, Tasks], tuple[Task, ...]]) -> tuple[Task, ...]:
+def change_tasks(
+    root: Path, change: Callable[[Asker, Tasks], tuple[Task, ...]], methodology: str = ""
+) -> tuple[Task, ...]:
     """Change the tasks with the rights of the caller: a user, or the agent or a check of a run."""
-    store = task_store(state_directory(root))
+    store = task_store(state_directory(root, methodology))
     who = asker(os.environ, store.seal, all_enclosing(paths.User.from_environment().live))
     return store.change(lambda tasks: change(who, tasks), trusted=who.trusted)
 
