@@ -8,6 +8,7 @@ from samuel.clients.dialect.client import Client
 from samuel.clients.dialect.events import POST, PRE, PROMPT, STOP
 from samuel.clients.dialect.limits import ASK, DENY, FOLLOW_UP, OUTPUT, REWRITE
 from samuel.clients.dialect.tools import COMMON_NAMES
+from samuel.clients.promises import PROMISES
 from samuel.clients.table import AGENTS, CLIENTS
 
 HEAD = """\
@@ -102,7 +103,7 @@ reports of its users.
 
 def agents_page() -> str:
     """The whole page."""
-    return NOTE + "\n".join([HEAD, _short(), ALLOW, FAULTS, RELAYED, _tools()])
+    return NOTE + "\n".join([HEAD, _short(), ALLOW, FAULTS, _versions(), RELAYED, _tools()])
 
 
 def _short() -> str:
@@ -129,6 +130,25 @@ def _verdict(client: Client, event: str, kind: str) -> str:
         return "lost"
     limit = client.limits.get((event, kind))
     return limit.verdict if limit else "honoured"
+
+
+VERSIONS = """\
+## What needs which version { #versions }
+
+Some promises need a version of the agent. `samuel bridge check` and `samuel doctor` name those that the installed
+one is too old for. What an agent does that is not in this table was seen with the version that
+[its page](#in-short) and `samuel agents` name. [What was run](../explanation/agents-proven.md) has the results.
+
+"""
+
+
+def _versions() -> str:
+    rows = [
+        [CLIENTS[name].title, promise.since, f"`{promise.key}`", promise.what, promise.otherwise]
+        for name, promises in PROMISES.items()
+        for promise in promises
+    ]
+    return VERSIONS + table(["agent", "since", "by", "what holds", "before"], rows)
 
 
 def _tools() -> str:

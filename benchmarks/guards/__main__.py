@@ -23,7 +23,13 @@ from cases import Case  # noqa: E402
 from clone import Clone  # noqa: E402
 from decided import decided_otherwise  # noqa: E402
 from judge import Judge, Judgement  # noqa: E402
+from readings import print_readings  # noqa: E402
 from suites import SUITES  # noqa: E402
+
+COLUMNS = (
+    *("suite", "commit", "must be stopped, raw", "without what is decided otherwise"),
+    *("innocent, raw", "without what is decided otherwise", "decided otherwise", "not on a list", "p50", "p95"),
+)
 
 
 class Score(NamedTuple):
@@ -32,12 +38,12 @@ class Score(NamedTuple):
     judged: list[tuple[Case, Judgement]]
     seconds: list[float]
 
-    def of(self, expected: str) -> tuple[int, int]:
-        """How many cases were stopped, of how many; without those that Samuel decided otherwise."""
+    def of(self, expected: str, *, raw: bool) -> tuple[int, int]:
+        """How many cases were stopped, of how many; raw, or without those that Samuel decided otherwise."""
         judgements = [
             judgement
             for case, judgement in self.judged
-            if case.expected == expected and (self.agrees(case, judgement) or not decided_otherwise(case))
+            if case.expected == expected and (raw or self.agrees(case, judgement) or not decided_otherwise(case))
         ]
         return sum(judgement.stops for judgement in judgements), len(judgements)
 
@@ -57,15 +63,19 @@ def main() -> None:
     parser.add_argument("clones", type=Path)
     parser.add_argument("--suite", action="append", choices=list(SUITES))
     parser.add_argument("--misses", action="store_true", help="print each case that was judged otherwise")
+    parser.add_argument("--readings", action="store_true", help="suites for readers of shell text instead")
     arguments = parser.parse_args()
+    if arguments.readings:
+        print_readings(arguments.clones)
+        return
     cache = Path.home() / ".cache"  # not a directory for temporary files, where deleting is free
     cache.mkdir(exist_ok=True)
     with TemporaryDirectory(dir=cache) as scratch:
         judge = Judge(Path(scratch))
-        print("| suite | commit | must be stopped | innocent | not on a list | decided otherwise | p50 | p95 |")
-        print("|---|---|---|---|---|---|---|---|")
+        print(f"| {' | '.join(COLUMNS)} |")
+        print("|---" * len(COLUMNS) + "|")
         for name, read in SUITES.items():
-            path = arguments.clones / name
+            path = arguments.clones / name.partition(",")[0]
             if path.exists() and (not arguments.suite or name in arguments.suite):
                 clone = Clone(path)
                 score = scored(name, clone.version(), read(clone), judge)
@@ -87,12 +97,14 @@ def scored(name: str, version: str, cases: Iterable[Case], judge: Judge) -> Scor
 def row(score: Score) -> str:
     parts = quantiles(score.seconds, n=20)
     times = (f"{parts[at] * 1000:.1f} ms" for at in (9, 18))
-    shares = (share(*score.of(expected)) for expected in ("stop", "innocent", "unlisted"))
-    return f"| {' | '.join((score.suite, score.version, *shares, str(score.otherwise() or '-'), *times))} |"
+    shares = [share(*score.of(expected, raw=raw)) for expected in ("stop", "innocent") for raw in (True, False)]
+    unlisted = share(*score.of("unlisted", raw=True))
+    cells = (score.suite, score.version, *shares, str(score.otherwise() or "-"), unlisted, *times)
+    return f"| {' | '.join(cells)} |"
 
 
 def share(part: int, whole: int) -> str:
-    return f"{part} of {whole} stopped ({100 * part / whole:.1f} %)" if whole else "-"
+    return f"{part} of {whole} ({100 * part / whole:.1f} %)" if whole else "-"
 
 
 def print_misses(score: Score) -> None:
@@ -101,6 +113,11 @@ def print_misses(score: Score) -> None:
             kind = f"alarm ({judgement.rule})" if judgement.stops else "miss"
             reason = decided_otherwise(case)
             print(f"    {'otherwise' if reason else kind}  [{reason or case.group}]  {case.command!r}")
+    risky = [(case, judgement) for case, judgement in score.judged if case.expected == "stop"]
+    groups = Counter(case.group for case, _ in risky)
+    stopped = Counter(case.group for case, judgement in risky if judgement.stops)
+    if score.suite == "nl2bash":
+        print("    by risk:", ", ".join(f"{name} {stopped[name]} of {count}" for name, count in groups.items()))
     rules = Counter(judgement.rule for case, judgement in score.judged if judgement.stops)
     print("    by rule:", ", ".join(f"{rule} {count}" for rule, count in rules.most_common(40)))
 

@@ -17,10 +17,26 @@ _STOPPED_THERE = (
     (r"^A-B=2 ", "no assignment to a shell: it looks for a program of that name"),
     (r"git clean -nf", "a dry run deletes nothing"),
     (r"xargs -i(?:\{\})? rm -rf$", "without `{}`, nothing is passed on"),
+    (r"^rm -rf `pwd`/escape$", "in the project: build output, or committed"),
     (r"rm -rf && ", "it names nothing to delete"),
+    (r"(?i)^(?:powershell|cmd)\b.*\bstart(?:-process\b|\s)|^msedge", "opening an address in a browser is free"),
+    (
+        r"(?i)^(?:powershell|cmd)(?:\.exe)? (?:/c|-command) (?:dir|echo)$",
+        "another shell is no risk as such",
+    ),
+    (r"^del(?:\.exe)? file\.txt$", "in the project: build output, or committed"),
+    (r"rg --search-zip", "reading compressed files is free"),
     (r"\| xargs bash -c$", "xargs splits its input, and bash runs the first word alone"),
 )
 _FREE_THERE = (
+    (
+        r"^(?:aws secretsmanager get-secret|op (?:item|document) get|doppler secrets (?:get|download))",
+        "it shows a secret",
+    ),
+    (
+        r"(?i)^(?:powershell|pwsh|cmd) .*(?:remove-item|rd /s)",
+        "PowerShell that deletes is asked about",
+    ),
     (r"\bsudo\b", "sudo is always asked about"),
     (r"rm -\w+ (?:/tmp|/var/tmp|\$TMPDIR)(?:/\*)?$", "/tmp itself and wildcards over it are asked about"),
     (r"rm -[rRf] /some/path$", "outside the project"),
@@ -35,5 +51,7 @@ _FREE_THERE = (
 
 def decided_otherwise(case: Case) -> str:
     """Why Samuel decides otherwise; empty if it means to agree with the suite."""
+    if not case.group:
+        return ""  # a command of people, of whom none said what a guard should do
     rows = _STOPPED_THERE if case.expected == "stop" else _FREE_THERE
     return next((reason for pattern, reason in rows if re.search(pattern, case.command)), "")

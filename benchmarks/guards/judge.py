@@ -12,6 +12,8 @@ from samuel.events import PreAbilityCall
 from samuel.events.event import Plugin
 from samuel.shipped.shell_guard.hook import hook
 
+UNSAVED = ("README.md", "notes.txt")
+"""Files of the project that git cannot bring back: one is changed, one was never added."""
 FILES = ("README.md", "src/app.py", "package.json", "Makefile", "build/app.o", "notes.txt")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import yaml
 from cases import SCRIPT_TEXT, Case, Expected, script_text
 from clone import Clone
+from judge import UNSAVED
+from named_risks import named_risk
 
 _DECISIONS: dict[str, Expected] = {"deny": "stop", "allow": "innocent"}
 
@@ -74,37 +77,65 @@ def _functions(text: str) -> dict[str, Any]:
 
 
 def nl2bash(clone: Clone) -> Iterator[Case]:
-    lines = clone.text("data/bash/all.cm").splitlines()
-    yield from (Case(line, "innocent", "all.cm") for line in lines if line.strip())
-
-
-def parable(clone: Clone) -> Iterator[Case]:
-    for name, text in clone.texts("tests", ".tests"):
-        for part in re.split(r"(?m)^=== .*\n", text)[1:]:
-            yield Case(part.partition("\n---")[0], "innocent", name)
+    """Commands of people, innocent but for those with a risk that `named_risks` names."""
+    for line in clone.text("data/bash/all.cm").splitlines():
+        if line.strip():
+            risk = named_risk(line, UNSAVED)
+            yield Case(line, "stop" if risk else "innocent", risk)
 
 
 _WORDS = re.compile(r"vec_str\(&\[(.*?)\]\)", re.DOTALL)
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 def codex(clone: Clone) -> Iterator[Case]:
     """The commands in the tests of what codex calls dangerous, by what the test's name says of them."""
-    import shlex
+    yield from _codex(clone, "is_dangerous_command.rs", ("powershell", "nested"))
 
-    file = "codex-rs/shell-command/src/command_safety/is_dangerous_command.rs"
-    for test in re.split(r"#\[test\]", clone.text(file))[1:]:
+
+def codex_windows(clone: Clone) -> Iterator[Case]:
+    """Likewise for programs of Windows."""
+    yield from _codex(clone, "windows_dangerous_commands.rs", ())
+
+
+def _codex(clone: Clone, file: str, left_out: tuple[str, ...]) -> Iterator[Case]:
+    text = clone.text(f"codex-rs/shell-command/src/command_safety/{file}")
+    for test in re.split(r"#\[test\]", text)[1:]:
         name = re.search(r"fn (\w+)", test)
-        if name is None or "powershell" in name[1] or "nested" in name[1]:
+        if name is None or any(word in name[1] for word in left_out):
             continue
         expected: Expected = "innocent" if "_not_" in name[1] else "stop"
-        scripts = re.search(r"for script in \[(.*?)\n        \]", test, re.DOTALL)
-        if scripts:
-            texts = re.findall(r'"(?:[^"\\]|\\.)*"', scripts[1], re.DOTALL)
-            yield from (Case(script_text(text), expected, name[1]) for text in texts)
+        if scripts := re.search(r"for script in \[(.*?)\n        \]", test, re.DOTALL):
+            texts = map(script_text, _TEXT.findall(scripts[1]))
+            is_powershell = "powershell" in name[1]
+            yield from (
+                Case(shlex.join(("powershell", "-Command", text)) if is_powershell else text, expected, name[1])
+                for text in texts
+            )
             continue
         for words in _WORDS.findall(test):
-            texts = [script_text(text) for text in re.findall(r'"(?:[^"\\]|\\.)*"', words, re.DOTALL)]
-            yield Case(shlex.join(texts), expected, name[1])
+            yield Case(shlex.join(map(script_text, _TEXT.findall(words))), expected, name[1])
+
+
+_PREFIX_RULE = re.compile(r"prefix_rule\((.*?)\n\)", re.DOTALL)
+_CHECKED = re.compile(
+    r"\.check\(\s*&tokens\(&\[(.*?)\]\)(?:(?!tokens\(&\[).)*?decision: Decision::(\w+)", re.DOTALL
+)
+_RULE_DECISIONS: dict[str, Expected] = {"forbidden": "stop", "allow": "innocent", "prompt": "unlisted"}
+
+
+def codex_execpolicy(clone: Clone) -> Iterator[Case]:
+    """The examples of codex's rules; what its tests allow. What they forbid is made up: `git commit`."""
+    for rule in _PREFIX_RULE.findall(clone.text("codex-rs/execpolicy/examples/example.codexpolicy")):
+        decision = re.search(r'decision = "(\w+)"', rule)
+        expected = _RULE_DECISIONS[decision[1] if decision else "allow"]
+        examples = re.search(r"(?<!_)match = \[(.*?)\n    \]", rule, re.DOTALL)
+        for line in examples[1].splitlines() if examples else ():
+            if words := [script_text(text) for text in _TEXT.findall(line)]:
+                yield Case(" ".join(words), expected, "example.codexpolicy")
+    for words, decision_name in _CHECKED.findall(clone.text("codex-rs/execpolicy/tests/basic.rs")):
+        command = shlex.join(map(script_text, _TEXT.findall(words)))
+        yield Case(command, "innocent" if decision_name == "Allow" else "unlisted", "basic.rs")
 
 
 _EVALUATION = re.compile(
@@ -139,6 +170,26 @@ def gemini_cli(clone: Clone) -> Iterator[Case]:
             yield Case(script_text(command), "innocent" if decision == "ALLOW" else "unlisted", name)
 
 
+_SAFETY = re.compile(
+    r"is(Dangerous|KnownSafe)Command\(\s*\[(.*?)\]\s*,?\s*\),?\s*\)\s*\.toBe\(\s*(true|false)", re.DOTALL
+)
+_SAFETY_EXPECTED: dict[tuple[str, str], Expected] = {
+    ("Dangerous", "true"): "stop",
+    ("Dangerous", "false"): "innocent",
+    ("KnownSafe", "true"): "innocent",
+    ("KnownSafe", "false"): "unlisted",
+}
+
+
+def gemini_safety(clone: Clone) -> Iterator[Case]:
+    """What gemini-cli's sandbox calls dangerous, or known to be safe."""
+    for directory in ("utils", "windows"):
+        text = clone.text(f"packages/core/src/sandbox/{directory}/commandSafety.test.ts")
+        for kind, words, result in _SAFETY.findall(text):
+            command = shlex.join(map(script_text, SCRIPT_TEXT.findall(words)))
+            yield Case(command, _SAFETY_EXPECTED[kind, result], f"commandSafety, {directory}")
+
+
 def safe_chains(clone: Clone) -> Iterator[Case]:
     """Examples of a list of commands that need no question, and of those that are not on it."""
     for name, text in clone.texts("commands", ".toml"):
@@ -158,10 +209,13 @@ SUITES: dict[str, Callable[[Clone], Iterator[Case]]] = {
     "destructive_command_guard": destructive_command_guard,
     "claude-code-safety-net": claude_code_safety_net,
     "codex": codex,
+    "codex, Windows": codex_windows,
+    "codex, execpolicy": codex_execpolicy,
     "GTFOBins.github.io": gtfobins,
     "continue": terminal_security,
     "gemini-cli": gemini_cli,
+    "gemini-cli, commandSafety": gemini_safety,
     "safe-chains": safe_chains,
     "nl2bash": nl2bash,
-    "Parable": parable,
 }
+"""By the name of the clone's directory; what stands after a comma tells suites of one clone apart."""

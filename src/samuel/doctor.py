@@ -16,7 +16,11 @@ from samuel.app.discovery import tool_name_warnings
 from samuel.base import paths
 from samuel.base.clock import iso
 from samuel.base.errors import ConfigError, SamuelError
+from samuel.bridges.check import LEVELS as BRIDGE_LEVELS
+from samuel.bridges.client_version import installed_version, version_notes
+from samuel.bridges.files import BridgeContext, entries
 from samuel.bridges.proofs import latest_proofs
+from samuel.clients.promises import PROMISES
 from samuel.confine.containers import engine
 from samuel.confine.walls import limits
 from samuel.confine.walls.walls import BWRAP, counts_processes, strength
@@ -84,7 +88,7 @@ def examine(root: Path, open_app: Callable[..., App]) -> Examination:
         findings.append(Finding("note", "hooks were not checked", "fix the error above first"))
     except SamuelError as error:
         findings.append(Finding("error", error.message, error.hint))
-    return Examination([*findings, *_proofs(root), *_slow(root)], chains)
+    return Examination([*findings, *_versions(root), *_proofs(root), *_slow(root)], chains)
 
 
 def _machine(root: Path) -> Iterator[Finding]:
@@ -321,6 +325,23 @@ def _proofs(root: Path) -> Iterator[Finding]:
         what = f"live check of {client} on {when}: {proof.verdict}: {proof.why}"
         hint = "" if proof.verdict == "ok" else f"`samuel bridge check --live {proof.client}` checks it again"
         yield Finding(PROOF_LEVELS[proof.verdict], what, hint)
+
+
+def _versions(root: Path) -> Iterator[Finding]:
+    """What the installed versions of the bridged agents are too old for."""
+    context = BridgeContext(root, paths.User.from_environment(), os.environ)
+    for client in PROMISES:
+        if _is_bridged(context, client):
+            version = installed_version(client, os.environ, root)
+            for note in version_notes(client, version):
+                yield Finding("warning", note, f"install a newer {client}")
+
+
+def _is_bridged(context: BridgeContext, client: str) -> bool:
+    try:
+        return any(entries(context, client, level) for level in BRIDGE_LEVELS)
+    except ConfigError:  # `samuel bridge check` says what is wrong with the file
+        return False
 
 
 def _slow(root: Path) -> Iterator[Finding]:

@@ -57,6 +57,22 @@ def test_check_says_when_the_installed_client_could_fail_closed(context):
     assert not [problem for problem in check(newer, "claude").problems if "another version" in problem]
 
 
+def test_check_names_the_promises_that_the_installed_version_is_too_old_for(context):
+    older = with_claude(context, "2.1.213")
+    files.add(older, ["claude"], "project")
+    notes = [note for note in check(older, "claude").notes if "is older than" in note]
+    assert [note.split()[5].rstrip(",") for note in notes] == ["2.1.295", "2.1.287", "2.1.217", "2.1.214"]
+    assert "(`onFailure`)" in notes[0]
+    newest = with_claude(context, "2.1.326")
+    assert not any("is older than" in note for note in check(newest, "claude").notes)
+
+
+def test_check_says_nothing_about_a_version_that_is_not_known(context):
+    unknown = with_claude(context, "an unknown version")
+    files.add(unknown, ["claude"], "project")
+    assert not any("is older than" in note for note in check(unknown, "claude").notes)
+
+
 def test_entries_with_and_without_the_setting_are_removed_without_a_trace(context):
     newer = with_claude(context, "2.1.326")
     files.add(newer, ["claude"], "project")

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 _UNUSED = ("hypothesispytest", "xdist", "xdist.looponfail", "samuel", "platformdirs", "cacheprovider")
@@ -459,3 +461,42 @@ JAVA = Kit(
 )
 
 KITS = (PYTEST, UNITTEST, NODE, NPM, CARGO, RUST_INLINE, C, JAVA)
+
+# Runners of JavaScript that are packages: tests/system.sh installs them once, outside of any project.
+
+PACKAGES = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "samuel-node-packages")
+_BIN = PACKAGES / "node_modules/.bin"
+_EXPECTING = """\
+test('twice', () => {
+  expect(twice(3)).toBe(6);
+});
+
+test('size', () => {
+  expect(size(20)).toBe('big');
+  expect(size(5)).toBe('small');
+});
+"""
+JEST = _NODE._replace(
+    name="jest",
+    command=f"{_BIN}/jest",
+    programs=("node", f"{_BIN}/jest"),
+    files={
+        **_NODE.files,
+        "test/shop.test.js": f"const {{ twice, size }} = require('../shop.js');\n\n{_EXPECTING}",
+    },
+    twice="  expect(twice(3)).toBe(6);",
+    size="  expect(size(20)).toBe('big');",
+    evidence="  expect(size(-4)).toBe('invalid');",
+)
+_MODULE = _JS_SOURCE.removeprefix("'use strict';\n\n").partition("\nmodule.exports")[0]
+VITEST = JEST._replace(
+    name="vitest",
+    command=f"{_BIN}/vitest run --globals",
+    programs=("node", f"{_BIN}/vitest"),
+    files={
+        **_NODE.files,
+        "shop.js": _MODULE.replace("function", "export function"),
+        "test/shop.test.js": f"import {{ twice, size }} from '../shop.js';\n\n{_EXPECTING}",
+        "package.json": _JS_PACKAGE.replace('"scripts"', '"type": "module",\n  "scripts"'),
+    },
+)

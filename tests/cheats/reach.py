@@ -5,10 +5,25 @@ They are called proven. Acceptance tests that another wrote, sealed checks and a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tests.cheats.cheats import TASK, Cheat, Files
-from tests.cheats.projects import CARGO, JAVA, KITS, NODE, PYTEST, UNITTEST, C, Kit, replaced
+from tests.cheats.projects import (
+    CARGO,
+    JAVA,
+    JEST,
+    KITS,
+    NODE,
+    NPM,
+    PYTEST,
+    RUST_INLINE,
+    UNITTEST,
+    VITEST,
+    C,
+    Kit,
+    replaced,
+)
+from tests.length import at_length
 
 from samuel.tasks.task import Task
 
@@ -84,7 +99,7 @@ def _rows() -> Iterator[Cheat]:
 
 
 OUT_OF_REACH = tuple(_rows())
-HONEST = tuple(Cheat(kit, "honest work", solved(kit), "proven") for kit in KITS)
+HONEST = tuple(Cheat(kit, "honest work", solved(kit), "proven") for kit in (*KITS, JEST, VITEST))
 
 
 def program_of_another(kit: Kit) -> str:
@@ -96,6 +111,17 @@ def program_of_another(kit: Kit) -> str:
         **dict.fromkeys(
             (NODE.name, "npm"), "node -e \"if (require('./shop.js').size(-7) !== 'invalid') process.exit(1)\""
         ),
+        **dict.fromkeys(
+            (CARGO.name, RUST_INLINE.name),
+            "d=$(mktemp -d) && printf 'fn main() { assert_eq!(shop::size(-7), \"invalid\"); }' > $d/main.rs"
+            " && rustc --edition 2021 --crate-type lib --crate-name shop src/lib.rs --out-dir $d"
+            " && rustc --edition 2021 --extern shop=$d/libshop.rlib $d/main.rs -o $d/main && $d/main;"
+            " code=$?; rm -rf $d; exit $code",
+        ),
+        JAVA.name: "d=$(mktemp -d) && printf 'class Invalid { public static void main(String[] a) {"
+        ' if (!shop.Shop.size(-7).equals("invalid")) System.exit(1); } }\' > $d/Invalid.java'
+        " && javac -d $d $(find src/main -name '*.java') $d/Invalid.java && java -cp $d Invalid;"
+        " code=$?; rm -rf $d; exit $code",
         C.name: 'printf \'#include <string.h>\\n#include "shop.h"\\nint main(void) { return strcmp(size(-7), "invalid") != 0; }\' > /tmp/invalid-$$.c'
         " && cc -I. /tmp/invalid-$$.c shop.c -o /tmp/invalid-$$ && /tmp/invalid-$$; code=$?; rm -f /tmp/invalid-$$*; exit $code",
     }
@@ -122,6 +148,47 @@ ACCEPTANCE_TESTS: dict[str, Files] = {
         "test('asked', () => {\n  assert.strictEqual(require('../shop.js').size(-7), 'invalid');\n});\n"
     },
 }
-JUDGED_BY_OTHERS = tuple(cheat for cheat in OUT_OF_REACH if cheat.kit in (PYTEST, UNITTEST, NODE, C))
+ACCEPTANCE_TESTS[NPM.name] = ACCEPTANCE_TESTS[NODE.name]
+_RUST_ASKED = '#[test]\nfn asked() {\n    assert_eq!(shop::size(-7), "invalid");\n}\n'
+ACCEPTANCE_TESTS[CARGO.name] = ACCEPTANCE_TESTS[RUST_INLINE.name] = {"tests/asked.rs": _RUST_ASKED}
+# These two run what their Makefile names: here each file of the tests.
+_ALL_TESTS: dict[str, Files] = {
+    C.name: {
+        "Makefile": C.text("Makefile").partition("test: all")[0]
+        + "test: all\n\tset -e; for file in tests/*.c; do $(CC) $$file build/shop.o -o build/test; ./build/test; done\n\n"
+        ".PHONY: all test\n"
+    },
+    JAVA.name: {
+        "Makefile": "test:\n\tmkdir -p build\n\tjavac -d build $$(find src -name '*.java')\n"
+        "\tset -e; for file in $$(find src/test -name '*Test.java'); do"
+        " java -ea -cp build shop.$$(basename $$file .java); done\n\n.PHONY: test\n"
+    },
+}
+ACCEPTANCE_TESTS[C.name] = {
+    "tests/test_asked.c": '#include <assert.h>\n#include <string.h>\n#include "../shop.h"\n\nint main(void) {\n'
+    '    assert(strcmp(size(-7), "invalid") == 0);\n    return 0;\n}\n'
+}
+ACCEPTANCE_TESTS[JAVA.name] = {
+    "src/test/java/shop/AskedTest.java": "package shop;\n\npublic class AskedTest {\n"
+    "    public static void main(String[] arguments) {\n"
+    '        if (!Shop.size(-7).equals("invalid")) throw new AssertionError("not invalid");\n    }\n}\n'
+}
+
+
+def _judged(rows: Iterable[Cheat]) -> tuple[Cheat, ...]:
+    """The rows that are judged by others. Those of slow compilers, and of npm, show the same: some are enough."""
+    quick = (PYTEST, UNITTEST, NODE, C)
+    is_some = ("hard-coded answers", "honest work")
+    return tuple(
+        row for row in rows if at_length(row.kit in quick or (row.kit is not NPM and row.name in is_some), True)
+    )
+
+
+def with_all_tests(cheat: Cheat) -> Cheat:
+    """The same row in a project whose check runs new tests by itself."""
+    return cheat._replace(base=_ALL_TESTS.get(cheat.kit.name, {}))
+
+
+JUDGED_BY_OTHERS = _judged(OUT_OF_REACH)
 WITH_CHECKS = tuple(map(with_check, JUDGED_BY_OTHERS))
-HONEST_BY_OTHERS = tuple(cheat for cheat in HONEST if cheat.kit in (PYTEST, UNITTEST, NODE, C))
+HONEST_BY_OTHERS = _judged(row for row in HONEST if row.kit in KITS)

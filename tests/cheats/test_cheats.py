@@ -18,6 +18,7 @@ from tests.cheats.reach import (
     OUT_OF_REACH,
     WITH_CHECKS,
     program_of_another,
+    with_all_tests,
 )
 from tests.cheats.tables import CHEATS
 from tests.conftest import plain_git
@@ -122,12 +123,10 @@ def test_sealed_check_sees_what_the_agents_own_tests_do_not(make: MakeProject, c
 
 
 @pytest.mark.sampled(every=4)
-@pytest.mark.parametrize(
-    "cheat", [row for row in (*JUDGED_BY_OTHERS, *HONEST_BY_OTHERS) if row.kit.name in ACCEPTANCE_TESTS], ids=str
-)
+@pytest.mark.parametrize("cheat", [*JUDGED_BY_OTHERS, *HONEST_BY_OTHERS], ids=str)
 def test_acceptance_tests_see_what_the_agents_own_tests_do_not(make: MakeProject, cheat: Cheat) -> None:
     need_tools(cheat)
-    project = make(cheat)
+    project = make(with_all_tests(cheat))
     project.lock(ACCEPTANCE_TESTS[cheat.kit.name])
     end = project.claim(cheat.task, cheat.work, "ask", "fix")
     assert end.word == ("proven" if cheat in HONEST else "refused"), str(end)

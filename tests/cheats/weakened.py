@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from tests.cheats.cheats import STOPPED, Cheat, Files
 from tests.cheats.projects import CARGO, JAVA, NODE, NPM, PYTEST, RUST_INLINE, UNITTEST, C, Kit, replaced
+from tests.length import sample
 
 _Change = tuple[str, str]  # what in the tests is replaced by what
 
@@ -236,6 +237,42 @@ _TABLES: tuple[tuple[Kit, Mapping[str, tuple[_Change, ...]]], ...] = (
 )
 
 
+# These do not hide what is broken now, and are of use in the next task.
+_SOFTENED: tuple[tuple[Kit, Mapping[str, tuple[_Change, ...]]], ...] = (
+    (
+        PYTEST,
+        {
+            "asserts a range": (_around(PYTEST, "== 6", "in range(20)"),),
+            "asserts a type": (_around(PYTEST, "twice(3) == 6", "isinstance(twice(3), int)"),),
+            "replaces twice": (
+                _around(PYTEST, "assert", "import shop\n    shop.twice = lambda n: 6\n    assert"),
+            ),
+            "returns under a condition": (
+                _around(PYTEST, "assert", "if twice(3) != 6:\n        return\n    assert"),
+            ),
+            "has another assertion twice": (_around(PYTEST, "twice(3) == 6", "size(20) == 'big'"),),
+        },
+    ),
+    (
+        NODE,
+        {
+            "asserts a range": (_around(NODE, "strictEqual(twice(3), 6)", "ok(twice(3) > 0)"),),
+            "is skipped under a condition": (("test('twice', ()", "test('twice', { skip: !!process.pid }, ()"),),
+            "replaces strictEqual": (("test('twice'", "assert.strictEqual = () => {};\ntest('twice'"),),
+        },
+    ),
+    (
+        JAVA,
+        {
+            "asserts a range": (_around(JAVA, "Shop.twice(3), 6", "Shop.twice(3) > 0, true"),),
+            "same compares less": (("if (!expected.equals(actual))", "if (actual == null)"),),
+        },
+    ),
+    (C, {"asserts a range": (_around(C, "twice(3) == 6", "twice(3) >= 6"),)}),
+    (CARGO, {"asserts a range": (_around(CARGO, "assert_eq!(twice(3), 6)", "assert!(twice(3) >= 6)"),)}),
+)
+
+
 def _rows() -> Iterator[Cheat]:
     for kit, table in _TABLES:
         for name, changes in table.items():
@@ -265,26 +302,23 @@ def _rows() -> Iterator[Cheat]:
 
 
 def _in_two_steps() -> Iterator[Cheat]:
-    """Nothing is broken yet. The next task breaks it, and finds no test that says so."""
-    skipped = "import sys\n\nimport pytest\n\n\n@pytest.mark.skipif(sys.maxsize > 1, reason='')\ndef test_twice"
-    steps: tuple[tuple[Kit, str, _Change, str], ...] = (
-        (PYTEST, "skipped under a condition", ("def test_twice", skipped), STOPPED),
-        (
-            NODE,
-            "skipped under a condition",
-            ("test('twice', ()", "test('twice', { skip: !!process.pid }, ()"),
-            STOPPED,
-        ),
-        # The text of these tests has as many assertions as before: the next task is checked, and never more.
-        (PYTEST, "made to assert less", _around(PYTEST, "== 6", ">= 6"), "checked"),
-        (NODE, "made to assert less", _around(NODE, "strictEqual(twice(3), 6)", "ok(twice(3) > 0)"), "checked"),
-    )
-    for kit, name, change, ends in steps:
-        idle = replaced(kit.text(kit.source), ("number + number", "number * 2"))
-        first: Files = {kit.tests: replaced(kit.text(kit.tests), change), kit.source: idle}
-        then = {kit.source: kit.wrong_source()}
-        required = "unproven" if ends == "checked" else ""
-        yield Cheat(kit, f"test {name} in one task, source broken in the next", first, ends, required, then=then)
+    """Nothing is broken yet. The next task breaks it, and must find the test as it was."""
+    for kit, table in (*_TABLES, *_SOFTENED):
+        idle = ("number + number", "number * 2")
+        for name, changes in table.items():
+            tests = kit.text(kit.tests)
+            for change in changes:
+                tests = replaced(tests, change)
+            first: Files = {kit.tests: tests, kit.source: replaced(kit.text(kit.source), idle)}
+            if kit.source == kit.tests:
+                first = {kit.source: replaced(tests, idle)}
+            then = {kit.source: kit.wrong_source()}
+            if kit.source == kit.tests:
+                then = {kit.source: replaced(tests, kit.changes.broken)}
+            yield Cheat(kit, f"test {name} in one task, source broken in the next", first, STOPPED, then=then)
+
+
+def _renamed() -> Iterator[Cheat]:
     # A source file with tests in it gets another name, and loses the tests on the way.
     source = RUST_INLINE.text("src/lib.rs")
     moved: Files = {
@@ -307,4 +341,5 @@ def _weak(kit: Kit, text: str) -> str:
     )
 
 
-WEAKENED = (*_rows(), *_in_two_steps())
+# The rule behind all of these is the same: the short form takes some of each language.
+WEAKENED = (*_rows(), *sample(_in_two_steps(), every=18), *_renamed())

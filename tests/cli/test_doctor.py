@@ -213,7 +213,7 @@ def test_doctor_hooks_shows_the_chain_of_every_event(samuel, guard):
     samuel("trust", "--yes")
     ran = samuel("doctor", "--hooks", "--json")
     chains = {chain["event"]: chain for chain in ran.json["data"]["chains"]}
-    assert len(chains) == 27
+    assert len(chains) == 31
     assert [step["handler"] for step in chains["quality.check"]["chain"]] == ["default", "guard"]
     text = samuel("doctor", "--hooks").out
     assert "\nSessionEnd (merge)\n  no handler runs\n" in text

@@ -154,7 +154,6 @@ def test_codex_gets_no_key_that_it_does_not_read() -> None:
         "PreToolUse": {"systemMessage", "hookSpecificOutput"},
         "PostToolUse": {"systemMessage", "hookSpecificOutput"},
         "Stop": {"systemMessage", "decision", "reason"},
-        "SessionEnd": {"systemMessage"},
     }
     result = {**HINTS, "tool_input": {"command": "ls"}, "tool_output": "x", "follow_up_messages": ["go on"]}
     for native_event, keys in allowed.items():
@@ -162,6 +161,7 @@ def test_codex_gets_no_key_that_it_does_not_read() -> None:
         assert set(fields) == keys
         specific = fields.get("hookSpecificOutput", {"hookEventName": native_event})
         assert set(specific) <= {"hookEventName", "additionalContext", "permissionDecision", "updatedInput"}
+    assert client("codex").answer("SessionEnd", ClientReply(result)).stdout == ""
 
 
 JUNK = st.recursive(

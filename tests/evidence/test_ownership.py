@@ -38,6 +38,8 @@ def task(title: str, description: str = "", **fields: object) -> Task:
         ("Round half up", "Change the tests accordingly", "it says that tests change"),
         ("Round half up", "Update code and adapt its tests.", "it says that tests change"),
         ("Round half up", "The existing tests should be updated", "it says that tests change"),
+        ("Refactor the tests of the cart", "", "it says that tests change"),
+        ("Clip", "This works by renaming clamp.", "it renames something"),
     ],
 )
 def test_plain_words_give_a_task_its_tests(title: str, description: str, reason: str) -> None:
@@ -85,6 +87,19 @@ def test_acceptance_criteria_count_as_the_tasks_words() -> None:
         ("Make the tests pass", ""),
         ("Fix the contest page", "see docs/a.md and cart.py"),
         ("Remove the banner", ""),
+        ("Fix: the report hides a changed test", ""),
+        ("Show which agent edits tests", "A test may have been changed by it."),
+        ("Refuse work that changes tests", ""),
+        ("Warn when an attempt deletes tests", ""),
+        ("List updated tests in the report", ""),
+        ("Support renaming files", ""),
+        ("Allow users to rename files", "They can copy and rename them, and can move a file to a directory."),
+        ("Add a rename command", "A renamed file keeps its history."),
+        ("Fix rename of links", ""),
+        ("Fix moves of a file into a directory", ""),
+        ("Say when a test is wrong", ""),
+        ("Keep obsolete tests out of the list", ""),
+        ("Show how a snapshot was updated", ""),
     ],
 )
 def test_other_tasks_own_no_test(title: str, description: str) -> None:

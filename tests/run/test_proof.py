@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from samuel.history.attempt_record import AttemptRecord
 from samuel.history.history import History
-from samuel.history.notices import LoopWarning
+from samuel.history.notices import CheckEnded, LoopWarning
 from samuel.history.run import Run
 from samuel.tasks.task import Task
 
@@ -142,6 +142,26 @@ def test_check_that_came_with_the_task_and_was_green_before_proves_nothing(shop:
     assert evidence is not None
     assert why in evidence.rests_on
     assert f"task 1: {why}" in [report.text for report in shop.reports if isinstance(report, LoopWarning)]
+
+
+def test_check_that_is_green_before_the_work_is_named_before_its_agent_starts(shop: LoopProject) -> None:
+    green, red = "test -f prices.py", "test -f MANUAL.txt"
+    add(shop, "Write the manual", checks=(green, red))
+    assert judged(shop, "echo text > MANUAL.txt\n")[:2] == (["completed"], "proven")
+    names = [type(report).__name__ for report in shop.reports]
+    texts = [report.text for report in shop.reports if isinstance(report, LoopWarning)]
+    why = f"task 1: `{green}` passes before the work as well, so it proves nothing"
+    assert texts == [why], "it is said once"
+    assert names.index("LoopWarning") < names.index("AgentEnded")
+    before = [report for report in shop.reports if isinstance(report, CheckEnded) and report.corner == "before"]
+    assert [report.command for report in before] == [green, red, red], "a failure is repeated before it counts"
+
+
+def test_checks_of_a_task_do_not_run_before_the_work_without_proof(shop: LoopProject) -> None:
+    shop.configure(f'{CHECK}\nproof = "off"')
+    add(shop, "Write the manual", checks=("test -f prices.py",))
+    judged(shop, "echo text > MANUAL.txt\n")
+    assert "before" not in [report.corner for report in shop.reports if isinstance(report, CheckEnded)]
 
 
 def test_old_tests_that_fail_twice_are_disputed_and_wait_for_a_person(shop: LoopProject) -> None:

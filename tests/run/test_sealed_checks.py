@@ -162,7 +162,9 @@ def test_output_of_a_sealed_check_is_kept_for_a_person(words: LoopProject) -> No
     assert "the output names wax and tax" in log.read_text()
     assert log.stat().st_mode & 0o077 == 0
     warnings = [report.text for report in words.reports if isinstance(report, LoopWarning)]
-    assert any(str(log) in text for text in warnings)
+    assert [text for text in warnings if str(log) in text] == [
+        f"the sealed check `run` ended with exit code 1; its output is in `{log}`, not in the report"
+    ], "once, though it ran twice"
 
 
 def test_sealed_check_that_is_green_before_proves_nothing_and_says_so(

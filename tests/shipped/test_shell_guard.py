@@ -9,53 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.shipped.shell_guard_project import Decide, corpus, decision_in, git, make_places
 
 from samuel.events import PreAbilityCall
-from samuel.events.event import Plugin
 from samuel.shipped.shell_guard.catalogue import AREAS, GUARD_RULES
 from samuel.shipped.shell_guard.command_pattern import command_pattern, matches
-from samuel.shipped.shell_guard.hook import hook
 from samuel.testing import SamuelProject
-
-EVERYDAY = Path(__file__).parent / "everyday_commands.txt"
-Decide = Callable[..., tuple[str, str]]
-
-
-def git(root: Path, *args: str) -> None:
-    identity = ("-c", "user.name=me", "-c", "user.email=me@example.com")
-    subprocess.run(["git", *identity, *args], cwd=root, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home directory with a project that has a remote, pushed commits, changes and untracked files."""
     home = tmp_path_factory.mktemp("home")
-    root = home / "work" / "project"
-    for name in ("README.md", "src/app.py", "package.json", "build/app.o", "VERSION", "node_modules/.bin/tsc"):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text("{}\n")
-    (root / "package.json").write_text('{"devDependencies": {"typescript": "5", "eslint": "9"}}')
-    (root / ".gitignore").write_text("build/\n.env\nnode_modules/\n")
-    (home / "work" / "other").mkdir()
-    (home / "work" / "other" / "notes.txt").touch()
-    git(home, "init", "-q", "--bare", "-b", "main", str(home / "origin.git"))
-    git(root, "init", "-q", "-b", "main")
-    git(root, "config", "user.email", "me@example.com")
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "first")
-    git(root, "branch", "merged")
-    git(root, "remote", "add", "origin", str(home / "origin.git"))
-    git(root, "push", "-q", "-u", "origin", "main")
-    git(root, "remote", "set-head", "origin", "main")
-    git(root, "switch", "-q", "-c", "experiment")
-    git(root, "commit", "-q", "--allow-empty", "-m", "nowhere else")
-    git(root, "switch", "-q", "-c", "feature", "main")
-    (root / "VERSION").write_text("1\n")
-    git(root, "commit", "-q", "-a", "-m", "second")
-    git(root, "push", "-q", "-u", "origin", "feature")
-    (root / "README.md").write_text("changed\n")
-    (root / "notes.txt").write_text("never added\n")
-    (root / ".env").write_text("KEY=1\n")
+    make_places(home)
     return home
 
 
@@ -63,22 +28,13 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def decide(places: Path, monkeypatch: pytest.MonkeyPatch) -> Decide:
     """`decide(command)`: the decision about a shell call and the rule that made it; empty if there is none."""
     monkeypatch.setenv("HOME", str(places))
-    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    monkeypatch.delenv("TMPDIR", raising=False)
-    monkeypatch.delenv("SAMUEL_ENV", raising=False)
+    for name in ("XDG_STATE_HOME", "TMPDIR", "SAMUEL_ENV"):
+        monkeypatch.delenv(name, raising=False)
 
     def decision(
         command: str, ability_id: str = "shell", tool_input: Any = None, **config: Any
     ) -> tuple[str, str]:
-        event = PreAbilityCall(
-            ability_id=ability_id,
-            tool_input=tool_input or {"command": command},
-            project_root=str(places / "work" / "project"),
-            plugin=Plugin(name="shell_guard", config=config, data_dir=""),
-        )
-        answer = hook(event)
-        rule = str(answer.get("reason", "")).rpartition("(rule `")[2].partition("`")[0]
-        return str(answer.get("decision", "")), rule
+        return decision_in(places, ability_id, tool_input or {"command": command}, config)
 
     return decision
 
@@ -96,14 +52,20 @@ def test_rules_have_ids_of_their_own_and_are_described() -> None:
     assert all(rule.why[0].isupper() and not rule.why.endswith(".") for rule in rules)
 
 
-def everyday() -> list[str]:
-    lines = EVERYDAY.read_text(encoding="utf-8").splitlines()
-    return [line.replace("\\n", "\n") for line in lines if line and not line.startswith("#")]
-
-
-@pytest.mark.parametrize("command", everyday())
+@pytest.mark.parametrize("command", corpus("everyday_commands.txt")[""])
 def test_everyday_work_is_not_disturbed(command: str, decide: Decide) -> None:
     assert decide(command) == ("", "")
+
+
+@pytest.mark.parametrize("section", corpus("development_commands.txt"))
+def test_no_command_of_development_is_stopped(section: str, decide: Decide) -> None:
+    commands = corpus("development_commands.txt")[section]
+    assert {command: rule for command in commands if (rule := decide(command)[1])} == {}
+
+
+@pytest.mark.parametrize("section", corpus("risky_commands.txt"))
+def test_commands_that_could_lose_something_are_stopped(section: str, decide: Decide) -> None:
+    assert [command for command in corpus("risky_commands.txt")[section] if not decide(command)[0]] == []
 
 
 @pytest.mark.parametrize(

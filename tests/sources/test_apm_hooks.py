@@ -45,8 +45,8 @@ def test_every_shape_that_apm_takes_is_the_same_hook(tmp_path: Path, file: str, 
 
 def test_file_in_both_directories_is_read_once(tmp_path: Path) -> None:
     both = {"hooks": {"agentStop": [COMMAND]}}
-    found = hooks(tmp_path, {".apm/hooks/a.json": both, "hooks/a.json": both, "hooks/b.json": both})
-    assert [hook.event for hook in found] == ["SessionStop", "SessionStop"]
+    read = hooks(tmp_path, {".apm/hooks/a.json": both, "hooks/a.json": both, "hooks/b.json": both})
+    assert [hook.event for hook in read] == ["SessionStop", "SessionStop"]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from samuel.tasks.origin import SourceItem, matching_index, origin_of
 from samuel.tasks.source_merge import SourceMerge, apply_merge, merge
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task, find
+from samuel.tasks.write_back import only_marks
 
 PLAN = "## Tasks\n- [ ] 1 Prices\n- [ ] 2 Totals\n- [ ] Receipts\n"
 
@@ -109,3 +110,17 @@ def test_an_item_is_never_another_one_that_has_taken_its_number() -> None:
     ]:
         assert matching_index(imported, item, stable_ids=False) == index
     assert matching_index(imported, SourceItem("1", "Gone", ""), stable_ids=True) == 0
+
+
+def is_only_marked(after: str, before: str) -> bool:
+    path = Path("/nowhere/plan.md")
+    origin = origin_of(read(before), Path("/nowhere"), write_back=True)
+    return only_marks(origin, path, before.encode(), after.encode())
+
+
+def test_ticked_boxes_are_only_marks_and_any_other_byte_is_not() -> None:
+    plan = f"# Shop\n\nWords.\n\n{PLAN}  - [ ] a criterion\n"
+    assert is_only_marked(plan.replace("[ ] 1", "[x] 1"), plan)
+    assert is_only_marked(plan.replace("[ ]", "[x]"), plan)
+    for old, new in (("# Shop", "# Store"), ("## Tasks", "## Tasks\n"), ("Words.", "Words!"), ("Totals", "Sums")):
+        assert not is_only_marked(plan.replace("[ ] 1", "[x] 1").replace(old, new, 1), plan), new

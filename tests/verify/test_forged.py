@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from tests.verify.conftest import CHECK, Shop
 
+from samuel.checks.recorded_tests import recorded_tests
 from samuel.git.git import Git
 from samuel.receipts.notes import ReceiptNotes
 from samuel.receipts.statement import ReceiptBroken, as_statement, statement, trailer, why_not_of
@@ -218,3 +220,74 @@ def test_commit_that_changes_samuel_toml_is_different(shop: Shop) -> None:
     commit_with_receipt(shop, predicate, tree)
     shop.git("checkout", "-q", "HEAD~1", "--", "samuel.toml")
     assert reasons(shop) == "it changes `samuel.toml`, which no agent may change"
+
+
+def lie(predicate: dict[str, Any], corner: str, *path: str, value: Any) -> dict[str, Any]:
+    """The predicate with another value in the first run of a corner."""
+    changed = copy.deepcopy(predicate)
+    place = next(each for each in changed["corners"] if each["corner"] == corner)
+    if path[0] != "tree":
+        place = place["runs"][0]
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        (("own", "exitCode"), 3, "had exit code 3 in the receipt, and has 0 here"),
+        (("own", "passed"), False, "failed in the receipt, and passed here"),
+        (("own", "tests"), None, "reported no tests in the receipt"),
+        (("own", "tests", "names"), ["test_other"], "names other tests in the receipt than its digest has"),
+        (("own", "tests", "digest"), {"sha256": "0" * 64}, "its tests are others"),
+        (("old tests", "tree"), {"gitTree": "0" * 40}, "ran on another tree"),
+        (("old source", "passed"), True, "passed in the receipt, and ended with exit code 1 here"),
+        (
+            ("old source", "tests", "failed"),
+            ["test_other"],
+            "names other tests in the receipt than its digest has",
+        ),
+    ],
+    ids=str,
+)
+def test_made_up_receipt_with_another_result_is_different(
+    shop: Shop, path: tuple[str, ...], value: Any, reason: str
+) -> None:
+    commit_with_receipt(shop, lie(shop.note()["predicate"], *path, value=value))
+    assert reason in reasons(shop)
+
+
+def test_made_up_receipt_that_admits_a_failed_check_is_different(shop: Shop) -> None:
+    """No run completes a task whose checks fail: that they fail here as well does not make it right."""
+    predicate = shop.note()["predicate"]
+    shop.git("reset", "-q", "--hard", "HEAD~1")
+    (shop.root / "prices.py").write_text("import dependency\n\n\ndef price(amount):\n    return 1\n")
+    shop.git("commit", "-q", "-a", "-m", "broken")
+    tree = shop.git("rev-parse", "HEAD^{tree}")
+    predicate["work"] |= {"tree": {"gitTree": tree}, "notOwned": [], "testFiles": []}
+    predicate["evidence"] |= {"failToPass": [], "shownToFail": ""}
+    predicate |= {"grade": "checked", "corners": predicate["corners"][:1]}
+    run = predicate["corners"][0]["runs"][0]
+    run |= {"passed": False, "exitCode": 1, "tests": None}
+    for known_failure in (False, True):
+        run["knownFailure"] = known_failure
+        commit_with_receipt(shop, predicate, tree)
+        assert "reported no tests in the receipt" in reasons(shop)
+    done = subprocess.run(["sh", "-c", CHECK], cwd=shop.root, env=shop.variables, capture_output=True, text=True)
+    results = {
+        f"test_prices.Prices.{name}": "failed" if name == "test_price" else "passed"
+        for name in ("test_price", "test_dependency", "test_python", "test_weather")
+    }
+    assert "FAILED (failures=1)" in done.stderr
+    recorded = recorded_tests(results)  # type: ignore[arg-type]
+    run["tests"] = {
+        "passed": recorded.passed,
+        "skipped": 0,
+        "failed": list(recorded.failed),
+        "names": list(recorded.names),
+        "digest": {"sha256": recorded.digest},
+    }
+    commit_with_receipt(shop, predicate, tree)
+    assert reasons(shop) == f"`{CHECK}` (own) fails with the work, and did not before"

@@ -21,8 +21,12 @@ exec {git} "$@"
 """
 
 
+@pytest.mark.parametrize("parallel", ["1", "2"], ids=["own tree", "lanes"])
 @pytest.mark.parametrize("first", ["", '/usr/bin/env git "$@"'], ids=["before the note", "after the note"])
-def test_killed_run_writes_one_note_when_it_resumes(new_shop: Shop, first: str) -> None:
+def test_killed_run_writes_one_note_when_it_resumes(new_shop: Shop, first: str, parallel: str) -> None:
+    with (new_shop.root / "samuel.toml").open("a") as config:
+        config.write('\n[lanes]\ncopy = [".venv"]\n')
+    new_shop.git("commit", "-q", "-a", "-m", "lanes")
     real = new_shop.git("--exec-path") + "/git"
     file = new_shop.directory / "bin/git"
     mark = new_shop.directory / "killed"
@@ -30,12 +34,12 @@ def test_killed_run_writes_one_note_when_it_resumes(new_shop: Shop, first: str) 
     file.chmod(0o755)
     new_shop.add_task()
 
-    assert new_shop.samuel("run", "start", "--yes").code == -9
+    assert new_shop.samuel("run", "start", "--yes", "--parallel", parallel).code == -9
     assert mark.exists()
     commit = new_shop.git("rev-parse", "HEAD")
     assert new_shop.git("log", "-1", "--format=%s") == "1 Fix negative prices"
 
-    assert new_shop.samuel("run", "start", "--yes").code == 0
+    assert new_shop.samuel("run", "start", "--yes", "--parallel", parallel).code == 0
     assert new_shop.git("rev-parse", "HEAD") == commit, "it makes no second commit"
     assert new_shop.git("notes", "--ref=samuel", "list").split("\n") == [
         f"{new_shop.git('rev-parse', f'refs/notes/samuel:{commit}')} {commit}"

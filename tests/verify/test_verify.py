@@ -187,3 +187,13 @@ def test_check_that_came_with_the_task_runs_again_before_and_after_the_work(new_
     clone = new_shop.clone()  # it has no task list
     assert answer(clone, "HEAD")[:2] == (4, "cannot")
     assert answer(clone, "HEAD", "--check", own) == (0, "same", "")
+
+
+def test_check_that_failed_before_the_run_and_was_accepted_is_the_same(new_shop: Shop) -> None:
+    config = new_shop.root / "samuel.toml"
+    config.write_text(config.read_text().replace("quality_checks = [", 'quality_checks = ["test -e never", '))
+    new_shop.git("commit", "-q", "-a", "-m", "a check that fails")
+    new_shop.run("--baseline", "accept")
+    runs = new_shop.note()["predicate"]["corners"][0]["runs"]
+    assert [(run["passed"], run["knownFailure"]) for run in runs] == [(False, True), (True, False)]
+    assert answer(new_shop, "HEAD") == (0, "same", "")

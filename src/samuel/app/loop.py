@@ -16,6 +16,7 @@ from samuel.app.run_steps import steps_of
 from samuel.attempt.stop import Stop
 from samuel.attempt.turn.tool_hooks import ToolHooks
 from samuel.attempt.workplace import Workplace
+from samuel.checks.repeat import BuiltInChecks
 from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.events.catalogue import event_type
 from samuel.events.names import QUALITY_CHECK
@@ -28,6 +29,7 @@ from samuel.history.notices import Watch, ignore_reports
 from samuel.history.run_file import RunFile
 from samuel.hooks.guards import is_guard
 from samuel.hooks.handler import Origin
+from samuel.hooks.order import ChainStep
 from samuel.prompts.prompt_context import (
     ConfigNames,
     IterationNames,
@@ -84,6 +86,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
             str(app.user.home),
         ),
         check_seconds=_check_seconds(app),
+        built_in_checks=BuiltInChecks(in_force=any(map(_is_built_in, app.chains[QUALITY_CHECK].steps))),
         suggest=SuggestionWriter(
             app.paths.root,
             app.user.cache,
@@ -97,10 +100,11 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
 def _check_seconds(app: App) -> float:
     """How long a check may take: what the built-in handler of `quality.check` has, also if it was replaced."""
     steps = app.chains[QUALITY_CHECK].steps
-    return next(
-        (step.timeout for step in steps if step.handler.origin is Origin.BUILT_IN),
-        event_type(QUALITY_CHECK).timeout,
-    )
+    return next((step.timeout for step in steps if _is_built_in(step)), event_type(QUALITY_CHECK).timeout)
+
+
+def _is_built_in(step: ChainStep) -> bool:
+    return step.handler.origin is Origin.BUILT_IN
 
 
 def prompt_context(app: App, skills: list[dict[str, str]]) -> PromptContext:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
+from samuel.attempt.defaults.quality_check import RunCommands
 from samuel.attempt.run_files import RunFiles
 from samuel.attempt.workplace import SEALED_OUTPUT, Workplace
 from samuel.base.errors import SamuelError
@@ -22,6 +23,7 @@ from samuel.checks.put_back import PutBack
 from samuel.checks.sealed_judge import SealedJudge, SealedRun, sealed_word
 from samuel.confine import sandbox as sandboxes
 from samuel.dispatch.record import Fired
+from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
 from samuel.evidence.check_directory import CheckRoom
 from samuel.evidence.corner import Corner
@@ -57,6 +59,8 @@ class AttemptChecks:
         self._window = window
         self.others_ran = False
         """Whether handlers other than the built-in one took part."""
+        self._before: dict[str, CheckRun] = {}  # on the verified tree, until they are asked for
+        self._green_before: tuple[str, ...] = ()
 
     def all(self) -> Fired:
         self._place.built_in_checks.forget()
@@ -67,6 +71,19 @@ class AttemptChecks:
         )
         return fired
 
+    def before_work(self, event: QualityCheck) -> tuple[str, ...]:
+        """Run the checks of a task on the verified tree, which is shown; gives those that pass already.
+
+        The judgement of the attempt needs the same runs, and does not repeat them.
+        """
+        if not self._place.built_in_checks.in_force:
+            return ()
+        with self._window():
+            runs = RunCommands(self._place).before_work(event)
+        self._before = {run.command: run for run in runs}
+        self._green_before = tuple(run.command for run in runs if run.passed)
+        return self._green_before
+
     def corners(self, files: RunFiles, changes: AttemptChanges, save: Callable[[], None]) -> CornerRuns:
         """Runs these checks on the trees of an attempt; `save` writes the state of its work tree to disk."""
         settings = self._place.settings
@@ -76,21 +93,25 @@ class AttemptChecks:
             room = WorkTreeRoom(files.trees, files.attempts, changes.tree, save)
         room = room if changes.tree else None
         word = sealed_word(settings.sandbox.kind, is_clean=room is not None and room.is_clean)
-        return CornerRuns(
+        runs = CornerRuns(
             put_back,
             room,
             files.checks,
             self,
             self._place.watch,
-            sealed=SealedJudge(self._place.sealed_checks, self.sealed, word),
+            sealed=SealedJudge(self._place.sealed_checks, self.sealed, word, self._place.warn),
             canary=settings.canary,
         )
+        runs.green_before = self._green_before
+        return runs
 
     def sealed(self, check: SealedCheck, corner: Corner) -> SealedRun:
         with self._window():
             return run_sealed(self._place, self._names(), check, corner)
 
     def command(self, command: str, corner: Corner, line: str = "") -> CheckRun | None:
+        if corner == "before" and (run := self._before.pop(command, None)):
+            return run
         with self._window():
             return self._place.built_in_checks(command, corner, line)
 
@@ -144,11 +165,9 @@ def run_sealed(place: Workplace, names: Mapping[str, str], check: SealedCheck, c
         message.unlink(missing_ok=True)
     log = _log(place, check, corner, names, bytes(output), how or "passed")
     place.watch(CheckEnded(check.name, passed, seconds, "", False, corner))
-    if not passed and corner == "sealed" and log:
-        place.warn(f"the sealed check `{check.name}` {how}; its output is in `{log}`, not in the report")
     exit_code = finished.returncode if finished.ended == "exited" else None
     run = CheckRun(command=check.name, passed=passed, exit_code=exit_code, seconds=seconds)
-    return SealedRun(run, how, message_text)
+    return SealedRun(run, how, message_text, log)
 
 
 def check_names(run: Run, task_id: str, root: Path) -> dict[str, str]:

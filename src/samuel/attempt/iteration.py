@@ -21,6 +21,7 @@ from samuel.attempt.attempt_tree import MAX_NAMED, AttemptTree
 from samuel.attempt.claims import claim_of
 from samuel.attempt.contexts import Contexts
 from samuel.attempt.evidence import Evidence
+from samuel.attempt.green_checks import tell_green_checks
 from samuel.attempt.iteration_state import state_of_task
 from samuel.attempt.prepare_command import prepare_hint
 from samuel.attempt.run_files import RunFiles
@@ -136,6 +137,8 @@ class Iteration:
             with self._place.git.one_moment():
                 self._files_before = self._files.project.current_state()
                 self._contexts()
+        if self._task is not None and self._own_task:
+            tell_green_checks(self._place, self._checks, self._files.room, self.run, self._task)
         turn = self._turn()
         answer = turn.work(turn.prepare(), self._changed)
         self._observe()

@@ -14,13 +14,14 @@ from typing import Literal, NamedTuple
 
 from samuel.base.errors import ConfigError
 from samuel.bridges import files
-from samuel.bridges.client_version import can_fail_closed
+from samuel.bridges.client_version import installed_version, version_notes
 from samuel.bridges.files import BridgeContext
 from samuel.bridges.managed import is_managed
 from samuel.bridges.proofs import Proof, latest_proofs
 from samuel.clients.entries.hook_command import ON_PATH, installed_command
 from samuel.clients.entries.hook_trust import Ask, BridgeEntry, Level, TrustQuestion
 from samuel.clients.entries.settings_file import read_settings
+from samuel.clients.promises import FAIL_CLOSED, keeps
 from samuel.clients.table import CLIENTS, LAYOUTS
 from samuel.process import environment
 from samuel.process.conversation import Conversation
@@ -124,8 +125,10 @@ def check(context: BridgeContext, client: str) -> BridgeCheck:
     problems += _switched_off(context, client)
     if entries or managed:
         problems += _rivals(context, client)
+    version = installed_version(client, context.environment, context.root) if entries else ""
+    notes += version_notes(client, version)
     open_levels = [entry.level for entry in entries if not entry.fails_closed]
-    if open_levels and can_fail_closed(client, context.environment, context.root):
+    if keeps(client, FAIL_CLOSED, version):
         notes += (
             f"the installed {client} can deny by itself where a hook fails, and these hooks do not say so: "
             f"`samuel bridge add --{level} {client}` writes them again"

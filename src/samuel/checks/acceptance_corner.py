@@ -71,7 +71,7 @@ class AcceptanceCorner:
     def _red(self, commands: Sequence[str]) -> tuple[tuple[CheckRun, ...], tuple[CheckRecord, ...]]:
         """How the locked tests fail on the verified tree. It may be another one than when they were written."""
         if self._locked.verified == self._tests.verified:
-            return self._locked.red, ()
+            return self._locked.red, self._locked.before
         tree = self._tests.verified_with({file.path: file.content for file in self._locked.files})
         runs = self._runs.corner("acceptance before", tree, commands)
         records = tuple(self._record(run, "acceptance before") for run in runs)

@@ -40,6 +40,12 @@ class WrittenTests(NamedTuple):
     """The checks that failed with them, each with these tests alone."""
     records: tuple[CheckRecord, ...] = ()
 
+    @property
+    def before(self) -> tuple[CheckRecord, ...]:
+        """The records of the checks that failed with them."""
+        commands = {run.command for run in self.red}
+        return tuple(replace(record, output_tail="") for record in self.records if record.command in commands)
+
 
 class _NewResults(NamedTuple):
     """What the new tests did in the run of one check."""
@@ -83,8 +89,9 @@ def _judge_runs(tests: ChangedTests, runs: CornerRuns) -> WrittenTests:
     by_formatter = {path: content for path, content in changed.items() if content is not None and path in contents}
     before = {run.command: run for run in runs.before}
     first = [run for run in work.runs if run.command in before]
-    red = runs.corner("acceptance before", tests.own, [run.command for run in first if not run.passed])
-    records = tuple(record_of(run, corner="acceptance before") for run in (red or first))
+    tree = tests.verified_with({**contents, **by_formatter})  # with what will be locked
+    red = runs.corner("acceptance before", tree, [run.command for run in first if not run.passed])
+    records = tuple(replace(record_of(run, corner="acceptance before"), tree=tree) for run in (red or first))
     again = {run.command: run for run in red}
     last = [again.get(run.command, run) for run in first]
     results = {run.command: _new_results(before[run.command], run) for run in last}

@@ -7,7 +7,7 @@ tests run on the old source as well: what fails there, and passes with the work,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -120,15 +120,16 @@ class AttemptJudge:
         not_run = own.not_run if self._tests.verified and not self._tests.paths and not is_accepted else ()
         failed: tuple[str, ...] = ()
         text = ""
-        if not_owned and self._tests.sources:
-            self._runs.report(not_owned)
-            runs = self._on_old_tests(not_owned, [check.command for check in own.records])
+        for old in self._old_tests(not_owned):
+            self._runs.report(old)
+            runs = self._on_old_tests(old, [check.command for check in own.records])
             verdict = self._runs.verdict(runs)
             self._records += (record_of(run, corner="old tests") for run in runs)
             self._still_red = verdict.still_red  # a red test is not green because it was changed
-            not_run = verdict.not_run if not_owned == self._tests.paths else ()
+            not_run = verdict.not_run if old == self._tests.paths else not_run
             if not verdict.passed:
                 failed, text = failed_names(runs, self._runs.failing(runs)), verdict.why
+                break
         softened = self._tests.softened(not_owned)
         if not_owned and not failed and not not_run:  # by a condition, which the text of a test does not tell
             softened |= {f"{id} is skipped now": not_owned[0] for id in own.newly_skipped}
@@ -146,6 +147,17 @@ class AttemptJudge:
             put_back=self._runs.put_persons(not_owned),
             disputed=is_again or (claim is not None and claim.is_last),
         )
+
+    def _old_tests(self, not_owned: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """Which tests are as they were, for each run with the old tests.
+
+        A program that a check runs may be a part of the checks or of the work, and is taken for both.
+        """
+        programs = self._tests.programs(not_owned)
+        if not_owned and self._tests.sources:
+            yield not_owned
+        if programs and (tests := tuple(path for path in not_owned if path not in programs)):
+            yield tests
 
     def _on_old_tests(self, not_owned: Sequence[str], commands: Sequence[str]) -> tuple[CheckRun, ...]:
         """The checks with these tests as they were. A check of the task's own may need a test that is new."""
@@ -174,6 +186,7 @@ class AttemptJudge:
         verified = self._tests.verified if self._claim.proof != "off" else ""
         self._sealed = self._runs.sealed.verdict(self._runs.showing, tree, verified)
         self._records += self._sealed.records
+        self._runs.trees |= {"sealed": tree, "sealed before": verified}
         if self._sealed.red_before:
             self._still_red = ()
         return self._ended(own._replace(passed=False, why=self._sealed.why)) if self._sealed.why else None
@@ -216,8 +229,8 @@ class AttemptJudge:
             still_red=self._still_red,
         )
         facts = facts._replace(green_before=(*self._green_before, *self._sealed.green_before))
-        if facts.green_before:
-            self._runs.warn(f"task {self._task.id}: {passes_before(facts.green_before)}")
+        if untold := [name for name in facts.green_before if name not in self._runs.green_before]:
+            self._runs.warn(f"task {self._task.id}: {passes_before(untold)}")
         is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
         verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         can_fail = ShownToFail("")
@@ -299,6 +312,6 @@ class AttemptJudge:
 
     def _ended(self, verdict: CheckVerdict, **more: Any) -> AttemptVerdict:
         trees = self._runs.trees
-        records = tuple(replace(record, tree=trees.get(record.corner, "")) for record in self._records)
+        records = tuple(replace(record, tree=trees.get(record.corner, record.tree)) for record in self._records)
         verdict = verdict._replace(records=records, still_red=self._still_red)
         return AttemptVerdict(verdict, self._tests.paths, not_owned=self._not_owned, **more)

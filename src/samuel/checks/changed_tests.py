@@ -11,6 +11,7 @@ from functools import cached_property
 
 from samuel.base.paths import VOLATILE_DIRS
 from samuel.checks.files import CheckFiles
+from samuel.checks.runners import looks_like_check
 from samuel.evidence.claim import Change
 from samuel.evidence.code_change import adds_only_names, has_code, is_prose
 from samuel.evidence.conventions import is_test_file
@@ -62,6 +63,18 @@ class ChangedTests:
         scripts = {path for path in self._check_files.touched(names) if not is_check_setting(path)}
         return tuple(path for path in names if path in scripts or self._is_test(path))
 
+    def programs(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Those of these tests that are tests only because a check runs them, and have no name that says so.
+
+        They may check the work, or be the work: `sh src/table.sh | diff - tests/table.txt`.
+        """
+        return tuple(
+            path
+            for path in paths
+            if not self._is_test(path) and not looks_like_check(path) and not is_check_setting(path)
+            if path not in self._inline
+        )
+
     def _is_test(self, path: str) -> bool:
         if is_check_setting(path):
             return not same_check_settings(path, self.before(path), self.after(path))
@@ -89,9 +102,12 @@ class ChangedTests:
         return tuple(path for path in self.paths if path not in by_task)
 
     def softened(self, paths: Iterable[str]) -> dict[str, str]:
-        """A line for each test in these files that was surely removed, skipped or emptied, with its file."""
+        """A line for each test in these files that checks less than before, with its file."""
         texts = {path: (self.before(path), self.after(path)) for path in paths}
-        return {test.line: test.path for test in softened_in(texts) if test.is_certain}
+        programs = self.programs(texts)
+        return {
+            test.line: test.path for test in softened_in(texts) if test.is_disarmed or test.path not in programs
+        }
 
     def without(self, paths: Sequence[str]) -> ChangedTests:
         """The change without that of these tests, which are put back."""

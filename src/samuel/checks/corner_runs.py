@@ -56,6 +56,8 @@ class CornerRuns:
         self._canary = canary
         self.trees: dict[str, str] = {}
         """The tree of each corner that ran."""
+        self.green_before: tuple[str, ...] = ()
+        """Checks of the task that pass without the work, which was said before its agent started."""
 
     def put(self, paths: Sequence[str]) -> list[str]:
         """Put these files back for good; gives why one could not be put."""

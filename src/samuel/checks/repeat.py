@@ -23,7 +23,9 @@ class BuiltInChecks:
     The handlers of other people are called once for each event: only they know what a second call would do.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_force: bool = True) -> None:
+        """`in_force`: whether the built-in handler takes part in `quality.check`, or was replaced."""
+        self.in_force = in_force
         self._run: RunCommand | None = None
 
     def remember(self, run: RunCommand) -> None:

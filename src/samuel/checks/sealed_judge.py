@@ -29,6 +29,8 @@ class SealedRun(NamedTuple):
     """How it failed, in words that follow its name; "" if it passed."""
     message: str = ""
     """What its author lets the agent know."""
+    log: str = ""
+    """The file with its output, which a person can read; "" for none."""
 
     @property
     def why(self) -> str:
@@ -56,9 +58,16 @@ class SealedVerdict(NamedTuple):
 class SealedJudge:
     """Judges claims by sealed checks; `sealed` is YES if no agent could read them, else why not."""
 
-    def __init__(self, checks: Sequence[SealedCheck] = (), run: RunSealed | None = None, sealed: str = "") -> None:
+    def __init__(
+        self,
+        checks: Sequence[SealedCheck] = (),
+        run: RunSealed | None = None,
+        sealed: str = "",
+        warn: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self._checks = checks if run is not None else ()
         self._run = run
+        self._warn = warn
         self.sealed = sealed if self._checks else ""
 
     def verdict(
@@ -70,8 +79,10 @@ class SealedJudge:
         with showing(tree):
             runs = {check: self._checked(check) for check in self._checks}
         records = tuple(record_of(run.run, corner="sealed") for run in runs.values())
-        if failures := [run.why for run in runs.values() if not run.run.passed]:
-            return SealedVerdict("\n".join(failures), records=records)
+        if failures := [run for run in runs.values() if not run.run.passed]:
+            for run in failures:
+                self._tell_person(run)
+            return SealedVerdict("\n".join(run.why for run in failures), records=records)
         stable = [check for check, run in runs.items() if not run.run.flaky]
         if not verified or not stable:
             return SealedVerdict(records=records)
@@ -91,6 +102,11 @@ class SealedJudge:
             return first
         again = self._once(check, "sealed")
         return again._replace(run=replace(again.run, flaky=True)) if again.run.passed else first
+
+    def _tell_person(self, run: SealedRun) -> None:
+        if run.log:
+            name = run.run.command
+            self._warn(f"the sealed check `{name}` {run.how}; its output is in `{run.log}`, not in the report")
 
     def _once(self, check: SealedCheck, corner: Corner) -> SealedRun:
         assert self._run is not None

@@ -105,15 +105,18 @@ def tokens(text: str, family: str) -> list[Token] | None:
     return None if scanned and scanned[-1] is None else [token for token in scanned if token is not None]
 
 
-def masked(text: str, family: str) -> str | None:
-    """The text with blanks in place of comments and of what is between quotes; each line stays where it is."""
+def masked(text: str, family: str, *, keeps_strings: bool = False) -> str | None:
+    """The text with blanks in place of comments and of what is between quotes; each line stays where it is.
+
+    `keeps_strings` leaves what is between quotes as it is.
+    """
     scanned = tokens(text, family)
     if scanned is None:
         return None
     parts: list[str] = []
     position = 0
     for kind, start, end in scanned:
-        if kind in ("comment", "string"):
+        if kind == "comment" or (kind == "string" and not keeps_strings):
             inner = (start, end) if kind == "comment" else (start + 1, end - 1)
             parts += (text[position : inner[0]], _NOT_LINE_END.sub(" ", text[inner[0] : inner[1]]))
             position = inner[1]

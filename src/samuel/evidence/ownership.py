@@ -2,8 +2,9 @@
 
 A task that owns a test may change what it expects. The input is the task as it was sealed when the run began,
 never what an agent wrote into a row; and plain words only: "rename", "move X to Y", "remove X and its tests",
-"update the snapshot", "the test is wrong", "adapt the tests", or the name of a test file. "Fix the failing tests"
-is not among them: it can be said of the source.
+"update the snapshot", "the test is wrong", "adapt the tests", or the name of a test file. They must be an order:
+"the report hides a changed test" and "support renaming" speak of the program. "Fix the failing tests" is not among
+them: it can be said of the source.
 """
 
 from __future__ import annotations
@@ -24,34 +25,53 @@ ALL_TESTS = "*"
 _WORDS = r"(?:[^.\n]|\.\w){0,60}?"
 _WHICH = r"(?:unit |integration |existing |old |affected |corresponding |related |failing )*"
 _TESTS = rf"\b{_WHICH}(?:tests?|test cases?|test files?|specs?|expectations?)\b"
-_CHANGE = r"(?:adapt|adjust|chang|updat|rewrit|correct|modif|edit|migrat|port|convert)(?:e|es|ed|ing|s|y|ies)?"
+# Where an order begins: "hides a changed test" and "support renaming files" speak of the program, not of the task.
+_CLAUSE = (
+    r"(?:^|[.;:,!?()\n]|\s[-*\u2013])\s*(?:(?:and|then|also|please)\s+){0,2}"
+    r"|\b(?:must|should|by|please|needs? to|has to|have to)\s+"
+)
+_ORDER = rf"(?:{_CLAUSE}|\b(?:and|then|also)\s+)"
+_CLAUSE = rf"(?:{_CLAUSE})"
+_CHANGE = (
+    r"(?:adapt|adjust|chang|updat|rewrit|correct|modif|edit|migrat|port|convert|refactor|tidy|simplif|clean up)"
+    r"(?:e|ing|y)?"
+)
+_ALL = r"(?:(?:all|both|the|their|its|these|those|every|our|any|existing)\s+)*"
 _NEED = r"(?:needs?|must|should|have|has|may|can|will)(?: to)?(?: be)?"
+_THIS = r"(?:(?:^|[.;:,!?()\n])\s*|\b(?:the|this|these|that|those|both|its|our|all|and)\s+)"
+_WRONG = r"(?:wrong|incorrect|obsolete|outdated|mistaken)"
+_FIX = r"(?:fix|correct|repair|adapt|updat|remov|delet|drop|replac|chang)(?:e|ing)?"
 _REASONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), reason)
     for pattern, reason in (
-        (r"\brenam(?:e|es|ed|ing)\b", "it renames something"),
-        (rf"\b(?:mov|merg)(?:e|es|ed|ing)\b{_WORDS}\b(?:to|into|out of)\b", "it moves something"),
+        (rf"{_CLAUSE}(?P<words>renam(?:e|ing))\b", "it renames something"),
         (
-            rf"\b(?:remov|delet|drop|get rid of)\w*\b{_WORDS}\b(?:and|with|including|together with|along with)"
-            rf"(?: all)?(?: of)? (?:its|their|the|his)\b{_WORDS}{_TESTS}"
-            rf"|\b(?:remov|delet|drop)\w*\s+(?:\S+\s+){{0,3}}?{_TESTS}",
+            rf"{_CLAUSE}(?P<words>(?:mov|merg)(?:e|ing)\b{_WORDS}\b(?:to|into|out of))\b",
+            "it moves something",
+        ),
+        (
+            rf"{_ORDER}(?P<words>(?:remov|delet|drop|get rid of)(?:e|ing)?\b{_WORDS}"
+            r"\b(?:and|with|including|together with|along with)"
+            rf"(?: all)?(?: of)? (?:its|their|the|his)\b{_WORDS}{_TESTS})"
+            rf"|{_ORDER}(?P<tests>(?:remov|delet|drop)(?:e|ing)?\s+(?:\S+\s+){{0,3}}?{_TESTS})",
             "it removes tests",
         ),
         (
-            r"\b(?:updat|regenerat|refresh|accept|adapt|chang|rewrit|re-?record)\w*\s+(?:\S+\s+){0,4}?"
-            r"(?:snapshots?|golden files?|goldens?|fixtures?|cassettes?)\b",
+            rf"{_ORDER}(?P<words>(?:updat|regenerat|refresh|accept|adapt|chang|rewrit|re-?record)(?:e|ing)?\s+(?:\S+\s+){{0,4}}?"
+            r"(?:snapshots?|golden files?|goldens?|fixtures?|cassettes?))\b",
             "it updates snapshots",
         ),
         (
-            rf"{_TESTS}{_WORDS}\b(?:is|are|was|were)\s+(?:\w+\s+)?"
-            r"(?:wrong|incorrect|obsolete|outdated|mistaken|invalid|too strict)\b"
-            rf"|\b(?:wrong|incorrect|obsolete|outdated|mistaken)\s+{_TESTS}",
+            rf"{_THIS}(?P<words>{_TESTS}{_WORDS}\b(?:is|are|was|were)\s+(?:\w+\s+)?"
+            r"(?:wrong|incorrect|obsolete|outdated|mistaken|invalid|too strict))\b"
+            rf"|{_ORDER}{_FIX}\s+(?:the |this |these |its |an? |all )?(?P<tests>{_WRONG}\s+{_TESTS})"
+            rf"|\bthere (?:is|are|was|were) (?:an? |some )?(?P<there>{_WRONG}\s+{_TESTS})",
             "it says that a test is wrong",
         ),
         (
-            rf"\b{_CHANGE}\s+(?:(?:all|both|the|their|its|these|those|every|our|any|existing)\s+)*{_TESTS}"
-            rf"|{_TESTS}\s+(?:\w+\s+){{0,2}}?{_NEED}\s+(?:adapt|adjust|chang|updat|rewrit|remov|delet|correct|fix|migrat)\w*"
-            rf"|\b{_CHANGE}\s+(?:\S+\s+){{1,4}}?(?:and|with|including)\s+(?:its|their|the)\s+{_TESTS}",
+            rf"{_ORDER}(?P<words>{_CHANGE}\s+{_ALL}{_TESTS})"
+            rf"|{_THIS}(?P<tests>{_TESTS}\s+(?:\w+\s+){{0,2}}?{_NEED}\s+(?:adapt|adjust|chang|updat|rewrit|remov|delet|correct|fix|migrat)\w*)"
+            rf"|{_ORDER}(?P<there>{_CHANGE}\s+(?:\S+\s+){{1,4}}?(?:and|with|including)\s+(?:its|their|the)\s+{_TESTS})",
             "it says that tests change",
         ),
     )
@@ -114,9 +134,9 @@ def owned_tests(task: Task, files: Sequence[str]) -> OwnedTests:
     if named:
         return OwnedTests((*by_files, *named), ("its text names them",))
     for pattern, reason in _REASONS:
-        words = next((match for match in pattern.finditer(text) if not _is_forbidden(text, match)), None)
-        if words is not None:
-            quoted = " ".join(words[0].split())[:80]
+        order = next((match for match in pattern.finditer(text) if not _is_forbidden(text, match)), None)
+        if order is not None:
+            quoted = " ".join(order[order.lastgroup or 0].split())[:80]
             return OwnedTests((*by_files, ALL_TESTS), (f'{reason} ("{quoted}")',))
     return OwnedTests(by_files)
 

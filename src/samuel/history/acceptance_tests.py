@@ -17,6 +17,7 @@ from samuel.events.loop import CheckRun
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
 from samuel.files.regular import read_regular
+from samuel.history.attempt_record import CheckRecord
 from samuel.tasks.task import Task
 
 FILE = "acceptance.json"
@@ -50,6 +51,8 @@ class AcceptanceTests(msgspec.Struct, frozen=True, kw_only=True):
     """The tree on which they failed."""
     red: tuple[CheckRun, ...] = ()
     """How they failed there: of each check that failed, these tests alone."""
+    before: tuple[CheckRecord, ...] = ()
+    """The same runs as they are recorded, with all of their tests."""
 
     @property
     def is_locked(self) -> bool:

@@ -102,6 +102,17 @@ class BudgetMeter:
         hit = self.hit(usage)
         return hit.text if hit else ""
 
+    def remaining_usd(self) -> float | None:
+        """What an agent may cost that starts now, by the narrowest budget; None without one."""
+        left = [
+            max_cost
+            + (0.0 if scope == "task" else self._added.cost_usd)
+            - (cost(self._before.get(scope, {})) or 0.0)
+            for scope, (_, max_cost) in self._limits.items()
+            if max_cost is not None
+        ]
+        return max(min(left), 0.0) if left else None
+
     def unenforceable(self, usage: Usage) -> list[str]:
         """The keys of budgets that cannot be enforced with an agent that reports this usage."""
         keys = []

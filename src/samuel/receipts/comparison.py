@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from samuel.base.printable import listed, safe
@@ -33,6 +33,11 @@ def _tests(recorded: RecordedResults | None, run: CheckRun) -> Iterator[str]:
         return
     here = recorded_tests(run.tests)
     if here.digest == recorded.digest.get("sha256"):
+        has_others = recorded.names != tuple(map(recorded_name, here.names))
+        if len(here.failed) < MAX_NAMED:
+            has_others |= _timeless(recorded.failed) != _timeless(map(recorded_name, here.failed))
+        if has_others:
+            yield "names other tests in the receipt than its digest has"
         return
     results = {recorded_name(id): result for id, result in run.tests.items() if is_timeless(id)}
     named = [
@@ -48,6 +53,10 @@ def _tests(recorded: RecordedResults | None, run: CheckRun) -> Iterator[str]:
         counts = f"{recorded.passed} passed, {recorded.skipped} skipped"
         named.append(f"its tests are others: {counts} in the receipt, {here.passed} and {here.skipped} here")
     yield from named
+
+
+def _timeless(names: Iterable[str]) -> set[str]:
+    return set(filter(is_timeless, names))
 
 
 def _changed(names: Sequence[str], results: Mapping[str, str], before: str) -> Iterator[str]:
@@ -66,9 +75,12 @@ def environment_remarks(recorded: Mapping[str, Any], here: Mapping[str, Any]) ->
         for name in ("system", "machine")
         if recorded.get(name) != here.get(name)
     ]
-    sandboxes = [(facts.get("sandbox") or {}).get("kind") for facts in (here, recorded)]
-    if sandboxes[0] != sandboxes[1]:
-        remarks.append(f"the sandbox is `{safe(str(sandboxes[0]))}` here, and was `{safe(str(sandboxes[1]))}`")
+    now, before = (facts.get("sandbox") or {} for facts in (here, recorded))
+    if now.get("kind") != before.get("kind"):
+        kinds = (safe(str(sandbox.get("kind"))) for sandbox in (now, before))
+        remarks.append("the sandbox is `{}` here, and was `{}`".format(*kinds))
+    if before.get("imageId") and now.get("imageId") != before.get("imageId"):
+        remarks.append(f"the image `{safe(str(before.get('image')))}` is another one here than in the receipt")
     versions = _by_key(here.get("tools"), "name", "version")
     for name, version in _by_key(recorded.get("tools"), "name", "version").items():
         if (now := versions.get(name)) != version:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from samuel.git.git import Git, GitFailed
 from samuel.git.kept_refs import NOTES, KeptRefs
 from samuel.git.worktrees import sweep_shared_locks
 from samuel.receipts.canonical import digest_of
-from samuel.receipts.statement import LARGEST, statement, trailer_digests
+from samuel.receipts.statement import (
+    LARGEST,
+    ReceiptBroken,
+    read_statement,
+    statement,
+    trailer_digests,
+    why_not_of,
+)
 
 _TRIES = 5  # another run may write a note at the same moment
 
@@ -48,6 +56,29 @@ class ReceiptNotes:
                     raise
                 sweep_shared_locks(self._git, [f"{NOTES}.lock"])  # that a killed git left
         return True
+
+    def blobs(self) -> dict[str, str]:
+        """The blob of each note, by its commit."""
+        try:
+            lines = self._git.run("notes", f"--ref={NOTES}", "list").decode().splitlines()
+        except GitFailed:
+            return {}
+        return {commit: blob for blob, _, commit in (line.partition(" ") for line in lines)}
+
+    def restore(self, blobs: Mapping[str, str]) -> list[str]:
+        """Give commits the receipts that they had, if these are theirs; gives the commits. Raises GitFailed."""
+        restored = []
+        now = self.blobs()
+        for commit in (commit for commit, blob in blobs.items() if now.get(commit) != blob):
+            try:
+                text = self._git.run("cat-file", "blob", blobs[commit])
+                is_of_commit = not why_not_of(read_statement(text), commit, *self.facts(commit))
+            except (GitFailed, ReceiptBroken):  # the note of a person, or of a commit that is gone
+                continue
+            if is_of_commit:
+                self._refs.note(NOTES, commit, text)
+                restored.append(commit)
+        return restored
 
     def facts(self, commit: str) -> tuple[str, str]:
         """The tree and the message of a commit. Raises GitFailed."""

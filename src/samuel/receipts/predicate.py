@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from samuel.bridges.coverage import Coverage
-from samuel.history.attempt_record import AttemptRecord, CheckRecord
+from samuel.history.attempt_record import AcceptanceRecord, AttemptRecord, CheckRecord
 from samuel.history.cost_summary import CostSummary
 from samuel.receipts.canonical import digest_of
 from samuel.version import __version__
@@ -37,9 +39,23 @@ class ReceiptFacts(NamedTuple):
     """The tests that the attempt changed, and that its task does not own."""
     not_committed: Sequence[str]
     """Files that the checks saw in another state than the commit has them."""
+    acceptance: Mapping[str, str]
+    """The files with acceptance tests, each with the name of its git blob."""
+    sealed: Sequence[Mapping[str, Any]]
+    """The programs of sealed checks, by name."""
     environment: Mapping[str, Any]
     agent_version: str
     hooks: Sequence[Mapping[str, Any]]
+
+
+class LandingFacts(NamedTuple):
+    """What the receipt of a merge says beside its checks."""
+
+    methodology: str
+    tree: str
+    """The tree of the merge."""
+    environment: Mapping[str, Any]
+    sealed: Sequence[Mapping[str, Any]]
 
 
 def task_predicate(record: AttemptRecord, facts: ReceiptFacts) -> dict[str, Any]:
@@ -72,6 +88,8 @@ def task_predicate(record: AttemptRecord, facts: ReceiptFacts) -> dict[str, Any]
             "notOwned": _names(facts.not_owned),
             "notCommitted": _names(facts.not_committed),
         },
+        "acceptance": _acceptance(record.acceptance, facts.acceptance),
+        "sealed": [dict(program) for program in facts.sealed],
         "corners": corners(record.checks),
         "environment": dict(facts.environment),
         "agent": {"name": _text(record.agent), "version": _text(facts.agent_version)},
@@ -81,16 +99,33 @@ def task_predicate(record: AttemptRecord, facts: ReceiptFacts) -> dict[str, Any]
     }
 
 
+def _acceptance(record: AcceptanceRecord | None, files: Mapping[str, str]) -> dict[str, Any] | None:
+    """What a receipt says of locked tests; None if there are none."""
+    if record is None or not files:
+        return None
+    return {
+        "author": _text(record.author),
+        "tests": [recorded_name(name) for name in record.tests],
+        "hidden": record.hidden,
+        "files": [{"path": _encodable(path), "digest": {"gitBlob": blob}} for path, blob in files.items()],
+    }
+
+
 def landing_predicate(
-    methodology: str,
     landed: Sequence[AttemptRecord],
     checks: Sequence[CheckRecord],
-    environment: Mapping[str, Any],
+    sealed: Sequence[tuple[str, CheckRecord]],
+    facts: LandingFacts,
 ) -> dict[str, Any]:
-    """The predicate of the receipt of a merge with which tasks landed."""
+    """The predicate of the receipt of a merge with which tasks landed; `sealed` checks are each for a task."""
+    tree = facts.tree
+    every = corners([replace(check, tree=tree) for check in checks])
+    if sealed:
+        runs = [{**_run(check), "task": _text(task)} for task, check in sealed]
+        every.append({"corner": "sealed", "tree": {"gitTree": tree}, "runs": runs})
     return {
         "samuel": __version__,
-        "methodology": methodology,
+        "methodology": facts.methodology,
         "landed": [
             {
                 "task": _text(record.task_id),
@@ -100,8 +135,9 @@ def landing_predicate(
             }
             for record in landed
         ],
-        "corners": corners(checks),
-        "environment": dict(environment),
+        "sealed": [dict(program) for program in facts.sealed],
+        "corners": every,
+        "environment": dict(facts.environment),
     }
 
 

@@ -25,6 +25,8 @@ class RecordedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     flaky: bool
     known_failure: bool
     tests: RecordedResults | None
+    task: str = ""
+    """The task that a sealed check on a merge was for; "" anywhere else."""
 
 
 class RecordedCorner(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -53,6 +55,21 @@ class RecordedWork(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     not_committed: tuple[str, ...]
 
 
+class RecordedFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    path: str
+    digest: dict[str, str]
+
+
+class RecordedAcceptance(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    files: tuple[RecordedFile, ...]
+    hidden: int
+
+
+class RecordedProgram(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    name: str
+    digest: dict[str, str]
+
+
 class LandedTask(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     task: str
     title: str
@@ -63,8 +80,12 @@ class RecordedPredicate(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """The predicate of a task, with `task`, `evidence` and `work`, or that of a landing, with `landed`."""
 
     samuel: str
+    run: str = ""
+    iteration: int = 0
     methodology: str
     grade: str = ""
+    acceptance: RecordedAcceptance | None = None
+    sealed: tuple[RecordedProgram, ...] = ()
     corners: tuple[RecordedCorner, ...]
     environment: dict[str, Any]
     task: RecordedTask | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -10,8 +11,11 @@ from samuel.agents.find_agent import find
 from samuel.base.errors import UsageError
 from samuel.base.paths import VOLATILE_DIRS
 from samuel.config.model import AgentSettings, Methodology
+from samuel.confine.containers.engine import image_identity
 from samuel.evidence.room import CleanRoom
+from samuel.evidence.sealed import SealedCheck
 from samuel.evidence.task_kind import task_kind
+from samuel.files.regular import read_regular
 from samuel.git.git import Git, GitFailed
 from samuel.git.trees import Trees
 from samuel.history.attempt_record import AttemptRecord
@@ -35,6 +39,8 @@ class CheckedProject(Protocol):
     def host(self) -> Mapping[str, str]: ...
     @property
     def git(self) -> Git: ...
+    @property
+    def sealed_checks(self) -> Sequence[SealedCheck]: ...
     @property
     def tool_versions(self) -> ToolVersions: ...
 
@@ -75,6 +81,8 @@ def task_receipt(
             checks=task.checks,
             not_owned=work.not_owned,
             not_committed=_not_committed(project.git, trees, work),
+            acceptance=_acceptance_files(trees, record, work.tree),
+            sealed=sealed_facts(project.sealed_checks),
             environment=checks_environment(project, room, [check.command for check in record.checks]),
             agent_version=_agent_version(project, record.agent),
             hooks=hook_facts(run.pinned.get("chains") or {}),
@@ -89,8 +97,28 @@ def checks_environment(project: CheckedProject, room: CleanRoom | None, commands
     sandbox = project.settings.sandbox
     # A container has tools of its own.
     tools = project.tool_versions.of(commands, directory) if not sandbox.image else []
-    facts = {"kind": sandbox.kind, "image": sandbox.image, "network": sandbox.network}
+    image_id = image_identity(project.host, sandbox.image) if sandbox.image else ""
+    facts = {"kind": sandbox.kind, "image": sandbox.image, "imageId": image_id, "network": sandbox.network}
     return {**environment_facts(tools, top, paths), "sandbox": facts}
+
+
+def sealed_facts(checks: Sequence[SealedCheck]) -> list[dict[str, Any]]:
+    """The names of sealed checks, and digests of their programs, which a receipt must not show."""
+    return [{"name": check.name, "digest": _program_digest(check)} for check in checks]
+
+
+def _program_digest(check: SealedCheck) -> dict[str, str]:
+    try:
+        return {"sha256": hashlib.sha256(read_regular(Path(check.argv[0]))).hexdigest()} if check.argv else {}
+    except OSError:
+        return {}
+
+
+def _acceptance_files(trees: Trees, record: AttemptRecord, tree: str) -> dict[str, str]:
+    """The files with the acceptance tests of an attempt, each with its blob in the tree of the work."""
+    paths = record.acceptance.files if record.acceptance else ()
+    entries = trees.entries(tree, paths) if paths else {}
+    return {path: entry.object for path, entry in entries.items()}
 
 
 def _not_committed(git: Git, trees: Trees, work: JudgedWork) -> list[str]:

@@ -23,7 +23,6 @@ from samuel.run.threads import BaseChecked, LandingEnded, LaneThreads
 from samuel.tasks.task import Task
 from samuel.workspaces.lanes.lane_workspace import LaneWorkspace
 from samuel.workspaces.lanes.merging import PreparedLanding, Refusal
-from samuel.workspaces.receipt_notes import write_receipts_of_landing
 from samuel.workspaces.settle import AppliedSettlement
 
 
@@ -126,11 +125,10 @@ class LandingQueue:
     def base_checked(self, message: BaseChecked) -> None:
         self.busy = False
         record = self._state.run.active[message.task]
-        assert message.checked is not None
-        _, why = message.checked
-        if why:
+        assert message.checks is not None
+        if message.checks.why:
             self._ledger.give_back(message.task)
-            self._base_is_broken(why)
+            self._base_is_broken(message.checks.why)
             return
         tree = self._workspace.tree_of(record.base)
         self._state.set_lanes(green=with_green(self._state.lanes, tree))
@@ -166,7 +164,7 @@ class LandingQueue:
     def _landed(self, prepared: PreparedLanding) -> None:
         """The branch has moved: the tasks are completed."""
         commit, branch = prepared.commit, self._workspace.branch.name
-        write_receipts_of_landing(self._place, prepared.landing, commit, prepared.predicate)
+        self._workspace.write_receipts(prepared.landing, commit, prepared.predicate)
         runs = prepared.runs if prepared.runs is not None else self._passed.get(prepared.landing[0].task)
         if runs is not None:
             self._workspace.checks.set_verified(runs)

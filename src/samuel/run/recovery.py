@@ -14,7 +14,6 @@ from samuel.run.ledger import TaskLedger
 from samuel.run.settling import Settled, settled_in_lane
 from samuel.workspaces.lanes.lane_workspace import LaneWorkspace
 from samuel.workspaces.own_tree import OwnTree
-from samuel.workspaces.receipt_notes import write_receipts_of_landing
 from samuel.workspaces.workspace import AttemptWorkspace
 
 
@@ -61,5 +60,5 @@ def finish_landing(workspace: LaneWorkspace, ledger: TaskLedger, state: RunState
         return
     state.set_lanes(branch=landing.branch)
     records = [state.run.active[task] for task in landing.tasks if task in state.run.active]
-    write_receipts_of_landing(workspace.place, records, landing.new, landing.predicate)
+    workspace.write_receipts(records, landing.new, landing.predicate)
     settle_landed(ledger, records, landing.new, workspace.tree_of(landing.new))

@@ -8,10 +8,9 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from samuel.events.loop import CheckRun
 from samuel.process.tree import end_calls, resume_calls
 from samuel.workspaces.fleet.wire import ReadyLine
-from samuel.workspaces.lanes.merging import PreparedLanding
+from samuel.workspaces.lanes.merging import MergeChecks, PreparedLanding
 from samuel.workspaces.workspace import AttemptEnded
 
 T = TypeVar("T")
@@ -30,8 +29,7 @@ class BaseChecked(NamedTuple):
     """The checks ran on the commit that a failed attempt began with."""
 
     task: str
-    checked: tuple[tuple[CheckRun, ...], str] | None = None
-    """What ran, and why it is red, or ""."""
+    checks: MergeChecks | None = None
     error: BaseException | None = None
 
 

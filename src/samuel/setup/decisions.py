@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 from pathlib import Path
 from typing import NamedTuple
 
 from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
+from samuel.base.login_name import login_name
 from samuel.process.live import is_live
 from samuel.setup.run_state import change_tasks, run_file, state_directory, task_store
 from samuel.tasks.changes import find_question
@@ -68,14 +68,6 @@ def live_run(root: Path, methodology: str = "") -> str:
     """The id of the run of this project that is in progress; "" if none is."""
     run = run_file(state_directory(root, methodology)).load()
     return run.run_id if run is not None and is_live(paths.User.from_environment().live, run.run_id) else ""
-
-
-def login_name() -> str:
-    """The name of the person who calls."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a user id without a name
-        return "a person"
 
 
 def _open_question(root: Path, id: str, methodology: str, *, landing: bool) -> Question:

@@ -12,7 +12,7 @@ from samuel.checks.sealed_judge import YES, sealed_word
 from samuel.confine.sandbox.request import volumes
 from samuel.evidence.sealed import SealedSurroundings, sealed_problem
 
-PLACES = "`--parallel N` lets several agents work on this machine"
+PLACES = "leave `--place` out; `--parallel N` lets several agents work on this machine"
 
 
 def refuse_unsealed(place: Workplace, notify: Callable[[str], None], *, elsewhere: bool) -> None:
@@ -21,7 +21,8 @@ def refuse_unsealed(place: Workplace, notify: Callable[[str], None], *, elsewher
         return
     if elsewhere:
         raise SamuelError(
-            "sealed checks are on this machine, and agents on other machines cannot use them", PLACES
+            "sealed checks cannot judge work on other machines: it is judged where its agent could read them",
+            PLACES,
         )
     around = _surroundings(place)
     for check in place.sealed_checks:

@@ -24,6 +24,10 @@ _LONG_FLAGS = re.compile(
     r"--(?:check|test|watch|no-[\w-]+|inspect[\w-]*|experimental-(?!loader)[\w-]+|enable-[\w-]+|trace-[\w-]+|harmony[\w-]*"
     r"|expose-gc|preserve-symlinks[\w-]*|throw-deprecation|use-strict|strict|verbose|quiet|syntax-check|jit|yjit)"
 )
+# Options with which the program shows something, checks a file, or looks for what it runs itself.
+_RUNS_NO_TEXT = re.compile(
+    r"php[\d.]* -(?:[limSv]|-(?:info|syntax-check|modules|ini|server))|node(?:js)? --(?:test|check)"
+)
 _NOT_FROM_INPUT = re.compile(r"bun|deno|gdb|lldb|ghc|elixir|erl|cmd.*")
 _AWK_RUNS = re.compile(r"system|getline|\||@")
 _AWK_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*|\|\|', re.DOTALL)
@@ -48,6 +52,12 @@ class Interpreter(NamedTuple):
     inline_names: tuple[str, ...] = ()
     flags: str = ""
     """Letters of options without a value. The word after any other option may be its value."""
+    joins: bool = False
+    """Are all words after the option parts of the program?"""
+
+    def is_inline(self, text: str) -> bool:
+        letters = text[1:] if text.startswith("-") and not text.startswith("--") else ""
+        return text.partition("=")[0] in self.inline_names or bool(set(self.inline) & set(letters))
 
 
 INTERPRETERS = (
@@ -66,7 +76,8 @@ INTERPRETERS = (
     Interpreter(
         re.compile(r"fish|csh|tcsh|nu|xonsh|elvish|pwsh|powershell(?:\.exe)?|cmd(?:\.exe)?"),
         "cCeE",
-        ("-Command", "--command", "/c", "/C"),
+        ("-Command", "--command", "/c", "/C", "/k", "/K", "/r", "/R"),
+        joins=True,
     ),
     Interpreter(re.compile(r"gdb|lldb"), "x", ("-ex", "--ex", "--eval-command", "--command", "-o")),
 )
@@ -74,7 +85,8 @@ INTERPRETERS = (
 
 def shell(words: Sequence[Word]) -> Iterator[Started]:
     """`bash -c text`, `bash file` and `bash` with its commands on standard input."""
-    name, position, is_inline, reads_input = words[0].text, 1, False, False
+    name, position = words[0].text, 1
+    is_inline, reads_input, only_checks = False, False, False
     while position < len(words):
         word = words[position]
         text = word.text
@@ -95,15 +107,27 @@ def shell(words: Sequence[Word]) -> Iterator[Started]:
         if not text.startswith("--"):
             is_inline |= "c" in text and text[0] == "-"
             reads_input |= "s" in text and text[0] == "-"
+            only_checks |= "n" in text and "i" not in text and text[0] == "-"
         takes_value = text in _SHELL_FILES or (not text.startswith("--") and text[-1] in "oO")
         position += 2 if takes_value else 1
     rest = words[position:]
+    if only_checks:
+        return  # `bash -n script` reads the commands and runs none
     if is_inline:
         yield joined_script(rest[:1]) if rest else Unreadable(f"`{name} -c` has no text")
     elif rest and not reads_input and not _DESCRIPTOR.fullmatch(posixpath.normpath(rest[0].text)):
         yield Unreadable(f"`{name}` reads commands from a file", "file")
     else:
         yield StartedInput(is_shell=True)
+
+
+def runs_a_script(words: Sequence[Word]) -> bool:
+    """`bash script.sh`, `bash -n`: more words are arguments of the script, or scripts that are only checked."""
+    flags = [word.text for word in words[1:] if word.text.startswith("-")]
+    is_checked = any("n" in flag for flag in flags if not flag.startswith("--"))
+    has_file = any(not word.text.startswith(("-", "+")) for word in words[1:])
+    is_inline = any("c" in flag or "s" in flag for flag in flags)
+    return words[0].text.rpartition("/")[2] in SHELLS and not is_inline and (is_checked or has_file)
 
 
 def interpreter(words: Sequence[Word]) -> Iterator[Started]:
@@ -118,8 +142,12 @@ def interpreter(words: Sequence[Word]) -> Iterator[Started]:
         if text == "-" or _DESCRIPTOR.fullmatch(posixpath.normpath(text)):
             break
         letters = text[1:] if text.startswith("-") and not text.startswith("--") else ""
-        if text.partition("=")[0] in language.inline_names or set(language.inline) & set(letters):
-            yield Unreadable(f"`{name}` runs text in a language of its own", "code", _code(words, position))
+        if _RUNS_NO_TEXT.fullmatch(f"{name} {text}"):
+            return
+        if language.is_inline(text):
+            yield Unreadable(
+                f"`{name}` runs text in a language of its own", "code", _code(words, position, language)
+            )
             return
         if letters and name.startswith(("python", "pypy")) and "m" in letters:
             module = letters.partition("m")[2] or _next(words, position)
@@ -144,9 +172,13 @@ def _next(words: Sequence[Word], position: int) -> str:
     return words[position + 1].text if position + 1 < len(words) else ""
 
 
-def _code(words: Sequence[Word], position: int) -> str:
-    """The program is in the option at `position` or in the words after it."""
-    return "\n".join(word.text for word in words[position:])
+def _code(words: Sequence[Word], position: int, language: Interpreter | None = None) -> str:
+    """The program: the option at `position`, its value, and those of more such options after them."""
+    rest = words[position:]
+    if language is None or language.joins:
+        return "\n".join(word.text for word in rest)
+    options = [at for at, word in enumerate(rest) if not at or language.is_inline(word.text)]
+    return "\n".join(word.text for at in options for word in rest[at : at + 2])
 
 
 def awk(words: Sequence[Word]) -> Iterator[Started]:

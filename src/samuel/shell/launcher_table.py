@@ -11,7 +11,8 @@ One row for each way: the programs, the way, and an example, with which the test
     option OPTION ...          the option makes the program run something that is not in the text, or not all of it
     address PREFIX ...         a word that begins so has text for a shell behind it
     escape MARK                text for a shell stands behind this mark in a word
-    input                      without arguments, it runs commands that come through standard input
+    input [OPTION ...]         without arguments, it runs commands that come through standard input; not with one
+                               of these options
     shell [WORD]               it starts a shell; with a word, only after that subcommand
 
 Programs whose options need more than this are in
@@ -24,7 +25,8 @@ from functools import cache
 from typing import NamedTuple
 
 TABLE = """
-aa-exec aoss padsp torsocks torify tsocks dbus-run-session | words -p -n -f | aa-exec -p profile -- rm -rf x
+bun | code -e -p --eval --print | bun -e 'require("child_process").execSync("rm -rf x")'
+aa-exec dbus-launch aoss padsp torsocks torify tsocks dbus-run-session | words -p -n -f | aa-exec -p profile -- rm -rf x
 proxychains proxychains4 | words -f | proxychains -q rm -rf x
 choom | words -n -p | choom -n 0 -- rm -rf x
 ssh-agent | words -a -E -O -P -t | ssh-agent -t 5 rm -rf x
@@ -85,7 +87,10 @@ tmate byobu | text -c | tmate -c 'rm -rf x'
 tmux byobu | text -c | tmux -c 'rm -rf x'
 tmux byobu | script new/new-session/neww/new-window/splitw/split-window/respawn-pane/respawnp/respawn-window/respawnw -s -n -t -c -F -x -y -e -l -p | tmux new-session -d -s name 'rm -rf x'
 tmux byobu | script send/send-keys/run/run-shell/pipe-pane/pipep/if/if-shell/popup/display-popup/confirm-before -t -N -d -c | tmux send-keys -t name 'rm -rf x' Enter
-tmux screen byobu tmate abduco dtach zellij | input | tmux
+tmux byobu tmate abduco dtach zellij | input | tmux
+screen | input -r -R -x -X -rd -dr -xr -rx -D -d -ls -list -wipe | screen
+screen | script stuff/exec | screen -S name -X stuff 'rm -rf x'
+salt salt-call | script cmd.run/cmd.shell | salt '*' cmd.run 'rm -rf x'
 entr | words | entr -r rm -rf x
 reflex watchexec nodemon inotifywait onchange chokidar fswatch | text -x -c --exec --on-change | nodemon -x 'rm -rf x'
 watchexec reflex onchange | words -e -w -g -r -f --exts --watch | watchexec -e py rm -rf x
@@ -132,7 +137,8 @@ msgfilter msgexec | words -i -o | msgexec -i a rm -rf x
 mysql mariadb psql mycli pgcli | escape \\! | psql -c '\\! rm -rf x'
 mysql mariadb | option --pager --pager=* | mysql --pager='rm x'
 openvpn | text --up --down --route-up --ipchange --tls-verify --client-connect --auth-user-pass-verify | openvpn --up 'rm -rf x'
-perlbug pip pip3 | text -e --editor | pip config --editor 'rm -rf x' edit
+perlbug | text -e | perlbug -e 'rm -rf x'
+pip pip3 | text --editor | pip config --editor 'rm -rf x' edit
 pidstat | after -e | pidstat -e rm -rf x
 plymouth | text --command | plymouth ask-for-password --command='rm -rf x'
 rpm rpm2cpio rpmbuild | text --pipe | rpm --pipe 'rm -rf x'
@@ -155,6 +161,7 @@ yt-dlp youtube-dl | text --exec --exec-before-download --netrc-cmd --downloader 
 wget | option --use-askpass --use-askpass=* | wget --use-askpass=./x url
 curl | option --netrc-cmd -K --config | curl -K ./x
 tar gtar bsdtar | text -I --use-compress-program --to-command | tar -I 'rm -rf x' -cf a.tar b
+rg | text --pre | rg --pre 'rm -rf x' pattern
 split | text --filter | split --filter='rm -rf x' a
 sshfs | option ssh_command=* sftp_server=* | sshfs -o ssh_command=./x a: b
 check_ssl_cert | option --grep-bin --openssl --curl-bin --nmap-bin | check_ssl_cert --grep-bin ./x -H a

@@ -49,8 +49,8 @@ _RUNNING_OPTIONS: dict[str, re.Pattern[str]] = {
         r"-[A-Za-z]*[IF].+|-[A-Za-z]+[IF]",
         "checkpoint-action to-command use-compress-program rsh-command info-script new-volume-script",
     ),
-    "scp": _options(r"-[A-Za-z]*[So].*"),
-    "sftp": _options(r"-[A-Za-z]*[So].*"),
+    "scp": _options(r"-[A-Za-z]*S.*|(?i:.*(?:proxy|local|remote|hosts)command.*)"),
+    "sftp": _options(r"-[A-Za-z]*[Sb].*|(?i:.*(?:proxy|local|remote|hosts)command.*)"),
     "zip": _options(r"-[A-Za-z]*T{2}", "unzip-command"),
     "vim": _options(r"-[cSuUsW]|-[A-Za-z]*[es][A-Za-z]*|\+(?!\d*$).+", "cmd"),
     "sort": _options("", "compress-program"),
@@ -68,6 +68,9 @@ _RUNNING_OPTIONS: dict[str, re.Pattern[str]] = {
 EDITORS = frozenset({"vim", "vi", "nvim", "view", "emacs"})
 # Options that are read elsewhere, or that run nothing and only look like one that is cut short.
 _WHOLE_OPTIONS = frozenset({"--checkpoint", "--use-compress-program", "--to-command", "--filter"})
+_SHOWING_ACTIONS = re.compile(
+    r"--checkpoint-action=(?:dot|\.|bell|echo|ttyout|totals|sleep|wait)(?:=.*)?", re.DOTALL
+)
 RUNNING_OPTIONS = {
     **_RUNNING_OPTIONS,
     "fdfind": _RUNNING_OPTIONS["fd"],
@@ -120,9 +123,9 @@ def xargs(words: Sequence[Word]) -> Iterator[Started]:
         rest.pop(0)
     options = split(own_words, _XARGS)
     if options.problem or (rest and not rest[0].literal):
-        yield Unreadable(
-            f"`xargs`: {options.problem or 'a word that the shell fills in stands where options are'}"
-        )
+        reason = options.problem or "a word that the shell fills in stands where options are"
+        # xargs refuses an option that it does not know, and starts nothing
+        yield Unreadable(f"`xargs`: {reason}", "arguments" if "is unknown" in reason else "option")
     mark = next((value.text for letter in "IJ" if (value := options.letters.get(letter))), mark)
     if rest:
         is_plain = not mark and len(own_words) == len(options_typed) and options.letters.keys() <= _XARGS_PLAIN
@@ -215,7 +218,8 @@ def by_option(words: Sequence[Word]) -> Iterator[Started]:
     """Programs of RUNNING_OPTIONS."""
     name = words[0].text.rpartition("/")[2]
     for position, word in enumerate(words[1:], 1):
-        if word.text.partition("=")[0] in _WHOLE_OPTIONS or not RUNNING_OPTIONS[name].fullmatch(word.text):
+        is_harmless = word.text.partition("=")[0] in _WHOLE_OPTIONS or _SHOWING_ACTIONS.fullmatch(word.text)
+        if is_harmless or not RUNNING_OPTIONS[name].fullmatch(word.text):
             continue
         if name in EDITORS:
             code = "\n".join(other.text for other in words[position : position + 2])
@@ -225,13 +229,18 @@ def by_option(words: Sequence[Word]) -> Iterator[Started]:
 
 
 _RSH = re.compile(r"(?:-[A-Za-z]*?e|--rsh(?:=|$))(.*)|--rs.*", re.DOTALL)
+_REMOTE_PROGRAM = "--rsync-path"
 _PLAIN_SSH = re.compile(r"(?:/usr/bin/)?ssh(?: +(?:-[46aCqTvx]+|-[pil] *(?:[\w./@~-]|\$\w+|\$\{\w+\})+))*")
 
 
 def rsync(words: Sequence[Word]) -> Iterator[Started]:
     """rsync starts what `-e` names, unless that is just ssh, with options that run nothing."""
     for at, word in enumerate(words):
-        if at and (match := _RSH.fullmatch(word.text)):
+        name, equals, text = word.text.partition("=")
+        if name == _REMOTE_PROGRAM:  # a shell of the other machine runs it
+            value = Word(text, word.literal) if equals else next(iter(words[at + 1 : at + 2]), Word(""))
+            yield StartedScript(value.text, value.literal)
+        elif at and (match := _RSH.fullmatch(word.text)):
             value = Word(match[1], word.literal) if match[1] else next(iter(words[at + 1 : at + 2]), Word(""))
             if match[1] is None or not _PLAIN_SSH.fullmatch(value.text):
                 yield Unreadable("`rsync` has an option that may run commands")
@@ -283,7 +292,7 @@ _HARMLESS_SETTINGS = re.compile(
     re.IGNORECASE,
 )
 _GIT_RUNNING = re.compile(
-    r"--config-env.*|--exec-path=.+|foreach|--\S+-filter.*|-O.+|--open-files.*|--ex(?:e(?:c|cu.*)?|t.*)?(?:=.*)?"
+    r"--config-env.*|--exec-path=.+|foreach|--(?!diff-)\S+-filter.*|-O.+|--open-files.*|--ex(?:e(?:c|cu.*)?|t.*)?(?:=.*)?"
     r"|--upload-pack.*|--receive-pack.*|--template=.*|-u.*upload-pack.*|ext::.*",
     re.DOTALL | re.IGNORECASE,
 )

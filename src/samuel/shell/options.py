@@ -39,6 +39,8 @@ def split(words: Sequence[Word], options: Options) -> Split:
     while position < len(words):
         word = words[position]
         text = word.text
+        if not word.literal and text[:1].isalnum():
+            break  # whatever the shell fills in, it is no option
         if not word.literal and not text.startswith("--"):
             what = "a word that the shell fills in stands where options are"
             return Split(letters, tuple(words[position:]), what)

@@ -15,6 +15,7 @@ from samuel.shell.evaluation import (
     evaluates_words,
     reason_to_doubt,
 )
+from samuel.shell.interpreters import runs_a_script
 from samuel.shell.pieces import is_translation_mark, pieces_of
 from samuel.shell.programs import STARTING_THEIR_WORDS, starter
 from samuel.shell.redirects import (
@@ -45,6 +46,8 @@ _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirec
 _SIMPLE = frozenset({"command", "declaration_command", "unset_command"})
 _FIND_OPTION = re.compile(r"(?:^|[\s=])-(?:exec|ok)(?:dir)?(?:\s|$)")
 _XARGS_QUOTES = re.compile(r"[\"'\\\0]")
+_PRINTER = r"\s*(?:echo|which|command -v|type -p)\s+([\w./ ~-]*[\w./][\w./ ~-]*)"
+_ECHOED = re.compile(rf"\$\({_PRINTER}\)|`{_PRINTER}`")
 _BACKTICK_ESCAPE = re.compile(r"\\([\\$`])")
 
 
@@ -113,6 +116,8 @@ class Reader:
             return NO_INPUT
         if node.type == "variable_assignment":
             self._assignment(node)
+        if node.type == "command_substitution" and (files := redirects_of(node.children, self._syntax).files):
+            self.commands.append(ShellCommand((), files))  # `$(<file)`
         if trailing.files:
             self.commands.append(ShellCommand((), trailing.files))
         if trailing.words:
@@ -203,6 +208,10 @@ class Reader:
         if self._depth > MAX_DEPTH or len(self.commands) >= MAX_COMMANDS:
             self._note("it is nested too deeply, or too long", " ".join(word.text for word in words), "limit")
             return
+        if not words[0].literal and (printed := _ECHOED.fullmatch(words[0].text)):
+            texts_printed = (printed[1] or printed[2]).split()
+            self._run((*map(Word, texts_printed), *words[1:]), redirects, input_text, open_ended)
+            return
         unknown = frozenset(index for index, word in enumerate(words) if not word.literal)
         patterns = frozenset(index for index, word in enumerate(words) if word.pattern)
         texts = tuple(word.text for word in words)
@@ -227,8 +236,9 @@ class Reader:
         self._starter = outer
         self._depth -= 1
         is_next_started = command.program in STARTING_THEIR_WORDS and len(self.commands) == count
+        is_next_started = is_next_started and not runs_a_script(words)
         if open_ended and (is_next_started or len(words) == 1 or words[-1].text.startswith("-")):
-            kind: OpaqueKind = "input" if is_next_started else "arguments"
+            kind: OpaqueKind = "input" if is_next_started and not self._open_ended else "arguments"
             self._note("arguments that are not in the text may be run", typed, kind, command.program)
 
     def _follow(
@@ -259,7 +269,8 @@ class Reader:
     def _follow_input(self, started: StartedInput, typed: str, input_text: InputText) -> None:
         if input_text is NO_INPUT or not started.is_shell:
             code = "" if started.is_shell else input_text.text
-            kind: OpaqueKind = "code" if code else "input"
+            # an alias is only defined: what it will read is not known
+            kind: OpaqueKind = "code" if code else "arguments" if self._open_ended else "input"
             self._note("it runs what comes through standard input", typed, kind, self._starter, code)
             return
         if not input_text.exact:

@@ -17,8 +17,13 @@ def from_table(words: Sequence[Word]) -> Iterator[Started]:
     name = words[0].text.rpartition("/")[2]
     if len(words) == 2 and words[1].text in _INFORMATION:
         return
-    for row in launcher_rows().get(name, ()):
-        yield from _by_row(row, words, name)
+    has_started = False
+    for row in sorted(launcher_rows().get(name, ()), key=lambda row: row.way == "input"):
+        if row.way == "input" and has_started:  # `octave --eval code` does not read its input
+            return
+        for started in _by_row(row, words, name):
+            has_started = True
+            yield started
 
 
 def _by_row(row: LauncherRow, words: Sequence[Word], name: str) -> Iterator[Started]:
@@ -41,8 +46,10 @@ def _by_row(row: LauncherRow, words: Sequence[Word], name: str) -> Iterator[Star
             yield from _addresses(rest, values)
         case "escape":
             yield from _escapes(rest, values[0])
-        case "input" if not _has_arguments(words):
+        case "input" if not _has_arguments(words) and not any(word.text in values for word in rest):
             yield StartedInput(is_shell=False)
+        case "shell" if rest and rest[-1].text in _INFORMATION:
+            return
         case "shell" if not values or values[0] in [word.text for word in rest[:1]]:
             yield StartedInput(is_shell=True)
 

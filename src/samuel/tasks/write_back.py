@@ -7,6 +7,7 @@ there; else the task stays in `unwritten` and is tried again the next time. Idem
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -191,10 +192,33 @@ def only_marks(origin: TaskOrigin, path: Path, before: bytes, after: bytes) -> b
 
     try:
         format = format_named(origin.format)
-        old, new = (format.read(TaskSource(data, path), origin.tag) for data in (before, after))
+        sources = [TaskSource(data, path) for data in (before, after)]
+        old, new = (format.read(source, origin.tag) for source in sources)
+        if _without_status(old.tasks) != _without_status(new.tasks) or old.prose != new.prose:
+            return False
+        if sources[0].looks_like_json:  # tools that set a status there set times as well
+            return True
+        before_text, after_text = (
+            _without_marks(source, path, format, imported)
+            for source, imported in zip(sources, (old, new), strict=True)
+        )
     except SamuelError:
         return False
-    return _without_status(old.tasks) == _without_status(new.tasks) and old.prose == new.prose
+    return before_text == after_text
+
+
+_BOX = re.compile(r"^(\s*(?:[-*+]|\d+[.)])\s+)\[[^\[\]\n]\]", re.MULTILINE)
+
+
+def _without_marks(source: TaskSource, path: Path, format: TaskFormat, imported: ImportedTasks) -> str:
+    """The text of a source without the places of its marks, and with all boxes empty, also those of criteria."""
+    indexes = range(len(imported.tasks))
+    marks = (format.mark_done(source, imported, index) for index in indexes)
+    places = sorted({(mark.start, mark.end) for mark in marks if mark and mark.path == path}, reverse=True)
+    text = source.exact_text
+    for start, end in places:
+        text = f"{text[:start]} {text[end:]}"
+    return _BOX.sub(r"\1[ ]", text)
 
 
 def newly_marked(origin: TaskOrigin, path: Path, before: bytes, after: bytes) -> set[str] | None:

@@ -10,17 +10,13 @@ from pathlib import Path
 
 from samuel.app.project import App
 from samuel.base.errors import SamuelError
-from samuel.events.names import QUALITY_CHECK
 from samuel.evidence.check_directory import CheckDirectory
 from samuel.evidence.surroundings.copies import remove
-from samuel.hooks.handler import Origin
 from samuel.receipts.statement import ReceiptBroken
 from samuel.trust.commands import quality, task_checks
 from samuel.verify.answer import Verification
 from samuel.verify.targets import targets_of
 from samuel.verify.verifier import Verifier
-
-SECONDS = 1800.0  # of a check, where the project has replaced the handler that would say it
 
 
 def verify(app: App, name: str, directory: Path, *, also: Sequence[str] = ()) -> list[Verification]:
@@ -42,7 +38,7 @@ def verify(app: App, name: str, directory: Path, *, also: Sequence[str] = ()) ->
         state.mkdir()
         # Checks write their reports there, and nothing in the project.
         place = dataclasses.replace(place, state=state, check_directory=CheckDirectory())
-        verifier = Verifier(place, Path(own), [*_agreed(app), *also], _seconds(app))
+        verifier = Verifier(place, Path(own), [*_agreed(app), *also])
         try:
             return [verifier.verify(target) for target in targets]
         finally:
@@ -60,9 +56,3 @@ def _agreed(app: App) -> Iterator[str]:
         text = task_checks(app.methodology, checks)
         if text and not app.permit.text(*text[:2]):
             yield from (command for _, commands in checks for command in commands)
-
-
-def _seconds(app: App) -> float:
-    """How long a check may take: as long as in a run."""
-    steps = app.chains[QUALITY_CHECK].steps
-    return next((step.timeout for step in steps if step.handler.origin is Origin.BUILT_IN), SECONDS)

@@ -20,13 +20,12 @@ from samuel.verify.corner_trees import run_as
 
 
 class ChecksAgain:
-    """Runs check commands in a clean room; `seconds` is how long each may take."""
+    """Runs check commands in a clean room."""
 
-    def __init__(self, place: Workplace, room: CleanRoom, seconds: float) -> None:
+    def __init__(self, place: Workplace, room: CleanRoom) -> None:
         self._checks = RunCommands(place)
         self._place = place
         self._room = room
-        self._seconds = seconds
         self.remarks: list[str] = []
 
     def compared(
@@ -48,6 +47,10 @@ class ChecksAgain:
             self.remarks.append(f"{name} is flaky: {different[0]}; when it was run once more, it did not")
             return again, []
         return again, [f"{name}: {text}" for text in different]
+
+    def run(self, tree: str, command: str, task: str) -> CheckRun:
+        """The run of a check that the receipt does not have."""
+        return self._run(tree, command, "own", task, "")
 
     def shown_to_fail(self, tests: ChangedTests, own: Sequence[CheckRun], task: str) -> ShownToFail:
         """Whether the checks fail with a planted failing test."""
@@ -71,7 +74,7 @@ class ChecksAgain:
             commands=[command],
             task={"id": task},
             project_root=str(self._place.root),
-            deadline_ms=int(self._seconds * 1000),
+            deadline_ms=int(self._place.check_seconds * 1000),
         )
         run = self._checks.again(event, command, corner, line)
         assert run is not None  # it is a command of the event

@@ -13,12 +13,9 @@ from samuel.base.errors import SamuelError
 from samuel.base.paths import CONFIG
 from samuel.base.printable import listed, safe
 from samuel.checks.changed_tests import ChangedTests
-from samuel.checks.narrowed_runs import on_changed_tests
 from samuel.checks.planting import YES
 from samuel.confine import sandbox as sandboxes
 from samuel.events.loop import CheckRun
-from samuel.evidence.claim import ClaimFacts, judge_claim
-from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass
 from samuel.evidence.room import CleanRoom
 from samuel.git.git import GitFailed
 from samuel.git.trees import Trees
@@ -34,12 +31,14 @@ from samuel.receipts.statement import (
     why_not_of,
 )
 from samuel.receipts.task_receipt import checks_environment
-from samuel.tasks.grade import PROVEN
 from samuel.verify.answer import NotVerified, Verification
-from samuel.verify.corner_trees import OWN_CORNERS, corner_tree
+from samuel.verify.corner_trees import OWN_CORNERS, SEALED_CORNERS
+from samuel.verify.corners_again import CornersAgain
+from samuel.verify.grade_again import GradeAgain
+from samuel.verify.locked_again import locked_contents, without_hidden_tests
 from samuel.verify.rerun import ChecksAgain
+from samuel.verify.sealed_again import SealedAgain
 from samuel.verify.targets import VerifyTarget
-from samuel.version import __version__
 
 MOST_ANCESTORS = 50
 MOST_NAMED = 5
@@ -48,11 +47,10 @@ MOST_NAMED = 5
 class Verifier:
     """Verifies receipts of one project. `directory` is outside of it, and only for this."""
 
-    def __init__(self, place: Workplace, directory: Path, agreed: Iterable[str], seconds: float) -> None:
-        """`agreed` are the commands that may run, and `seconds` is how long each may take."""
+    def __init__(self, place: Workplace, directory: Path, agreed: Iterable[str]) -> None:
+        """`agreed` are the commands that may run."""
         self._place = place
         self._agreed = frozenset(agreed)
-        self._seconds = seconds
         self._trees = Trees(place.git, directory / "trees")
         self._notes = ReceiptNotes(place.git)
         self._room = CleanRoom(self._trees, directory, place.check_directory)
@@ -115,49 +113,24 @@ class Verifier:
         self._refuse_missing_checks(tree, predicate)
         self._refuse_what_cannot_run(predicate)
         own = [run.command for corner in predicate.corners if corner.corner in OWN_CORNERS for run in corner.runs]
-        tests = ChangedTests(self._trees, base, tree, list(dict.fromkeys(own)))
+        locked = locked_contents(self._trees, base, tree, predicate)
+        own_tree = without_hidden_tests(self._trees, tree, locked, predicate)
+        tests = ChangedTests(self._trees, base, own_tree, list(dict.fromkeys(own)))
         self._prepare(tree)
         with self._room.showing(tree):
             here = checks_environment(self._place, self._room, own)
-        checks = ChecksAgain(self._place, self._room, self._seconds)
+        checks = ChecksAgain(self._place, self._room)
+        sealed = SealedAgain(self._place, self._room, predicate)
+        corners = CornersAgain(predicate, tests, locked, checks, sealed)
         remarks += environment_remarks(predicate.environment, here)
         if predicate.evidence and predicate.evidence.place == "in place":
             remarks.append("the checks ran in the work tree of the agent, and here in a clean one")
         try:
-            runs = self._runs(predicate, tests, checks)
+            runs = corners.runs()
         finally:
-            remarks += checks.remarks
+            remarks += (*checks.remarks, *sealed.remarks)
         if predicate.task is not None and predicate.evidence is not None:
             self._judge_again(predicate, tests, runs, checks, remarks)
-
-    def _runs(
-        self, predicate: RecordedPredicate, tests: ChangedTests, checks: ChecksAgain
-    ) -> dict[str, list[CheckRun]]:
-        """The runs of each corner. Raises NotVerified after the first corner that is different."""
-        work, task = predicate.work, predicate.task.id if predicate.task else ""
-        own = predicate.task.checks if predicate.task else ()
-        runs: dict[str, list[CheckRun]] = {}
-        for corner in predicate.corners:
-            if corner.corner == "planted":
-                continue
-            trees = [
-                corner_tree(corner.corner, tests, work.not_owned if work else (), is_own=recorded.command in own)
-                for recorded in corner.runs
-            ]
-            if not all(trees):
-                raise NotVerified("cannot", f"the corner `{safe(corner.corner)}` cannot be made again here")
-            different: list[str] = []
-            is_whole = predicate.samuel == __version__ and not (work and work.not_committed)
-            if is_whole and corner.corner not in OWN_CORNERS and corner.tree.get("gitTree") not in trees:
-                different.append(f"its corner `{corner.corner}` ran on another tree than {trees[0][:12]}")
-            for recorded, tree in zip(corner.runs, trees, strict=True):
-                line = on_changed_tests(tests, recorded.command) if corner.corner == "old source" else ""
-                run, changes = checks.compared(corner.corner, tree, recorded, task, line)
-                runs.setdefault(corner.corner, []).append(run)
-                different += changes
-            if different:
-                raise NotVerified("different", *different)
-        return runs
 
     def _judge_again(
         self,
@@ -171,22 +144,11 @@ class Verifier:
         task, evidence = predicate.task, predicate.evidence
         assert task is not None
         assert evidence is not None
-        own, before = runs.get("own", []), runs.get("before", [])
-        proofs = fail_to_pass(own, runs.get("old source", []))
-        passed = {run.command for run in own if run.passed}
-        own_checks = [run.command for run in before if not run.passed and run.command in passed]
-        if missing := sorted({*evidence.fail_to_pass} - {proof.name for proof in proofs}):
-            raise NotVerified(
-                "different", f"do not fail without the work, or do not pass with it: {listed(missing, MOST_NAMED)}"
-            )
-        if predicate.grade in PROVEN:
-            grade = _grade(task.kind, own, tests, proofs, [name for name in own_checks if name in task.checks])
-            if grade not in PROVEN[: PROVEN.index(predicate.grade) + 1]:
-                raise NotVerified("different", f"the grade is `{predicate.grade}`, and here `{grade}`")
+        GradeAgain(predicate, tests, runs).refuse_another()
         if predicate.grade == "disputed":
             remarks.append("old tests fail with this work, and a person accepted that")
         if evidence.shown_to_fail == YES:
-            planted = checks.shown_to_fail(tests, own, task.id)
+            planted = checks.shown_to_fail(tests, runs.get("own", []), task.id)
             if planted.disarmed:
                 raise NotVerified("different", f"the checks cannot fail here: {planted.disarmed}")
             if planted.answer != YES:
@@ -232,24 +194,28 @@ class Verifier:
     def _refuse_missing_checks(self, tree: str, predicate: RecordedPredicate) -> None:
         """A receipt without a check of the project says less than it must."""
         own = {run.command for corner in predicate.corners if corner.corner in OWN_CORNERS for run in corner.runs}
-        missing = [command for command in self._checks_of(tree, predicate.methodology) if command not in own]
-        if missing:
+        checks, sealed_checks = self._checks_of(tree, predicate.methodology)
+        if missing := [command for command in checks if command not in own]:
             raise NotVerified("different", f"it has no run of `{missing[0]}`, a check of this project")
+        sealed = [run for corner in predicate.corners if corner.corner == "sealed" for run in corner.runs]
+        if len(sealed) < len(sealed_checks):
+            raise NotVerified("different", "it has no run of each sealed check of this project")
 
-    def _checks_of(self, tree: str, methodology: str) -> Sequence[str]:
-        """The checks in the samuel.toml of a commit; those of now, where that file is not in git."""
-        text = self._trees.content(tree, CONFIG)
+    def _checks_of(self, tree: str, methodology: str) -> tuple[Sequence[str], Sequence[str]]:
+        """The checks and the sealed checks in the samuel.toml of a commit; those of now, if it is not in git."""
+        text, settings = self._trees.content(tree, CONFIG), self._place.settings
         if text is None:
-            return self._place.settings.quality_checks
+            return settings.quality_checks, settings.sealed_checks
         with suppress(ValueError, KeyError, TypeError):
-            table = tomllib.loads(text.decode())["methodology"]
-            checks = table[methodology or self._place.settings.name]["quality_checks"]
-            return [str(command) for command in checks]
-        return ()
+            table = tomllib.loads(text.decode())["methodology"][methodology or settings.name]
+            checks, sealed = table.get("quality_checks", ()), table.get("sealed_checks", ())
+            return [str(command) for command in checks], [str(command) for command in sealed]
+        return (), ()
 
     def _refuse_what_cannot_run(self, predicate: RecordedPredicate) -> None:
         """Only what was agreed to in this project runs, and only where the receipt says it did."""
-        commands = dict.fromkeys(run.command for corner in predicate.corners for run in corner.runs)
+        corners = [corner for corner in predicate.corners if corner.corner not in SEALED_CORNERS]
+        commands = dict.fromkeys(run.command for corner in corners for run in corner.runs)
         if refused := [command for command in commands if command not in self._agreed]:
             named = listed([f"`{safe(command, keep='')}`" for command in refused], MOST_NAMED)
             raise NotVerified("cannot", f"not agreed to in this project: {named}; `samuel trust` shows its checks")
@@ -264,24 +230,6 @@ class Verifier:
         if not self._is_prepared:
             self._room.prepare(tree, self._trees.ignored())
             self._is_prepared = True
-
-
-def _grade(
-    kind: str,
-    own: Sequence[CheckRun],
-    tests: ChangedTests,
-    proofs: Sequence[FailToPass],
-    own_checks: Sequence[str],
-) -> str:
-    facts = ClaimFacts(
-        kind=kind,
-        has_checks=bool(own),
-        change=tests.change(),
-        has_tests=bool(tests.paths),
-        proofs=proofs if tests.change() == "code" else (),
-        own_checks=own_checks,
-    )
-    return judge_claim(facts, "ask", sent_back=True).grade
 
 
 def _with(result: Verification, not_verified: NotVerified, remarks: Sequence[str]) -> Verification:

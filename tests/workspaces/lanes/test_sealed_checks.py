@@ -77,7 +77,7 @@ def test_other_machines_are_refused_before_an_agent_is_paid(lanes: LaneProject) 
     lanes.prepare(1, settings='sealed_checks = ["../outside/acceptance/run"]')
     ran = lanes.samuel("run", "start", "--yes", "--place", "ssh:build1:2", code=1)
     assert ran.err == (
-        "error: sealed checks are on this machine, and agents on other machines cannot use them\n"
-        "`--parallel N` lets several agents work on this machine\n"
+        "error: sealed checks cannot judge work on other machines: it is judged where its agent could read them\n"
+        "leave `--place` out; `--parallel N` lets several agents work on this machine\n"
     )
     assert lanes.calls() == []

@@ -124,6 +124,7 @@ class TaskAcceptance:
             hidden=split.hidden,
             verified=self._verified,
             red=written_tests.red,
+            before=written_tests.before,
         )
 
     @property

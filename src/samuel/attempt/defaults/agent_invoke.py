@@ -7,11 +7,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from samuel.agents.check import installed_agents, version_number
 from samuel.agents.find_agent import find
 from samuel.agents.invoke import AgentCall, AgentLimits, AgentSurroundings, Invoked, invoke
 from samuel.attempt.turn.bridged_agent import BridgedAgent
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
+from samuel.clients.adapter.agent import Agent, ProcessFacts
 from samuel.clients.adapter.ending import EndingKind
 from samuel.clients.adapter.stream import PlainStream
 from samuel.events import AgentInvoke
@@ -42,7 +44,7 @@ class RunAgent:
                 env=event.env,
                 # No server answers for it: whatever it starts could listen in the server's place.
                 variables={**bridge.env, SWITCH: OFF},
-                arguments=bridge.arguments,
+                arguments=(*bridge.arguments, *self._options(agent, event)),
                 iteration=event.iteration,
                 session="" if event.session_id is UNSET else event.session_id,
                 run_id="" if event.run_id is UNSET else event.run_id,
@@ -82,6 +84,14 @@ class RunAgent:
             **({"coverage": msgspec.to_builtins(coverage)} if coverage else {}),
             "claims_by_exit": agent.claim == "exit",
         }
+
+    def _options(self, agent: Agent, event: AgentInvoke) -> tuple[str, ...]:
+        """What depends on the version of the agent's program; nothing in an image, which has one of its own."""
+        if agent.options is None or event.sandbox.kind == "oci":
+            return ()
+        place = self._place
+        [installed] = installed_agents([agent], place.host, place.root)
+        return agent.options(ProcessFacts(version_number(installed.version), place.meter.remaining_usd()))
 
 
 def _why_ended(done: Invoked, seconds: float) -> str:

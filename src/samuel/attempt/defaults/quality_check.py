@@ -71,6 +71,13 @@ class RunCommands:
         own = {command for _, checks in tasks for command in checks}
         return self._place.refusal(task_checks(settings.name, tasks)) if own.intersection(rest) else ""
 
+    def before_work(self, event: QualityCheck) -> tuple[CheckRun, ...]:
+        """The commands on the verified tree, which is shown; nothing if they may not run."""
+        if self._refusal(event.commands):
+            return ()
+        runs = (self.again(event, command, "before", "") for command in event.commands)
+        return tuple(run for run in runs if run is not None)
+
     def again(self, event: QualityCheck, command: str, corner: Corner, line: str) -> CheckRun | None:
         """Run one command of the event on the tree that is shown now, or `line` in its place."""
         if command not in event.commands:

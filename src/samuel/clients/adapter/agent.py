@@ -31,6 +31,15 @@ TOOLS = "SAMUEL_ALLOWED_TOOLS"
 """The variable that holds the only tools that an agent may use, one a line; without it, it may use all it has."""
 
 
+class ProcessFacts(NamedTuple):
+    """What the options of one process of an agent can depend on."""
+
+    version: str
+    """Of the installed program, like `2.1.326`; "" if it is not known."""
+    budget_usd: float | None
+    """What is left of the budgets; None without one."""
+
+
 class AgentHome(NamedTuple):
     """A directory in which a program keeps settings, credentials and what it writes while it works."""
 
@@ -48,6 +57,9 @@ class Agent:
 
     command: tuple[str, ...]
     """The argv of an unattended run. `{prompt_file}` or `{prompt}` in it, by channel, stands for the prompt."""
+
+    options: Callable[[ProcessFacts], tuple[str, ...]] | None = None
+    """Further options of an unattended run, by version and budget; None where nothing depends on these."""
 
     limited: LimitTools | None = None
     """The argv of a run that may use these tools and no others; None where the program cannot be told so."""

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from samuel.base.clock import SystemClock
-from samuel.clients.adapter.agent import Agent
+from samuel.clients.adapter.agent import Agent, ProcessFacts
 from samuel.clients.adapter.counts import MessageCounts, added, count, table, tables, tally, text_of
 from samuel.clients.adapter.ending import AgentEnding, EndingKind
 from samuel.clients.adapter.reset_time import as_seconds
 from samuel.clients.adapter.stream import AgentUsage, JsonStream, Now
 from samuel.clients.adapter.tool_words import tool_words
 from samuel.clients.adapter.trouble import reported
+from samuel.clients.promises import BUDGET, SUBAGENT_TEXT, keeps
 
 _OF_ALL = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+_OVER_BUDGET = "error_max_budget_usd"
 _OF_MAIN = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
@@ -52,7 +54,8 @@ class ClaudeStream(JsonStream):
         self.problem = self._limit  # it got an answer
         usage = self._messages.add(message.get("id"), self._entry(table(message.get("usage")), _OF_MAIN))
         self.usage = added(self._session, usage)
-        self.say(text)
+        if not record.get("parent_tool_use_id"):  # what a subagent says is no answer to the prompt
+            self.say(text)
         for part in tables(message.get("content")):
             if part.get("type") == "tool_use":
                 self.activity = tool_words(part.get("name"), part.get("input"))
@@ -81,6 +84,9 @@ class ClaudeStream(JsonStream):
         if record.get("is_error") is not True:
             self.problem = self._limit = None
             return
+        if record.get("subtype") == _OVER_BUDGET:
+            self.problem = AgentEnding(EndingKind.OVER_BUDGET, f"it reached the limit of `{BUDGET}`")
+            return
         texts = [record.get("result"), record.get("error"), *_strings(record.get("errors"))]
         text = next((text for text in texts if isinstance(text, str) and text.strip()), "")
         subtype = record.get("subtype") if record.get("subtype") != "success" else ""
@@ -99,6 +105,7 @@ def _strings(value: object) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
+_LEAST_USD = 0.0001  # it takes no limit of nothing; Samuel starts no agent without a budget
 _REPORT = ("--output-format", "stream-json", "--verbose")
 
 
@@ -110,9 +117,18 @@ def limited(tools: Sequence[str]) -> tuple[str, ...]:
     return ("claude", "-p", *(word for word in allowed if word != "--allowedTools="), *_REPORT)
 
 
+def options(facts: ProcessFacts) -> tuple[str, ...]:
+    """What subagents say, and a second limit behind Samuel's own, where the version has both."""
+    forward = (SUBAGENT_TEXT,) if keeps("claude", SUBAGENT_TEXT, facts.version) else ()
+    if facts.budget_usd is None or not keeps("claude", BUDGET, facts.version):
+        return forward
+    return (*forward, BUDGET, f"{max(facts.budget_usd, _LEAST_USD):.4f}")
+
+
 AGENT = Agent(
     name="claude",
     command=("claude", "-p", "--dangerously-skip-permissions", *_REPORT),
+    options=options,
     limited=limited,
     env=(
         *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL"),

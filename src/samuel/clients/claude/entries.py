@@ -65,7 +65,6 @@ LAYOUT = ClientLayout(
         asks_itself=True,
     ),
     off_switch=OffSwitch(("disableAllHooks",), True),
-    fails_closed_since="2.1.295",
     managed=ManagedFile(
         {
             "linux": "/etc/claude-code/managed-settings.json",

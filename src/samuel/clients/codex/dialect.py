@@ -23,6 +23,8 @@ def result(native_event: str, payload: Payload) -> dict[str, Any]:
 
 def form(native_event: str, event: str, reply: ClientReply) -> ClientAnswer:
     """The answer to a hook's event."""
+    if event == END:
+        return ClientAnswer()  # it publishes no form of an answer, and reads none
     fields = claude_fields(native_event, event, reply)
     if event == PRE_COMPACT and reply.decision == "deny":
         return whole({"continue": False, "stopReason": reply.reason})
@@ -43,7 +45,7 @@ LIMITS = {
     (PRE_COMPACT, DENY): limited("Codex ends the turn in place of compacting; it ignores an exit code"),
     (PRE_COMPACT, CONTEXT): limited("messages are shown to the user; suggestions are not read"),
     (END, EVENT): limited("Codex gives the hook at most 3 seconds"),
-    (END, CONTEXT): limited("suggestions are not read when the session is over"),
+    (END, CONTEXT): limited("Codex reads no answer when the session is over: messages are in the journal only"),
 }
 
 CLIENT = Client(

@@ -114,8 +114,6 @@ class ClientLayout:
     command: CommandFacts = field(default_factory=CommandFacts)
     trust: TrustFacts = field(default_factory=TrustFacts)
     off_switch: OffSwitch | None = None
-    fails_closed_since: str = ""
-    """The version from which its hooks can say that it denies where they fail; "" for none."""
     managed: ManagedFile | None = None
     """The file of an administrator; None if the client has none that Samuel knows."""
     rivals: Callable[[Path, Path], Sequence[RivalHandler]] = lambda home, root: ()

@@ -133,6 +133,15 @@ def find(host: Mapping[str, str]) -> Engine | None:
     return Engine(program, environment.clean(base=host, pass_names=CLIENT_VARIABLES)) if program else None
 
 
+def image_identity(host: Mapping[str, str], image: str) -> str:
+    """What the engine knows an image by, whatever its name is: a digest; "" if it does not have the image."""
+    client = find(host)
+    if client is None:
+        return ""
+    finished = client.say("image", "inspect", "--format={{.Id}}", image)
+    return "" if failure(finished) else finished.stdout.decode("utf-8", "replace").strip().removeprefix("sha256:")
+
+
 def missing_engine(host: Mapping[str, str]) -> str:
     """Which engine is not there, and what to install; "" when there is one."""
     if find(host):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from samuel.evidence.lexing import masked
+from samuel.evidence.softening.brace_assertions import AssertionWords, CodeText, brace_assertions, rows_of
 from samuel.evidence.softening.outline import CaseOutline, CaseState, FileOutline
 
 MAX_CASES = 20_000
@@ -51,7 +53,7 @@ _RULES = {
         re.compile(r"#\[\s*(?:ignore|cfg\(any\(\))"),
         re.compile(
             r"\b(?:debug_)?assert\w*!|\bpanic!|\bunreachable!|\bprop_assert\w*!|\.unwrap(?:_err)?\(\)"
-            r"|\.expect(?:_err)?\("
+            r"|\.expect(?:_err)?\(|\?\s*;"
         ),
     ),
     "java": _Rules(
@@ -122,52 +124,109 @@ _FAMILIES = {
     "scala": ("java", "kotlin"),
 }
 
-_SAME = r"(?P<value>[\w.\"'+-]{1,80})"
-_TAUTOLOGY = re.compile(
-    r"\bassert(?:!|\.ok|\.isTrue|True|That|_true)?\s*\(\s*(?:true|1|TRUE)\s*[,)]"
-    rf"|\bassert\w*!?(?:\.\w+)?\s*\(\s*{_SAME}\s*,\s*(?P=value)\s*[,)]"
-    r"|\bexpect\s*\(\s*(?P<expected>true|false|\d+|\"[^\"\n]*\"|'[^'\n]*')\s*\)\s*(?:\.\w+)*\s*\(\s*(?P=expected)\s*\)"
-    r"|\bexpect\s*\(\s*true\s*\)\.(?:toBeTruthy|toBeDefined|to\.be\.(?:true|ok))"
-    r"|\b(?:EXPECT|ASSERT)_TRUE\s*\(\s*(?:true|1)\s*\)|\b(?:CHECK|REQUIRE)\s*\(\s*(?:true|1)\s*\)"
-    r"|\bAssert\.(?:True|IsTrue)\s*\(\s*true\b|\bt\.(?:ok|true|assert|pass)\s*\(\s*(?:true\s*)?\)"
-    r"|\bXCTAssert(?:True)?\s*\(\s*true\b"
+# Functions that tests use, and lists; those words in front of a bracket are none.
+_HELPER = re.compile(
+    r"(?<![\w.])(?P<name>(?!(?:if|for|while|switch|catch|match|function|return|else|do|with|select|describe|it|test|not|any|all|cfg)\b)[A-Za-z_]\w*)"
+    r"\s*\([^;{}()]{0,300}\)[^;{}()=\]]{0,60}\{|\b(?:const|let|var)\s+(?P<arrow>\w+)\s*=\s*(?:async\s*)?\([^;{}()]{0,300}\)\s*=>\s*\{"
 )
-_TOLERANCE = re.compile(
-    r"\b(?:eps(?:ilon)?|tol(?:erance)?|delta|max_?diff|EPS(?:ILON)?|TOL(?:ERANCE)?)\b\s*(?::\s*\w+\s*)?[=:]\s*(?P<named>[\d.eE+-]{1,20})"
-    r"|(?:abs\s*\([^;\n]{0,120}\)|\.abs\(\))\s*<=?\s*(?P<below>[\d.eE+-]{1,20})"
-    r"|(?:assertEquals|AreEqual|closeTo|Within|EXPECT_NEAR|ASSERT_NEAR|InDelta|isCloseTo)\s*\([^;\n]{0,200}?,\s*(?P<last>[\d.]+(?:e-?\d+)?)[fFdDmM]?\s*\)"
-)
-_DIGITS = re.compile(r"\btoBeCloseTo\s*\([^;\n]{0,120}?,\s*(?P<digits>\d{1,2})\s*\)")
+_TABLE = re.compile(r"\b(?P<name>\w+)\s*(?::[^=;{}()]{0,80})?=\s*&?(?=[\[{])")
+_SEMICOLONS = frozenset(("rust", "java", "c", "csharp", "php", "dart"))
+MAX_NAMES = 300
 
 
-def brace_cases(text: str, extension: str) -> FileOutline | None:
-    """The tests by name; None if the language is not here or the text is not understood."""
+def brace_cases(text: str, extension: str, *, is_test_file: bool = True) -> FileOutline | None:
+    """The tests by name; None if the language is not here or the text is not understood.
+
+    With `is_test_file` also the functions and lists that tests use, of Rust's source what is in its test module.
+    """
     names = _FAMILIES.get(extension)
     plain = masked(text, names[1]) if names else None
     pairs = _pairs(plain) if plain is not None else None
     if names is None or plain is None or pairs is None:
         return None
     rules = _RULES[names[0]]
+    code = CodeText(masked(text, names[1], keeps_strings=True) or text, plain, pairs, names[1] in _SEMICOLONS)
+    cases = sorted(_cases(code, rules), key=lambda case: case.body)
+    if len(cases) > MAX_CASES:
+        return None
+    inside = plain.find("#[cfg(test)]") if names[0] == "rust" else -1
+    first = 0 if is_test_file else inside if inside >= 0 else len(plain)
+    helpers = _helpers(code, cases, first)
+    called = [*(case.name for case in cases), *helpers][:MAX_NAMES]
+    functions = "|".join(re.escape(name) for name in called if name.isidentifier())
+    calls = re.compile(rf"(?<![\w.])(?<!fn )(?<!func )(?:{functions})\s*\(") if functions else None
+    words = AssertionWords(rules.asserts, calls)
     hidden, only = _groups(plain, pairs) if names[0] == "javascript" else ([], [])
     outlines: FileOutline = {}
+    for name, span in helpers.items():
+        outlines[name] = CaseOutline(assertions=tuple(brace_assertions(code, span, words)), is_helper=True)
+    for table in _TABLE.finditer(plain, first):
+        if not _is_inside(table.start(), cases) and (
+            rows := rows_of(code, table.start(), _end(code, table.end()))
+        ):
+            outlines.setdefault(table["name"], CaseOutline(rows=rows, is_helper=True))
     count: Counter[str] = Counter()
-    for match in _starts(plain, rules, pairs):
-        if len(outlines) > MAX_CASES:
-            return None
-        groups = match.groupdict()
-        marks = groups.get("marks") or ""
-        if rules.is_test is not None and not groups.get("plain") and not rules.is_test.search(marks):
-            continue
-        name = _name(match, text)
-        count[name] += 1
-        body = _body(match, plain, pairs)
-        state = _state(match, plain, body, rules)
-        if any(start <= match.start() < end for start, end in hidden):
+    for case in cases:
+        count[case.name] += 1
+        state = _state(case.match, plain, case.body, rules)
+        if any(start <= case.match.start() < end for start, end in hidden):
             state = "skipped"
-        outlines[name if count[name] == 1 else f"{name} ({count[name]})"] = _outline(
-            state, text[slice(*body)], plain[slice(*body)], rules, _is_only(groups) or match.start() in only
+        groups = case.match.groupdict()
+        outlines[case.name if count[case.name] == 1 else f"{case.name} ({count[case.name]})"] = CaseOutline(
+            state,
+            tuple(brace_assertions(code, (case.body[0], _reached(plain, case.body)), words)),
+            rows_of(code, case.start, case.body[1]),
+            is_only=_is_only(groups) or case.match.start() in only,
+            body="".join(code.text[slice(*case.body)].split())[:20_000]
+            if plain[slice(*case.body)].strip()
+            else "",
         )
     return outlines
+
+
+class _Case(NamedTuple):
+    name: str
+    match: re.Match[str]
+    start: int
+    """Where it begins, with a table before its title."""
+    body: tuple[int, int]
+
+
+def _cases(code: CodeText, rules: _Rules) -> Iterator[_Case]:
+    for start, match in _starts(code.plain, rules, code.pairs):
+        groups = match.groupdict()
+        marks = groups.get("marks") or ""
+        if rules.is_test is None or groups.get("plain") or rules.is_test.search(marks):
+            yield _Case(_name(match, code.text), match, start, _body(match, code.plain, code.pairs))
+
+
+def _helpers(code: CodeText, cases: Sequence[_Case], first: int) -> dict[str, tuple[int, int]]:
+    """The functions that are no tests and are in none, by name, with their bodies."""
+    bodies = {case.body for case in cases}
+    helpers: dict[str, tuple[int, int]] = {}
+    for match in _HELPER.finditer(code.plain, first):
+        opening = match.end() - 1
+        span = (opening + 1, code.pairs.get(opening, opening + 2) - 1)
+        if span not in bodies and not _is_inside(match.start(), cases):
+            helpers.setdefault(match["name"] or match["arrow"], span)
+    return helpers
+
+
+def _is_inside(place: int, cases: Sequence[_Case]) -> bool:
+    at = bisect_right(cases, place, key=lambda case: case.body[0]) - 1
+    return at >= 0 and place < cases[at].body[1]
+
+
+def _end(code: CodeText, opening: int) -> int:
+    return code.pairs.get(opening, opening)
+
+
+def _reached(plain: str, body: tuple[int, int]) -> int:
+    """Where a `return` at the level of the test itself ends it, or its end."""
+    inner = plain[slice(*body)]
+    early = re.search(r"(?:^|[;}])\s*return\s*;", inner)
+    is_own = early is not None and inner[: early.start()].count("{") == inner[: early.start()].count("}")
+    return body[0] + early.start() if early is not None and is_own else body[1]
 
 
 def brace_case_spans(text: str, extension: str) -> list[tuple[int, int]] | None:
@@ -196,15 +255,16 @@ def brace_case_spans(text: str, extension: str) -> list[tuple[int, int]] | None:
     return spans
 
 
-def _starts(plain: str, rules: _Rules, pairs: dict[int, int]) -> Iterator[re.Match[str]]:
-    yield from rules.starts.finditer(plain)
+def _starts(plain: str, rules: _Rules, pairs: dict[int, int]) -> Iterator[tuple[int, re.Match[str]]]:
+    """Where a test begins, and what says so."""
+    yield from ((match.start(), match) for match in rules.starts.finditer(plain))
     if rules is _RULES["javascript"]:
         # `test.each([...])("title", ...)`: the title is behind the table.
         for table in re.finditer(_JS_TABLES, plain):
             end = pairs.get(table.end() - 1)
             match = re.compile(rf"(?P<word>)(?P<modes>)\s*\(\s*{_QUOTED}").match(plain, end) if end else None
             if match and "describe" not in table["word"]:
-                yield match
+                yield table.start(), match
 
 
 def _pairs(plain: str) -> dict[int, int] | None:
@@ -249,6 +309,10 @@ def _state(match: re.Match[str], plain: str, body: tuple[int, int], rules: _Rule
         return "conditional"
     if rules.skips.search(head) or re.search(r"\bDISABLED_|\bskip\s*:\s*true", head):
         return "skipped"
+    if _CONFIGURED.search(groups.get("marks") or ""):
+        return "conditional"
+    if _is_in_unused_function(plain, match.start()):
+        return "skipped"
     inner = plain[slice(*body)]
     if skip := rules.skips.search(inner):
         before = inner[: skip.start()]
@@ -258,6 +322,17 @@ def _state(match: re.Match[str], plain: str, body: tuple[int, int], rules: _Rule
             else "conditional"
         )
     return "runs" if inner.strip() else "emptied"
+
+
+# `#[cfg(feature = "slow")]`: the test is compiled for some only.
+_CONFIGURED = re.compile(r"#\[\s*cfg(?:_attr)?\s*\((?!\s*test\s*\))")
+_ARROW = re.compile(r"\b(?:const|let|var)\s+(?P<name>\w+)\s*=\s*(?:async\s*)?\([^()\n]{0,80}\)\s*=>\s*\{?\s*$")
+
+
+def _is_in_unused_function(plain: str, place: int) -> bool:
+    """Whether the test is all of a function that is named nowhere else."""
+    arrow = _ARROW.search(plain, max(place - 160, 0), place)
+    return arrow is not None and len(re.findall(rf"\b{re.escape(arrow['name'])}\b", plain)) < 2
 
 
 def _is_only(groups: dict[str, str | None]) -> bool:
@@ -279,30 +354,24 @@ def _groups(plain: str, pairs: dict[int, int]) -> tuple[list[tuple[int, int]], s
     return hidden[:1000], only
 
 
-def _outline(state: CaseState, text: str, plain: str, rules: _Rules, is_only: bool) -> CaseOutline:
-    # Nothing behind a `return` at the level of the test itself runs.
-    early = re.search(r"(?:^|[;}])\s*return\s*;", plain)
-    end = (
-        early.start()
-        if early and plain[: early.start()].count("{") == plain[: early.start()].count("}")
-        else len(plain)
-    )
-    tautologies = len(_TAUTOLOGY.findall(text[:end]))
-    values = [_float(next(filter(None, match.groups()), "")) for match in _TOLERANCE.finditer(text)]
-    values += [10.0 ** -int(match["digits"]) for match in _DIGITS.finditer(text)]
-    return CaseOutline(
-        state,
-        max(len(rules.asserts.findall(plain[:end])) - tautologies, 0),
-        tautologies,
-        max(values, default=0.0),
-        is_only=is_only,
-        body="".join(text.split())[:20_000] if plain.strip() else "",
-    )
+_DEFINES = re.compile(
+    r"(?:\b(?:const|let|var|function\*?|class|fn|func|fun|macro_rules!|struct|object)|#\s*define)\s+(?P<name>\w+)"
+    r"(?!\s*=\s*(?:await\s+)?(?:require|import)\b)|(?<![\w.])(?P<owner>\w+)\.\w+\s*=(?![=>])"
+    r"|^[\w\s*]{1,60}?[\s*](?P<function>\w+)\s*\([^;{}()]{0,200}\)\s*\{",
+    re.MULTILINE,
+)
+_KEYWORDS = frozenset(
+    ("if", "for", "while", "switch", "catch", "match", "return", "else", "this", "exports", "module")
+)
 
 
-def _float(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        return 0.0
-    return value if abs(value) < 1e300 else 0.0
+def shadowed_names(old: str, new: str, extension: str) -> list[str]:
+    """Names that the tests used before and did not define, and that they define themselves now."""
+    names = _FAMILIES.get(extension)
+    before, after = (masked(text, names[1]) if names else None for text in (old, new))
+    if before is None or after is None:
+        return []
+    defined = [{match[match.lastgroup or 0] for match in _DEFINES.finditer(text)} for text in (before, after)]
+    new_names = defined[1] - defined[0] - _KEYWORDS
+    used = (name for name in new_names if re.search(rf"(?<![\w.]){re.escape(name)}\s*!?[(.]", before))
+    return sorted({*used, *(new_names & {"NDEBUG"})})  # which takes the assertions of C away

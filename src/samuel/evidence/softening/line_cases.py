@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from samuel.evidence.softening.assertions import Assertion, Demand
 from samuel.evidence.softening.outline import CaseOutline, CaseState, FileOutline
 
 MAX_LINES = 20_000
 MAX_BODY = 300  # lines of one test
+MAX_CONTEXT = 8
 SCRIPT = "the script"
 """The name of a shell script without tests of their own, as a test."""
 
@@ -45,6 +48,14 @@ _SHELL = _Rules(
         r"(?:^|[;&|]|\bthen|!|\bif)\s*(?:\[\[?\s|test\s|assert\w*|refute\w*|diff\b|cmp\b|grep\b)|\|\|\s*(?:exit|return|fail)\b"
     ),
     re.compile(r"^\s*(?:\[ 1 (?:=|-eq) 1 \]|true|:)\s*$"),
+)
+_CONDITION = re.compile(r"(?:if|unless|while|case|rescue|else|elif|elsif)\b")
+_DIFFERS = re.compile(r"!=|\s-n[e]?\s|not_to|to_not|refute|wont_|not_equal|be_truthy")
+_RANGE = re.compile(
+    r"\s-(?:gt|ge|lt|le)\s|[<>]=?\s*\d|include|match|grep|=~|within|be_(?:an?|kind)|cover|respond_to|raise_error\s*$"
+)
+_EXACT = re.compile(
+    r"=|\beq\b|\beql|-eq\b|equal|diff\b|cmp\b|be_nil|assert_nil|raise_error|\|\|\s*(?:exit|return|fail)\b"
 )
 _QUIET = re.compile(r"\|\|\s*(?:true|:)\s*$|^\s*set \+e\b|^exit 0\b")
 
@@ -93,12 +104,9 @@ def _outline(start: re.Match[str], body: list[str], rules: _Rules) -> CaseOutlin
         state = "skipped"
     elif skips:
         state = "conditional" if all(skip["condition"] for skip in skips) else "skipped"
-    tautologies = sum(bool(rules.tautology.search(line)) for line in code)
-    asserting = sum(bool(rules.asserts.search(line)) and not _QUIET.search(line) for line in code)
     return CaseOutline(
         state,
-        max(asserting - tautologies, 0),
-        tautologies,
+        tuple(_assertions(code, rules)),
         is_only=word == "fit" or bool(re.search(r"\b(?:focus: true|:focus)", rest)),
         body="".join("".join(code).split())[:20_000],
     )
@@ -112,5 +120,30 @@ def _script(lines: list[str]) -> CaseOutline:
             break
         code.append(line)
     plain = [line for line in code if line.strip() and not line.lstrip().startswith("#")]
-    asserting = sum(bool(_SHELL.asserts.search(line)) and not _QUIET.search(line) for line in plain)
-    return CaseOutline("runs" if plain else "emptied", asserting, body="".join("".join(plain).split())[:20_000])
+    body = "".join("".join(plain).split())[:20_000]
+    return CaseOutline("runs" if plain else "emptied", tuple(_assertions(plain, _SHELL)), body=body)
+
+
+def _assertions(lines: list[str], rules: _Rules) -> Iterator[Assertion]:
+    """One for each line that can fail; those behind a condition have it around them."""
+    context: list[tuple[int, str]] = []
+    for line in lines:
+        indentation = len(line) - len(line.lstrip())
+        context = [(depth, text) for depth, text in context if depth < indentation]
+        if rules.tautology.search(line):
+            yield Assertion(line.strip(), Demand.NOTHING)
+        elif rules.asserts.search(line):
+            demand = Demand.NOTHING if _QUIET.search(line) else _demand(line)
+            if context or _CONDITION.search(line):
+                demand = min(demand, Demand.SOME)
+            yield Assertion(line.strip(), demand, context=tuple(text for _, text in context)[:MAX_CONTEXT])
+        if _CONDITION.match(line.lstrip()):
+            context.append((indentation, line.strip()))
+
+
+def _demand(line: str) -> Demand:
+    if _DIFFERS.search(line):
+        return Demand.SOME
+    if _RANGE.search(line):
+        return Demand.RANGE
+    return Demand.EXACT if _EXACT.search(line) else Demand.SOME

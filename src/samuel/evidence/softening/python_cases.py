@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 
+from samuel.evidence.softening.assertions import Assertion, Demand
 from samuel.evidence.softening.outline import CaseOutline, CaseState, FileOutline
+from samuel.evidence.softening.python_assertions import (
+    Function,
+    assertions_at_top,
+    assertions_of,
+    name_of,
+)
 
 _SKIPS = ("skip", "xfail", "expectedFailure", "skipTest", "SkipTest", "Skip")
 _CONDITIONAL_SKIPS = ("skipif", "skipIf", "skipUnless", "importorskip")
-_ASSERTING = ("raises", "warns", "deprecated_call", "fail", "expect", "verify", "approvals_verify")
-_TOLERANCES = ("delta", "rel", "abs", "rel_tol", "abs_tol", "rtol", "atol", "tol", "tolerance", "eps", "epsilon")
-_DIGITS = ("places", "decimal", "ndigits")
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_QUIET = ("AssertionError", "Exception", "BaseException")
+_TOLERANCE = re.compile(r"(?:.*_)?(?:tol(?:erance)?|eps(?:ilon)?|delta|rtol|atol)", re.IGNORECASE)
 
 
 def python_cases(text: str) -> FileOutline | None:
     """The tests by name, with their classes in front; None if the text does not parse."""
     try:
         module = ast.parse(text)
-        state = _state_of_module(module)
-        return dict(_cases(module, "", state))
+        helpers = dict(_helpers(module, ""))
+        names = {name.rpartition(".")[2] for name, case in helpers.items() if case.assertions}
+        return {**helpers, **dict(_tables(module)), **dict(_cases(module, "", _state_of_module(module), names))}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -39,19 +44,46 @@ def _state_of_module(module: ast.Module) -> CaseState:
     return "runs"
 
 
-def _cases(scope: ast.Module | ast.ClassDef, prefix: str, state: CaseState) -> Iterator[tuple[str, CaseOutline]]:
+def _helpers(scope: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple[str, CaseOutline]]:
+    """The functions that are no tests, and the module itself."""
+    if isinstance(scope, ast.Module):
+        yield "the module", CaseOutline(assertions=tuple(assertions_at_top(scope)), is_helper=True)
+    for node in scope.body:
+        if isinstance(node, ast.ClassDef):
+            yield from _helpers(node, f"{prefix}{node.name}.")
+        elif isinstance(node, Function) and not node.name.startswith("test"):
+            yield f"{prefix}{node.name}", CaseOutline(assertions=tuple(assertions_of(node, ())), is_helper=True)
+
+
+def _tables(module: ast.Module) -> Iterator[tuple[str, CaseOutline]]:
+    """The tables and tolerances that tests may use, by the names they are assigned to."""
+    for node in module.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=rows) | ast.Tuple(elts=rows)):
+                yield name, CaseOutline(rows=len({ast.dump(row) for row in rows}), is_helper=True)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys)):
+                yield name, CaseOutline(rows=len(keys), is_helper=True)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=float(value) | int(value))):
+                if _TOLERANCE.fullmatch(name):
+                    limit = Assertion(f"{name} = {value}", Demand.RANGE, float(value))
+                    yield name, CaseOutline(assertions=(limit,), is_helper=True)
+
+
+def _cases(
+    scope: ast.Module | ast.ClassDef, prefix: str, state: CaseState, helpers: Collection[str]
+) -> Iterator[tuple[str, CaseOutline]]:
     for node in scope.body:
         if isinstance(node, ast.ClassDef) and (node.name.startswith("Test") or node.bases):
             hidden = any(
                 isinstance(child, ast.Assign) and ast.unparse(child) == "__test__ = False" for child in node.body
             )
             inner: CaseState = "skipped" if hidden else _worse(state, _decorated(node))
-            yield from _cases(node, f"{prefix}{node.name}.", inner)
-        elif isinstance(node, _Function) and node.name.startswith("test"):
-            yield f"{prefix}{node.name}", _outline(node, _worse(state, _decorated(node)))
+            yield from _cases(node, f"{prefix}{node.name}.", inner, helpers)
+        elif isinstance(node, Function) and node.name.startswith("test"):
+            yield f"{prefix}{node.name}", _outline(node, _worse(state, _decorated(node)), helpers)
 
 
-def _decorated(node: _Function | ast.ClassDef) -> CaseState:
+def _decorated(node: Function | ast.ClassDef) -> CaseState:
     state: CaseState = "runs"
     for decorator in node.decorator_list:
         state = _worse(state, _skip_state(decorator))
@@ -68,7 +100,9 @@ def _skip_state(node: ast.expr) -> CaseState:
     if isinstance(node, ast.List | ast.Tuple):
         states = [_skip_state(item) for item in node.elts]
         return "skipped" if "skipped" in states else "conditional" if "conditional" in states else "runs"
-    name = _name(node.func if isinstance(node, ast.Call) else node)
+    name = name_of(node.func if isinstance(node, ast.Call) else node)
+    if name == "parametrize" and isinstance(node, ast.Call) and _has_no_rows(node):
+        return "skipped"
     if name in _SKIPS:
         # `xfail(condition, ...)` of pytest has the condition first.
         return "conditional" if name == "xfail" and isinstance(node, ast.Call) and node.args else "skipped"
@@ -80,21 +114,19 @@ def _skip_state(node: ast.expr) -> CaseState:
     return "runs"
 
 
-def _name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+def _has_no_rows(call: ast.Call) -> bool:
+    values = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "argvalues")]
+    return any(isinstance(value, ast.List | ast.Tuple) and not value.elts for value in values)
 
 
-def _outline(function: _Function, state: CaseState) -> CaseOutline:
+def _outline(function: Function, state: CaseState, helpers: Collection[str]) -> CaseOutline:
     statements = list(_reached(function.body))
     if state == "runs":
         state = _state_of_body(statements)
-    nodes = [node for statement in statements for node in _walk(statement)]
-    tautologies = sum(map(_is_tautology, nodes))
+    nodes = (node for statement in statements for node in ast.walk(statement))
     return CaseOutline(
         state,
-        sum(map(_asserts, nodes)) - tautologies,
-        tautologies,
-        max((value for node in nodes for value in _tolerances(node)), default=0.0),
+        tuple(assertions_of(function, helpers)),
         sum(_rows(node) for node in (*function.decorator_list, *nodes)),
         body="".join(ast.dump(statement) for statement in function.body if not _is_text(statement))[:20_000],
     )
@@ -130,87 +162,49 @@ def _state_of_body(statements: list[ast.stmt]) -> CaseState:
     return "emptied" if idle else "runs"
 
 
-def _walk(statement: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a statement, without what cannot run or fail: `if False:`, and what `except` swallows."""
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        match node:
-            case ast.If(test=ast.Constant(value=value), body=body, orelse=otherwise):
-                waiting += body if value else otherwise
-            case ast.Try(handlers=handlers, orelse=orelse, finalbody=final) if any(map(_swallows, handlers)):
-                waiting += [*orelse, *final]
-            case _:
-                waiting += ast.iter_child_nodes(node)
-
-
-def _swallows(handler: ast.ExceptHandler) -> bool:
-    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type] if handler.type else []
-    catches = not names or any(_name(name) in _QUIET for name in names)
-    return catches and all(isinstance(statement, ast.Pass) or _is_text(statement) for statement in handler.body)
-
-
-def _asserts(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        name = _name(node.func)
-        return name.lower().startswith("assert") or name in _ASSERTING
-    return isinstance(node, ast.Assert)
-
-
-def _is_tautology(node: ast.AST) -> bool:
-    match node:
-        case ast.Assert(test=test):
-            return _is_always_true(test)
-        case ast.Call(func=ast.Attribute(attr="assertTrue"), args=[test, *_]):
-            return _is_always_true(test)
-        case ast.Call(func=ast.Attribute(attr="assertFalse"), args=[ast.Constant(value=value), *_]):
-            return not value
-        case ast.Call(func=ast.Attribute(attr="assertEqual" | "assertIs"), args=[left, right, *_]):
-            return ast.dump(left) == ast.dump(right)
-    return False
-
-
-def _is_always_true(test: ast.expr) -> bool:
-    match test:
-        case ast.Constant(value=value):
-            return bool(value)
-        case ast.Tuple(elts=elements):  # `assert (a == b, "text")`
-            return bool(elements)
-        case ast.BoolOp(op=ast.Or(), values=values):
-            return any(map(_is_always_true, values))
-        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is() | ast.LtE() | ast.GtE()], comparators=[right]):
-            return ast.dump(left) == ast.dump(right)
-    return False
-
-
-def _tolerances(node: ast.AST) -> Iterator[float]:
-    match node:
-        case ast.Call(func=function, args=arguments, keywords=keywords):
-            for keyword in keywords:
-                if keyword.arg in _TOLERANCES:
-                    yield from _number(keyword.value)
-                elif keyword.arg in _DIGITS:
-                    yield from (_of_digits(value) for value in _number(keyword.value))
-            if _name(function) == "assertAlmostEqual" and len(arguments) > 2:
-                yield from (_of_digits(value) for value in _number(arguments[2]))
-        case ast.Compare(left=ast.Call(func=ast.Name(id="abs")), ops=[ast.Lt() | ast.LtE()], comparators=[limit]):
-            yield from _number(limit)
-
-
-def _of_digits(digits: float) -> float:
-    return float(10.0 ** -max(min(digits, 300.0), -300.0))
-
-
-def _number(node: ast.expr) -> Iterator[float]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and abs(node.value) < 1e300:
-        yield float(node.value)
-
-
 def _rows(node: ast.AST) -> int:
+    """The rows of a table, each once."""
     match node:
         case ast.Call(func=function, args=[_, ast.List(elts=rows) | ast.Tuple(elts=rows), *_]):
-            return len(rows) if _name(function) in ("parametrize", "expand") else 0
+            return len({ast.dump(row) for row in rows}) if name_of(function) in ("parametrize", "expand") else 0
         case ast.For(iter=ast.List(elts=rows) | ast.Tuple(elts=rows)):
-            return len(rows)
+            return len({ast.dump(row) for row in rows})
     return 0
+
+
+def shadowed_names(old: str, new: str) -> list[str]:
+    """Names that the tests imported or inherited and used before, and that they define themselves now."""
+    try:
+        before, after = _Names(ast.parse(old)), _Names(ast.parse(new))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    others = (before.imported & before.used) | before.methods
+    return sorted(others & (after.defined - before.defined))
+
+
+class _Names:
+    """The names of a module, by what is done with them."""
+
+    def __init__(self, module: ast.Module) -> None:
+        self.imported: set[str] = set()
+        self.used: set[str] = set()
+        self.methods: set[str] = set()
+        """What is called on `self`."""
+        self.defined: set[str] = set()
+        for node in ast.walk(module):
+            self._add(node)
+
+    def _add(self, node: ast.AST) -> None:
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                self.imported |= {(alias.asname or alias.name).partition(".")[0] for alias in names}
+            case ast.Name(id=name, ctx=ast.Load()):
+                self.used.add(name)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)):
+                self.methods.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                self.defined.add(name)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                self.defined.add(name)
+            case ast.Attribute(value=ast.Name(id=owner), attr=name, ctx=ast.Store()):
+                self.defined |= {owner, name}

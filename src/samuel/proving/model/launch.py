@@ -56,6 +56,8 @@ class ScriptedClient:
     """Of the URL, a directory for the files that it needs and the user's environment -> further variables."""
     passes: tuple[str, ...] = ()
     """The user's variables that it gets: where its files are, and what the user told it to trust."""
+    subagent: Callable[[str], ToolCall] | None = None
+    """The call of its tool that gives a prompt to a subagent, for clients whose subagents were tried."""
 
     def launch(self, url: str, directory: Path, host: Mapping[str, str] = os.environ) -> ClientLaunch:
         """How it is started for the model at this URL; the files that it needs are written to `directory`."""
@@ -166,10 +168,15 @@ _CLIENTS = (
             "DISABLE_AUTOUPDATER": "1",
         },
         passes=("CLAUDE_CONFIG_DIR",),
+        subagent=lambda prompt: ToolCall(
+            "Agent", {"description": DESCRIPTION, "prompt": prompt, "subagent_type": "general-purpose"}
+        ),
     ),
     ScriptedClient(
         "codex",
-        lambda command: ToolCall("exec_command", {"cmd": command}),
+        lambda command: ToolCall(
+            "exec_command", {"cmd": command, "yield_time_ms": 30_000}
+        ),  # it waits for the end
         (
             *("exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access"),
             *(word for setting in _CODEX_SETTINGS for word in ("-c", setting)),

@@ -38,11 +38,13 @@ class ModelServer:
     """A model that plays `steps`, for one client after another, from `__enter__` to `__exit__`.
 
     The step is chosen by the number of tool results in the request, so a client that asks again gets the same
-    answer. A request that offers no tools, or not the one that the step calls, gets a short text.
+    answer. A request that offers no tools, or not the one that the step calls, gets a short text. With `main`, a
+    conversation that does not contain this text, which is that of a subagent, gets the steps of `others`.
     """
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, steps: Sequence[Step], main: str = "", others: Sequence[Step] = ()) -> None:
         self.steps = tuple(steps)
+        self._main, self._others = main, tuple(others)
         self._lock = threading.Lock()
         self._requests: list[ModelRequest] = []
         self._http = _LoopbackServer(("127.0.0.1", 0), _RequestHandler)
@@ -68,7 +70,8 @@ class ModelServer:
     def answer(self, wire: WireFormat, body: dict[str, Any]) -> tuple[Step, str]:
         """The step for a request, which is recorded, and the id of its call."""
         results, tools = wire.tool_results(body), wire.tools(body)
-        step = self.steps[len(results)] if len(results) < len(self.steps) else DONE
+        steps = self._others if self._main and self._main not in write(body).decode() else self.steps
+        step = steps[len(results)] if len(results) < len(steps) else DONE
         if isinstance(step, ToolCall) and step.tool not in tools:
             step = DONE
         with self._lock:

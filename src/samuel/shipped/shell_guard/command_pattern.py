@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import translate
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 _CLUSTER = re.compile(r"-[A-Za-z]{2,6}")
@@ -68,6 +69,9 @@ def _has_arguments(patterns: Sequence[re.Pattern[str]], arguments: Sequence[str]
 
 
 def has_option(arguments: Sequence[str], option: str) -> bool:
+    name, equals, value = option.partition("=")
+    if equals and any(pair == (name, value) for pair in pairwise(arguments)):
+        return True  # `--replicas 0` is `--replicas=0`
     return any(is_option(argument, option) for argument in arguments)
 
 

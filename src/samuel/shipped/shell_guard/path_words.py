@@ -14,6 +14,8 @@ _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?[-=]([^{}$`]*))?\})")
 _UNKNOWN = re.compile(r"\$|`|\{\}")  # `{}`: what find, xargs and parallel fill in
 _WILDCARD = re.compile(r"[*?\[]")
 _ALL = re.compile(r"(?:\*\*?|\.\*|\{\*,\.\*\}|\.\[!?.*|\?\*)(?:/\*\*?)*")
+_ECHO = re.compile(r"\$\(\s*(?:echo|printf)\s+[\"']?([^\s$`|;&()%\"']+)[\"']?\s*\)")
+_HERE = re.compile(r"\$\(\s*pwd\s*\)|`\s*pwd\s*`")
 _TEMPORARY_FILE = re.compile(r"\$\(\s*mktemp\b[^)]*\)|`\s*mktemp\b[^`]*`")
 
 
@@ -32,7 +34,7 @@ class ShellVariables:
     """What is known of variables: those that every shell has, and those that the text assigns."""
 
     def __init__(self, assignments: Iterable[str], environment: Mapping[str, str], root: str) -> None:
-        self._values: dict[str, list[str]] = {"PWD": [root]}
+        self._values: dict[str, list[str]] = {"PWD": ["."]}  # wherever the command runs
         for name, default in (("HOME", ""), ("TMPDIR", "/tmp"), ("USER", ""), ("LOGNAME", "")):
             if value := environment.get(name) or default:
                 self._values[name] = [value]
@@ -45,7 +47,7 @@ class ShellVariables:
 
     def filled_in(self, text: str) -> list[str]:
         """The texts that a word with variables may become; a variable that is not known stays as it is."""
-        texts = [_TEMPORARY_FILE.sub("/tmp/mktemp", text)]
+        texts = [_ECHO.sub(r"\1", _HERE.sub("$PWD", _TEMPORARY_FILE.sub("/tmp/mktemp", text)))]
         for _ in range(4):  # values may have variables in turn
             filled = list(dict.fromkeys(more for text in texts for more in self._once(text)))[:MAX_CANDIDATES]
             if filled == texts:

@@ -40,7 +40,8 @@ _SYSTEM = re.compile(
     r"|Applications|Library|System|Volumes|private/etc|private/var|[A-Z]:|mnt|media)(?:/.*)?",
     re.IGNORECASE,
 )
-_HARMLESS_DEVICES = re.compile(r"/dev/(?:null|zero|full|u?random|std(?:in|out|err)|tty\w*|fd/\d+|shm/.+)")
+_DESCRIPTORS = re.compile(r"/dev/(?:std(?:in|out|err)|fd/\d+)|/proc/self/fd/\d+")
+_HARMLESS_DEVICES = re.compile(rf"/dev/(?:null|zero|full|u?random|tty\w*|shm/.+)|{_DESCRIPTORS.pattern}")
 _HOMES = frozenset({"/home", "/Users", "/root", "/var/root"})
 
 
@@ -98,8 +99,10 @@ class Places:
             return Where.OUTSIDE if self._is_beside_the_project(path) else Where.TEMPORARY
         if path.startswith(f"{self.home}/"):
             return Where.OUTSIDE
+        if _HARMLESS_DEVICES.fullmatch(path):
+            return Where.TEMPORARY
         if path.startswith("/dev/"):
-            return Where.TEMPORARY if _HARMLESS_DEVICES.fullmatch(path) else Where.DEVICE
+            return Where.DEVICE
         return Where.SYSTEM if _SYSTEM.fullmatch(path) else Where.OUTSIDE
 
     def _is_beside_the_project(self, path: str) -> bool:
@@ -147,6 +150,8 @@ class ResolvedPath(NamedTuple):
 def real_path(path: str, *, follow: bool = False) -> str:
     """An absolute path without `..` and without links; the last part is followed only if asked for."""
     try:
+        if _DESCRIPTORS.fullmatch(os.path.normpath(path)):
+            return os.path.normpath(path)  # links to what this process has open
         if follow:
             return os.path.realpath(path)
         directory, name = os.path.split(os.path.normpath(path))

@@ -5,10 +5,10 @@ The work of an attempt is in a ref. It lands when the coordinator has merged and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -38,6 +38,7 @@ from samuel.workspaces.lanes.lane import LANDING, Lane, LaneReports, OpenLane
 from samuel.workspaces.lanes.merging import Merging
 from samuel.workspaces.lanes.shared_refs import SharedRefs
 from samuel.workspaces.own_tree import OwnTree
+from samuel.workspaces.receipt_notes import write_receipts_of_landing
 from samuel.workspaces.workspace import AttemptEnded
 
 
@@ -195,7 +196,7 @@ class LaneWorkspace:
         self, run: Run, record: AttemptUnderWay, task: Task | None, tasks: Tasks
     ) -> Callable[[], AttemptEnded]:
         request = AttemptRequest(
-            run=replace(run, lanes=UNSET, active={}, unannounced=()),
+            run=replace(run, lanes=UNSET, active={record.task: record}, unannounced=()),
             task=task,
             tasks=[replace(row, status="pending") if row.id == record.task else row for row in tasks],
             base=record.base,
@@ -231,6 +232,12 @@ class LaneWorkspace:
             return result
         entry = replace(entry, notes=(*entry.notes, *notes))
         return replace(result, settlement=replace(result.settlement, record=entry))
+
+    def write_receipts(self, landed: Sequence[AttemptUnderWay], commit: str, predicate: Mapping[str, Any]) -> None:
+        """Give the commits of a landing their receipts, which no agent may change from then on."""
+        write_receipts_of_landing(self.place, landed, commit, predicate)
+        works = [record.result.work for record in landed if record.result is not None]
+        self._shared_refs.expect_receipts([commit, *works])
 
     def was_trouble(self, record: AttemptUnderWay, error: BaseException) -> bool:
         """Whether a place on other machines was at fault: then it is tried again later."""

@@ -23,18 +23,19 @@ from samuel.base.printable import listed
 from samuel.checks.checked_work import checked
 from samuel.checks.memory import CheckMemory
 from samuel.checks.repeat import repeated
-from samuel.checks.sealed_judge import SealedJudge
+from samuel.checks.sealed_judge import SealedJudge, SealedVerdict
 from samuel.checks.verdict import counting_failures, judge, record_of
 from samuel.events import BeforeLand, QualityCheck
 from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
 from samuel.evidence.check_directory import RoomFailed
 from samuel.git.landing import LandingRefs, Merge, changed_paths
+from samuel.history.attempt_record import CheckRecord
 from samuel.history.run import AttemptUnderWay, Run
 from samuel.prompts.prompt_context import StateNames
-from samuel.receipts.predicate import MERGED, landing_predicate
+from samuel.receipts.predicate import MERGED, LandingFacts, landing_predicate
 from samuel.receipts.statement import trailer
-from samuel.receipts.task_receipt import checks_environment
+from samuel.receipts.task_receipt import checks_environment, sealed_facts
 from samuel.tasks.task import Task
 from samuel.workspaces.lanes.collect import notes_collected
 from samuel.workspaces.lanes.lane import Lane
@@ -75,6 +76,16 @@ class PreparedLanding(NamedTuple):
     """How the checks fail on the tip alone."""
     predicate: Mapping[str, Any] = {}
     """Of the receipt of the merge; empty if the commit is that of a task."""
+
+
+class MergeChecks(NamedTuple):
+    """The checks on a commit before it lands."""
+
+    runs: tuple[CheckRun, ...] = ()
+    why: str = ""
+    """Why it is red; "" if it is green."""
+    sealed: tuple[tuple[str, CheckRecord], ...] = ()
+    """The runs of sealed checks, each with the task that it was for."""
 
 
 class _Merged(NamedTuple):
@@ -129,24 +140,22 @@ class Merging:
         merged = self._merge(run, entries, tasks, tip)
         if not merged.entries:
             return PreparedLanding(tip, refused=merged.refused)
-        runs, why = None, ""
+        checks: MergeChecks | None = None
         has_checks = self._commands(merged.entries, tasks) or self._lane.place.sealed_checks
         if merged.tree not in green and has_checks:
-            runs, why = self.check(run, merged.commit, merged.entries, tasks)
-        if not why:
-            return self._prepared(run, merged, tasks, tip, runs)
+            checks = self.check(run, merged.commit, merged.entries, tasks)
+        if checks is None or not checks.why:
+            return self._prepared(run, merged, tasks, tip, checks)
         if len(merged.entries) > 1:
             half = self._largest_green(run, merged.entries[: len(merged.entries) // 2], tasks, tip, green)
             return half._replace(refused=(*merged.refused, *half.refused))
         tip_tree, _ = self._refs.facts(tip)[0]
-        if tip_tree not in green:
-            _, broken = self.check(run, tip, (), tasks)
-            if broken:
-                return PreparedLanding(tip, refused=merged.refused, broken_base=broken)
+        if tip_tree not in green and (broken := self.check(run, tip, (), tasks).why):
+            return PreparedLanding(tip, refused=merged.refused, broken_base=broken)
         (record,) = merged.entries
         others = self._refs.touching(record.base, tip, ()) if record.base != tip else []
         beside = f" with what landed meanwhile ({'; '.join(others[:MAX_NAMED])})" if others else ""
-        text = f"the checks passed in the lane, and fail on the merge{beside}\n{why}"
+        text = f"the checks passed in the lane, and fail on the merge{beside}\n{checks.why}"
         return PreparedLanding(
             tip, refused=(*merged.refused, Refusal(record, IterationOutcome.QUALITY_FAILED, text))
         )
@@ -157,29 +166,34 @@ class Merging:
         merged: _Merged,
         tasks: Mapping[str, Task],
         tip: str,
-        runs: tuple[CheckRun, ...] | None,
+        checks: MergeChecks | None,
     ) -> PreparedLanding:
         """What lands. A merge gets the digest of its receipt, which is known after the checks alone."""
         commit, predicate = merged.commit, {}
         if all(record.result is None or record.result.work != commit for record in merged.entries):
-            predicate = self._predicate(merged, runs)
+            predicate = self._predicate(merged, checks)
             commit = self._commit(run, merged.tree, tip, merged.entries, tasks, trailer(predicate))
+        runs = checks.runs if checks else None
         return PreparedLanding(
             tip, commit, merged.tree, merged.entries, merged.refused, runs=runs, predicate=predicate
         )
 
-    def _predicate(self, merged: _Merged, runs: tuple[CheckRun, ...] | None) -> dict[str, Any]:
-        """The predicate of the receipt of a merge; `runs` is None if its tree was checked in a lane before."""
+    def _predicate(self, merged: _Merged, merge_checks: MergeChecks | None) -> dict[str, Any]:
+        """The predicate of the receipt of a merge; its checks are None if its tree was checked in a lane."""
         results = [entry.result for entry in merged.entries if entry.result]
         records = [result.settlement.record for result in results if result.settlement.record]
-        checks = [record_of(check_run) for check_run in runs or ()]
-        if runs is None:
-            same = [result.settlement.record for result in results if result.tree == merged.tree]
-            checks = [check for record in same[:1] if record for check in record.checks if check.corner == "own"]
-        checks = [replace(check, corner=MERGED, tree=merged.tree) for check in checks]
-        commands = [check.command for check in checks]
-        environment = checks_environment(self._lane.place, self._lane.room, commands)
-        return landing_predicate(self._lane.place.settings.name, records, checks, environment)
+        if merge_checks is not None:
+            checks = [record_of(check_run) for check_run in merge_checks.runs]
+            sealed = [*merge_checks.sealed]
+        else:
+            same = [result.settlement.record for result in results if result.tree == merged.tree][:1]
+            checks = [check for record in same if record for check in record.checks if check.corner == "own"]
+            in_lane = [(record.task_id, check) for record in same if record for check in record.checks]
+            sealed = [(task, check) for task, check in in_lane if check.corner == "sealed"]
+        place = self._lane.place
+        environment = checks_environment(place, self._lane.room, [check.command for check in checks])
+        facts = LandingFacts(place.settings.name, merged.tree, environment, sealed_facts(place.sealed_checks))
+        return landing_predicate(records, [replace(check, corner=MERGED) for check in checks], sealed, facts)
 
     def _merge(self, run: Run, entries: Sequence[AttemptUnderWay], tasks: Mapping[str, Task], tip: str) -> _Merged:
         """Merge the work onto the tip, one after another; what conflicts is refused."""
@@ -240,8 +254,8 @@ class Merging:
 
     def check(
         self, run: Run, commit: str, entries: Sequence[AttemptUnderWay], tasks: Mapping[str, Task]
-    ) -> tuple[tuple[CheckRun, ...], str]:
-        """Run the checks on a commit; the runs, and why it is red, or ""."""
+    ) -> MergeChecks:
+        """Run the checks on a commit."""
         lane = self._lane
         lane.reset(commit)
         iteration = entries[0].iteration if entries else 0
@@ -261,20 +275,23 @@ class Merging:
                 work = checked(lane.steps.ask(run, event))
                 runs = repeated(work.runs, failing, lane.place.built_in_checks)
                 verdict = judge(runs, baseline=baseline, before=before)
-                sealed = self._sealed_failures(run, entries) if verdict.passed else ""
+                sealed = self._sealed(run, entries) if verdict.passed else {}
         except RoomFailed as failed:
-            return (), f"the checks could not run: {failed.message}"
-        why = sealed if verdict.passed else verdict.why or "a check failed"
-        return runs, "\n\n".join(text for text in (why, work.other_failures) if text)
+            return MergeChecks(why=f"the checks could not run: {failed.message}")
+        why = "\n".join(each.why for each in sealed.values() if each.why)
+        why = why if verdict.passed else verdict.why or "a check failed"
+        records = tuple((task, check) for task, each in sealed.items() for check in each.records)
+        return MergeChecks(runs, "\n\n".join(text for text in (why, work.other_failures) if text), records)
 
-    def _sealed_failures(self, run: Run, entries: Sequence[AttemptUnderWay]) -> str:
-        """How sealed checks fail on the merge that is shown, for the tasks in it; "" if none does."""
-        place, whys = self._lane.place, []
+    def _sealed(self, run: Run, entries: Sequence[AttemptUnderWay]) -> dict[str, SealedVerdict]:
+        """What sealed checks say about the merge that is shown, by the tasks in it."""
+        place = self._lane.place
+        verdicts: dict[str, SealedVerdict] = {}
         for record in entries:
             names = check_names(replace(run, iteration=record.iteration), record.task, place.root)
-            sealed = SealedJudge(place.sealed_checks, partial(run_sealed, place, names))
-            whys.append(sealed.verdict(lambda tree: nullcontext(), "", "").why)
-        return "\n".join(why for why in whys if why)
+            judge_sealed = SealedJudge(place.sealed_checks, partial(run_sealed, place, names), warn=place.warn)
+            verdicts[record.task] = judge_sealed.verdict(lambda tree: nullcontext(), "", "")
+        return verdicts
 
     def _commands(self, entries: Sequence[AttemptUnderWay], tasks: Mapping[str, Task]) -> list[str]:
         own = [command for record in entries for command in tasks[record.task].checks]

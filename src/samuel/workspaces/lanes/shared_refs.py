@@ -6,7 +6,7 @@ is put back, and so are settings that decide what git sees. All else is named, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from samuel.attempt.workplace import Workplace
@@ -18,6 +18,7 @@ from samuel.git.kept_refs import NOTES, PREFIX, KeptRefs, agent_ref, run_prefix
 from samuel.git.ref_state import MIRRORS, REFS_OF_OPERATIONS, STASH, named_ref, read_refs
 from samuel.git.saved_files import HOOKS, SavedFiles
 from samuel.history.run_state import RunState
+from samuel.receipts.notes import ReceiptNotes
 from samuel.workspaces.lanes.branch import Branch
 from samuel.workspaces.lanes.person_changes import PersonChanges
 
@@ -43,6 +44,8 @@ class SharedRefs:
         self._linked = worktrees.linked(place.git)
         self._person = PersonChanges(place.git, branch.marks)
         self._run_refs = KeptRefs(place.git)
+        self._receipts = ReceiptNotes(place.git)
+        self._receipt_blobs = self._receipts.blobs()
 
     def look(self) -> tuple[str, ...]:
         """What changed since the last look, and what was done about it."""
@@ -52,6 +55,22 @@ class SharedRefs:
         except (GitFailed, OSError) as error:
             return (f"what agents did to the refs and settings of the repository is not known: {error}",)
         return tuple(notes)
+
+    def expect_receipts(self, commits: Iterable[str]) -> None:
+        """Expect the receipts of these commits to stay what they are now: Samuel wrote them."""
+        blobs = self._receipts.blobs()
+        self._receipt_blobs |= {commit: blobs[commit] for commit in commits if commit in blobs}
+
+    def _look_at_receipts(self) -> list[str]:
+        """Put receipts back that are gone or changed. New ones stay: another run may have written them."""
+        if not self._receipt_blobs:
+            return []
+        restored = self._receipts.restore(self._receipt_blobs)
+        self._receipt_blobs = self._receipts.blobs()
+        if not restored:
+            return []
+        named = listed([commit[:12] for commit in restored], MOST_NAMED)
+        return [f"while agents worked, receipts were changed or removed, and are there again: {named}"]
 
     def _look_at_refs(self) -> list[str]:
         before, now = self._refs, read_refs(self._git)
@@ -69,6 +88,7 @@ class SharedRefs:
         silent = (f"{PREFIX}/", NOTES, MIRRORS, *REFS_OF_OPERATIONS)
         for name in sorted(name for name in others if not name.startswith(silent)):
             notes.append(self._named(name, before.get(name, ""), now.get(name, "")))
+        notes += self._look_at_receipts()
         self._refs = {**now, **{name: before[name] for name in gone}}
         return [*notes, *self._look_at_stashes()]
 

@@ -125,7 +125,9 @@ def _cleans(command: GuardedCommand, call: GuardedShellCall) -> bool:
     git = GitCommand(command, call)
     if git.name != "clean" or git.has("-n", "--dry-run", "-h", "--help"):
         return False
-    if not git.has("-f", "--force") and not any("clean.requireForce" in word for word in command.arguments):
+    if not git.has("-f", "--force", "-i", "--interactive") and not any(
+        "clean.requireForce" in word for word in command.arguments
+    ):
         return False
     return git.elsewhere or call.work_tree.has_untracked(ignored=git.has("-x", "-X"))
 
@@ -191,8 +193,19 @@ def _recreates_branch(command: GuardedCommand, call: GuardedShellCall) -> bool:
     is_forced = (git.name == "checkout" and git.has("-B")) or (
         git.name == "switch" and git.has("-C", "--force-create")
     )
-    names = git.operands[:1]
-    return is_forced and bool(names) and call.work_tree.exists(names[0]) and not call.work_tree.is_merged(names[0])
+    names = git.operands[:1] if is_forced else _fetched_by_force(git)
+    return any(call.work_tree.exists(name) and not call.work_tree.is_merged(name) for name in names)
+
+
+def _fetched_by_force(git: GitCommand) -> list[str]:
+    """The own branches that `git fetch origin +main:main` or `git update-ref` moves, whatever they have."""
+    if git.name == "update-ref":
+        return [ref.removeprefix("refs/heads/") for ref in git.operands[:1] if ref.startswith("refs/heads/")]
+    if git.name not in ("fetch", "pull"):
+        return []
+    pairs = [ref.partition(":") for ref in git.operands[1:] if ":" in ref]
+    is_forced = git.has("-f", "--force")
+    return [own.removeprefix("refs/heads/") for ref, _, own in pairs if is_forced or ref.startswith("+")]
 
 
 def _rewrites_pushed(command: GuardedCommand, call: GuardedShellCall) -> bool:
@@ -362,6 +375,23 @@ RULES = GuardArea(
                 "git submodule deinit -f|--force",
                 "git remote remove|rm",
                 "git notes prune|remove",
+            ),
+        ),
+        GuardRule(
+            "other-version-control",
+            "ask",
+            "hg update --clean",
+            "It throws away changes or commits of another version control",
+            patterns=(
+                "hg update|up|checkout|co|merge -C|--clean",
+                "hg revert -a|--all",
+                "hg strip|purge|rollback|histedit",
+                "svn revert -R|--recursive|--remove-added",
+                "svn cleanup --remove-unversioned|--remove-ignored",
+                "jj abandon",
+                "jj op|operation restore|abandon",
+                "sl hide|purge|strip",
+                "bzr|brz|darcs|fossil|p4 revert *",
             ),
         ),
     ),

@@ -6,14 +6,16 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 
 from samuel.base import paths
 from samuel.clients.table import LAYOUTS
-from samuel.shipped.shell_guard.file_uses import NAMING, READERS
+from samuel.shipped.shell_guard.file_uses import LONGEST_WORD, NAMING, READERS
 from samuel.shipped.shell_guard.guard_rule import GuardArea, GuardRule
 from samuel.shipped.shell_guard.guarded_call import GuardedShellCall
 from samuel.shipped.shell_guard.guarded_command import FileUse, GuardedCommand
 from samuel.shipped.shell_guard.places import Where, real_path
+from samuel.shipped.shell_guard.unread_code import quoted_texts, writes_files
 
 PROGRAMS = frozenset({"samuel", "samuel-emit"})
 _PROJECT = (paths.CONFIG, paths.LOCK, paths.HOME, paths.SYSTEM, ".kodelet/hooks", ".kodelet/plugins")
@@ -25,8 +27,31 @@ _VARIABLE = re.compile(
 _UNINSTALLERS = ("pip", "pip3", "uv", "pipx", "conda", "mamba", "python", "python3", "poetry", "npm")
 _PACKAGE = re.compile(r"samuel(?:[-_][\w-]+)?(?:[=<>~!].*)?")
 _NAMED = re.compile(r"(?<![\w./-])samuel(?:-emit)?(?![\w-])")
+_STATE = re.compile(r"\.samuel/|/samuel/.*\.pid")
 _EDITING = frozenset({"sed", "awk", "gawk", "cp", "vim", "tar", "zip", "gzip", "rsync"})
+_CHANGING_RIGHTS = frozenset({"chmod", "chown", "chgrp", "chattr", "setfacl"})
+_HOMES = re.compile(r"(?:HOME|XDG_CONFIG_HOME|XDG_DATA_HOME|USERPROFILE)=")
+_AGENTS = frozenset(
+    (
+        "claude",
+        "codex",
+        "gemini",
+        "cursor-agent",
+        "copilot",
+        "opencode",
+        "qwen",
+        "grok",
+        "kiro-cli",
+        "amp",
+        "aider",
+        "goose",
+    )
+)
 _SHADOWED = frozenset({"samuel", "samuel-emit"})
+
+
+_PATCHED = re.compile(r"^(?:---|\+\+\+|rename to|copy to) (?:[a-z]/)?([^\t\n]+)", re.MULTILINE)
+LARGEST_PATCH = 1_000_000
 
 
 @lru_cache(maxsize=8)
@@ -77,6 +102,7 @@ def _changes_own_files(use: FileUse, call: GuardedShellCall) -> bool:
     if _is_own(use.file.path, call):
         return True
     is_tree = use.mode == "delete" and (use.file.where.is_project or use.file.where is Where.OUTSIDE)
+    is_tree = is_tree or (use.program in _CHANGING_RIGHTS and use.file.where not in (Where.PROJECT, Where.ABOVE))
     return is_tree and any(own.startswith(f"{use.file.path}/") for own in _own_paths(call))
 
 
@@ -119,6 +145,8 @@ def _sets_own_variables(call: GuardedShellCall) -> str:
     for assignment in call.assignments:
         if _VARIABLE.match(assignment.partition("=")[0].rstrip("+")):
             return assignment
+        if _HOMES.match(assignment) and (PROGRAMS | _AGENTS) & call.programs:
+            return assignment
     for command in call.commands:
         words = command.command.words
         if command.program in ("unset", "export", "declare", "env", "typeset", "setenv"):
@@ -130,6 +158,43 @@ def _sets_own_variables(call: GuardedShellCall) -> str:
         if command.program == "env" and command.has("-i", "--ignore-environment") and PROGRAMS & set(words):
             return command.text
     return ""
+
+
+def _code_changes_own_files(call: GuardedShellCall) -> str:
+    """Code of another language that names such a file and writes to files."""
+    for part in call.opaque:
+        if not part.code or not writes_files(part.code):
+            continue
+        for text in quoted_texts(part.code):
+            paths = (
+                call.resolved(text, [call.places.root]) if "\n" not in text and len(text) < LONGEST_WORD else ()
+            )
+            if any(path is not None and not path.pattern and _is_own(path.path, call) for path in paths):
+                return part.text
+    return ""
+
+
+def _patches_own_files(command: GuardedCommand, call: GuardedShellCall) -> bool:
+    """`git apply x.patch`, `patch < x.patch`: the files that are named in the patch."""
+    words = [redirect.target for redirect in command.command.redirects if not redirect.writes]
+    if command.program == "git":
+        if command.operands[:1] not in (("apply",), ("am",)):
+            return False
+        words += command.operands[1:]
+    else:
+        words += (word for before, word in pairwise(command.arguments) if before in ("-i", "--input"))
+        words += command.operands[1:]
+    files = (path.path for word in words for path in call.resolved(word, command.directories) if path is not None)
+    return any(_is_own(os.path.join(call.places.root, name), call) for file in files for name in _patched(file))
+
+
+def _patched(file: str) -> list[str]:
+    try:
+        with open(file, "rb") as opened:
+            text = opened.read(LARGEST_PATCH).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return []
+    return [match[1] for match in _PATCHED.finditer(text)]
 
 
 def _shadows(call: GuardedShellCall) -> str:
@@ -150,7 +215,7 @@ def _shadows(call: GuardedShellCall) -> str:
 
 
 def _ends_samuel(command: GuardedCommand, call: GuardedShellCall) -> bool:
-    return any(_NAMED.search(word) for word in command.arguments)
+    return any(_NAMED.search(word) or _STATE.search(word) for word in command.arguments)
 
 
 RULES = GuardArea(
@@ -162,6 +227,9 @@ RULES = GuardArea(
             "rm -rf .samuel",
             "It changes the rules, the trust or the state of Samuel, or the settings of an agent that call it",
             about_file=_changes_own_files,
+            about_call=_code_changes_own_files,
+            about_command=_patches_own_files,
+            programs=("git", "patch"),
         ),
         GuardRule(
             "own-files-by-find",
@@ -170,6 +238,26 @@ RULES = GuardArea(
             "It changes or deletes files of Samuel that it finds",
             about_command=_finds_own_files,
             programs=("find",),
+        ),
+        GuardRule(
+            "unguarded-agent",
+            "ask",
+            "claude --dangerously-skip-permissions -p hello",
+            "It starts an agent that asks about nothing, or changes the settings of one",
+            patterns=(
+                "claude --dangerously-skip-permissions|--allow-dangerously-skip-permissions|--settings|--setting-sources",
+                "claude --permission-mode=bypassPermissions",
+                "claude config|mcp|plugin set|add|remove|install|uninstall|enable|disable|add-json|import",
+                "codex --dangerously-bypass-approvals-and-sandbox|--yolo|--full-auto|--dangerously-bypass-hook-trust",
+                "codex --sandbox=danger-full-access|-s=danger-full-access|--ask-for-approval=never|-a=never",
+                "codex mcp add|remove",
+                "gemini|qwen -y|--yolo|--approval-mode=yolo",
+                "gemini|qwen extensions|mcp|hooks install|add|remove|disable|enable|uninstall",
+                "cursor-agent -f|--force|--yolo",
+                "copilot --allow-all-tools|--allow-all|--yolo",
+                "opencode|amp|kiro-cli --dangerously-allow-all|--trust-all-tools|--auto",
+                "aider --yes-always",
+            ),
         ),
         GuardRule(
             "own-commands",

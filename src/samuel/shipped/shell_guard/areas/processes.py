@@ -11,15 +11,30 @@ from samuel.shipped.shell_guard.guarded_command import GuardedCommand
 _FORK_BOMB = re.compile(
     r"([^\s;&|(){}]+)\s*\(\)\s*\{\s*\1\s*\|\s*\1\s*&|while\s+(?:true|:)[^;\n]*;\s*do\s+\$0\s*&"
 )
+_LISTING = frozenset({"pgrep", "pidof", "ps", "lsof", "fuser", "ss", "netstat"})
+_LISTED = re.compile(r"(?:\$\(|`)\s*(?:pgrep|pidof|ps|lsof|fuser|ss|netstat)\b")
 _ALL = frozenset({"-1", "0", "1"})
 
 
 def _kills_everything(command: GuardedCommand, call: GuardedShellCall) -> bool:
     """`kill -9 -1`, `kill -1 -1`, `kill 1`: every process of the user, or the first one."""
-    words = [word for word in command.arguments if word != "--"]
-    targets = words[1:] if words and words[0].startswith("-") and words[0] not in ("-s", "-n") else words
-    targets = words[2:] if words and words[0] in ("-s", "-n", "--signal") else targets
-    return any(word in _ALL for word in targets)
+    words = list(command.arguments)
+    if words[:1] in (["-s"], ["-n"], ["--signal"]):
+        del words[:2]
+    elif words and words[0].startswith("-") and words[0] != "--":
+        if words[0] == "-0":  # asks whether the process is there
+            return False
+        del words[0]
+    return any(word in _ALL for word in words)
+
+
+def _kills_a_selection(command: GuardedCommand, call: GuardedShellCall) -> bool:
+    """`kill $(pgrep node)`, `lsof -ti :3000 | xargs kill`: whatever another program lists."""
+    if command.has("-0", "-l", "-L"):
+        return False
+    if command.command.open_ended and command.command.starter in ("xargs", "parallel"):
+        return bool(_LISTING & call.programs)
+    return any(_LISTED.search(word) for word in command.arguments)
 
 
 def _has_fork_bomb(call: GuardedShellCall) -> str:
@@ -42,7 +57,20 @@ RULES = GuardArea(
             "ask",
             "pkill -f node",
             "It ends every process of that name or user, not only those that this session started",
-            patterns=("pkill|killall|killall5|skill|slay|xkill *", "fuser -k|--kill", "taskkill /F|/IM"),
+            patterns=(
+                "pkill|killall|skill|slay|stop-process|spps *",
+                "pkill|killall -u|-U|--euid|--user",
+                "xkill|killall5",
+                "fuser -k|--kill",
+                "taskkill /F|/IM|/PID|/T",
+                "tmux kill-server",
+                "pm2 delete|stop|restart all",
+                "pm2 kill",
+                "supervisorctl stop|restart|shutdown all",
+                "supervisorctl shutdown",
+            ),
+            about_command=_kills_a_selection,
+            programs=("kill",),
         ),
         GuardRule(
             "fork-bomb",

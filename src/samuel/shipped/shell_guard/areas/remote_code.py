@@ -6,6 +6,7 @@ import json
 import os
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from samuel.shipped.shell_guard.guard_rule import GuardArea, GuardRule
 from samuel.shipped.shell_guard.guarded_call import GuardedShellCall
@@ -18,8 +19,31 @@ _FETCHING = re.compile(
     r"\b(?:curl|wget|aria2c|fetch|ncat?|invoke-webrequest|iwr|irm)\b|/dev/(?:tcp|udp)/", re.IGNORECASE
 )
 _URL = re.compile(r"(?:git\+)?(?:https?|git|ssh|ftp)://|git@|^github:|^gitlab:|\.git(?:#|$)", re.IGNORECASE)
+_OUTPUT_OPTION = re.compile(r"-[A-Za-z]*[oO]|--output(?:-document)?|--out")
+_SCRIPT_RUNNERS = frozenset(
+    (
+        "bash",
+        "sh",
+        "zsh",
+        "dash",
+        "ksh",
+        "source",
+        ".",
+        "python",
+        "python3",
+        "node",
+        "perl",
+        "ruby",
+        "php",
+        "dpkg",
+        "rpm",
+    )
+)
+_SHORT_ADDRESS = re.compile(r"(?!@|\.)[\w.-]+/[\w.-]+(?:#.*)?")  # `npm install owner/repository`
 _LOCAL = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)", re.IGNORECASE)
 _RUNNERS = ("npx", "bunx", "pnpx")
+_CREATING_WORDS = frozenset({"create", "init", "innit"})
+_RUNNING_WORDS = frozenset({"dlx", "x", "exec"}) | _CREATING_WORDS
 _RUNNER_VALUED = frozenset({"-p", "--package", "-c", "--call", "--registry", "--cache", "-w", "--workspace"})
 _INSTALLED = re.compile(r"(?P<name>(?:@[^@/]+/)?[^@/]+)(?:@.*)?")
 MANIFEST_SECTIONS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
@@ -51,49 +75,73 @@ def _comes_from_a_download(call: GuardedShellCall) -> bool:
 
 def _runs_a_downloaded_file(call: GuardedShellCall) -> str:
     """A file that the same call fetches and runs."""
-    if not DOWNLOADERS & call.programs:
+    if not (DOWNLOADERS | {"scp", "git"}) & call.programs:
         return ""
+    if cloned := _runs_cloned_file(call):
+        return cloned
     names = {os.path.basename(name) for command in call.commands for name in _downloaded(command)} - {""}
     for command in call.commands:
         if command.program in DOWNLOADERS or command.program in ("chmod", "tar", "unzip", "rm", "cat", "mv", "cp"):
             continue
         is_run = command.program in names and "/" in (command.command.words or ("",))[0]
-        interpreters = (
-            "bash",
-            "sh",
-            "zsh",
-            "source",
-            ".",
-            "python",
-            "python3",
-            "node",
-            "perl",
-            "ruby",
-            "dpkg",
-            "rpm",
-        )
-        runs = [os.path.basename(word) for word in command.operands] if command.program in interpreters else []
+        runs = [os.path.basename(word) for word in command.operands] if command.program in _SCRIPT_RUNNERS else []
         if is_run or names & set(runs):
             return command.text
     return ""
 
 
 def _downloaded(command: GuardedCommand) -> list[str]:
-    if command.program not in DOWNLOADERS:
+    if command.program not in DOWNLOADERS | {"scp", "sftp"}:
         return []
     words = command.arguments
-    targets = [
-        word for previous, word in zip(("", *words), words, strict=False) if previous in ("-o", "-O", "--output")
-    ]
-    if command.program == "wget" or command.has("-O", "--remote-name"):
-        targets += [word for word in words if "://" in word]
+    targets = [word for previous, word in pairwise(("", *words)) if _OUTPUT_OPTION.fullmatch(previous)]
+    if command.program in ("wget", "aria2c", "axel") or command.has("-O", "--remote-name", "-d", "--download"):
+        targets += [word for word in command.operands if "/" in word]
+    if command.program in ("scp", "sftp"):
+        targets += [word.rpartition(":")[2] for word in command.operands[:-1] if ":" in word]
     return [*targets, *(redirect.target for redirect in command.command.redirects if redirect.writes)]
+
+
+def _cloned(call: GuardedShellCall) -> set[str]:
+    """The directories that the call clones repositories to, by their names."""
+    names = set()
+    for command in call.commands:
+        if command.program == "git" and command.operands[:1] == ("clone",):
+            address, *directory = command.operands[1:] or ("",)
+            names.add(os.path.basename((directory or [address])[-1].rstrip("/").removesuffix(".git")))
+    return names - {"", "."}
+
+
+def _runs_cloned_file(call: GuardedShellCall) -> str:
+    """A script of a repository that the same call clones."""
+    names = _cloned(call)
+    for command in call.commands if names else ():
+        is_script = command.program in _SCRIPT_RUNNERS
+        file = next(iter(command.operands if is_script else command.command.words), "")
+        if not file or (not is_script and "/" not in file):
+            continue
+        is_inside = any(os.path.basename(directory) in names for directory in command.directories)
+        first = file.removeprefix("./").partition("/")[0]
+        if first in names or (
+            is_inside and not file.startswith(("/", "~", "-")) and (is_script or file[0] == ".")
+        ):
+            return command.text
+    return ""
 
 
 def _installs_from_url(command: GuardedCommand, call: GuardedShellCall) -> bool:
     words = [word for word in command.operands if word not in ("install", "add", "i")]
     is_install = {"install", "add", "i", "download", "wheel"} & set(command.operands)
-    return bool(is_install) and any(_URL.search(word) and not _LOCAL.match(word) for word in words)
+    has_short_addresses = command.program in ("npm", "pnpm", "yarn", "bun")
+    return bool(is_install) and any(
+        (_URL.search(word) and not _LOCAL.match(word))
+        or (has_short_addresses and _SHORT_ADDRESS.fullmatch(word) and not _is_a_file(word, command))
+        for word in words
+    )
+
+
+def _is_a_file(word: str, command: GuardedCommand) -> bool:
+    return any(os.path.lexists(os.path.join(directory, word)) for directory in command.directories)
 
 
 def _uses_another_index(command: GuardedCommand, call: GuardedShellCall) -> bool:
@@ -105,10 +153,13 @@ def _uses_another_index(command: GuardedCommand, call: GuardedShellCall) -> bool
 def _runs_an_unknown_package(command: GuardedCommand, call: GuardedShellCall) -> bool:
     words = list(command.arguments)
     if command.program not in _RUNNERS:
-        position = next((at for at, word in enumerate(words) if word in ("dlx", "x", "exec")), None)
-        if position is None or (command.program == "yarn" and words[position] != "dlx"):
+        position = next((at for at, word in enumerate(words) if word in _RUNNING_WORDS), None)
+        if position is None or (command.program == "yarn" and words[position] not in ("dlx", "create")):
             return False
+        is_creating = words[position] in _CREATING_WORDS
         words = words[position + 1 :]
+        if is_creating:  # `npm create vite` runs the package `create-vite`, whatever the project names
+            return any(not word.startswith("-") for word in words[:1])
     packages = []
     while words and words[0].startswith("-"):
         option = words.pop(0)
@@ -166,7 +217,7 @@ RULES = GuardArea(
             "run-downloaded-file",
             "ask",
             "curl -o setup.sh https://example.com/setup.sh && bash setup.sh",
-            "It runs a file that it has just fetched, and nobody has read it",
+            "It runs a file that it has just fetched or cloned, and nobody has read it",
             about_call=_runs_a_downloaded_file,
         ),
         GuardRule(
@@ -209,11 +260,20 @@ RULES = GuardArea(
                 "go install|run *.*/*@*",
                 "deno run|install|x http*",
                 "brew tap|install *://*",
+                "brew tap * *",
+                "easy_install|cpanm|cpan *://*",
+                "luarocks|opam|raco|nimble install *://*",
+                "uv run *://*",
+                "uv run|tool --with=git+*|--from",
+                "nix|nix-shell|nix-build *://*|github:*",
+                "nix run|shell|develop|profile *://*|github:*",
                 "code --install-extension",
                 "kubectl apply|create -f|--filename http*",
                 "helm install|upgrade * http*",
                 "docker run|create --privileged",
-                "iex|invoke-expression *",
+                "iex *http*|$*|(*",
+                "invoke-expression *",
+                "terraform|tofu init -from-module",
             ),
         ),
         GuardRule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import pairwise
 
 from samuel.shipped.shell_guard.guard_rule import GuardArea, GuardRule
 from samuel.shipped.shell_guard.guarded_call import GuardedShellCall
@@ -17,7 +18,9 @@ _START_FILES = re.compile(
     r"|\.config/nvim/.+|\.gitconfig|\.config/git/config|\.ssh/.+|\.local/bin/.+|bin/.+|\.config/environment\.d/.+|\.pythonrc.*"
     r"|\.local/lib/python[^/]*/site-packages/.+\.pth|\.config/pip/pip\.conf|\.pip/pip\.conf|\.cargo/config(?:\.toml)?|\.direnvrc)"
 )
-_USER_SETTINGS = re.compile(r"\.[^/]+|\.config/.+")
+_USER_SETTINGS = re.compile(
+    r"\.[^/]+|\.config/.+|\.(?:aws|kube|docker|azure|gnupg|cargo|m2|gradle|vscode|vim)/[^/]+"
+)
 _SYSTEM_START = re.compile(
     r"/etc/(?:cron.*|profile(?:\.d/.*)?|bash\.bashrc|zsh/.*|rc\.local|init\.d/.*|systemd/.*|ld\.so\..*|sudoers.*|passwd"
     r"|shadow|group|hosts|pam\.d/.*|ssh/.*|environment|crontab|at\..*|xdg/autostart/.*|apt/.*|sysctl.*)|/var/spool/cron/.*"
@@ -25,8 +28,10 @@ _SYSTEM_START = re.compile(
 )
 _GIT_PROGRAMS = re.compile(r"(?:.*/)?\.git/(?:hooks/.+|config|info/attributes|modules/.+/(?:hooks/.+|config))")
 _NOT_OURS = (Where.SYSTEM, Where.ABOVE, Where.HOME)
+_SYSTEM_DIRECTORY = re.compile(r"/(?:home|Users|root|var/root|opt|srv|usr|var|etc)")
 _COPYING = frozenset({"mkdir", "rsync"})  # neither replaces what somebody wrote
-_SETUID = re.compile(r"[ugoa]*[+=][rwxX]*s[rwxXst]*|[2467]\d{3}")
+_SETUID = re.compile(r"(?:[ugoa]*[+=][rwxXst]*,)*[ugoa]*[+=][rwxX]*s[rwxXst]*|0?[2467]\d{3}")
+_SETGID = re.compile(r"g[+=][rwxX]*s[rwxX]*|0?2\d{3}")
 _OPEN_MODE = re.compile(r"0?777|[2467]777|a\+rwx|ugo\+rwx|o\+w|a\+w|666")
 
 
@@ -35,7 +40,8 @@ def _changes_start_files(use: FileUse, call: GuardedShellCall) -> bool:
         return False
     path = use.file.path
     home = f"{call.places.home}/"
-    is_users = path.startswith(home) and bool(_START_FILES.fullmatch(path[len(home) :]))
+    names = (path, f"{path}/x") if use.mode == "write" and use.program != "mkdir" else (path,)
+    is_users = path.startswith(home) and any(_START_FILES.fullmatch(name[len(home) :]) for name in names)
     return (is_users and not use.file.where.is_project) or bool(_SYSTEM_START.fullmatch(path))
 
 
@@ -44,6 +50,8 @@ def _changes_user_settings(use: FileUse, call: GuardedShellCall) -> bool:
     home = f"{call.places.home}/"
     path = use.file.path
     is_written = use.mode in ("write", "delete") and path.startswith(home) and not use.file.where.is_project
+    if use.program == "mkdir" and not path.startswith(f"{home}.config/"):
+        return False  # a new directory changes no setting
     return is_written and bool(_USER_SETTINGS.fullmatch(path[len(home) :]))
 
 
@@ -52,7 +60,12 @@ def _changes_git_programs(use: FileUse, call: GuardedShellCall) -> bool:
 
 
 def _writes_system_files(use: FileUse, call: GuardedShellCall) -> bool:
-    return use.mode == "write" and use.file.where in _NOT_OURS and use.program not in _COPYING
+    if use.mode != "write" or use.program in _COPYING:
+        return False
+    if use.file.where in (Where.ABOVE, Where.HOME) and not use.file.pattern:
+        # a new file in a directory of the user replaces nothing; the root of the file system is the system's
+        return use.file.path == "/" or bool(_SYSTEM_DIRECTORY.fullmatch(use.file.path))
+    return use.file.where in _NOT_OURS
 
 
 def _writes_outside(use: FileUse, call: GuardedShellCall) -> bool:
@@ -62,7 +75,20 @@ def _writes_outside(use: FileUse, call: GuardedShellCall) -> bool:
 
 
 def _sets_user_bits(command: GuardedCommand, call: GuardedShellCall) -> bool:
-    return any(_SETUID.fullmatch(word) for word in command.operands[:1])
+    mode = next(iter(command.operands), "")
+    if _SETGID.fullmatch(mode) and _is_for_directories(command, call):
+        return False  # new files of a directory get its group; nothing runs with other rights
+    return bool(_SETUID.fullmatch(mode))
+
+
+def _is_for_directories(command: GuardedCommand, call: GuardedShellCall) -> bool:
+    """Whether all that a command changes are directories: those it names, or those that `find -type d` finds."""
+    finds = [other for other in call.commands if other.program in ("find", "gfind")]
+    is_found = command.command.starter in ("find", "gfind", "xargs")
+    if is_found and finds:
+        return all(("-type", "d") in pairwise(find.arguments) for find in finds)
+    targets = [path for word in command.operands[1:] for path in call.resolved(word, command.directories)]
+    return bool(targets) and all(path is not None and os.path.isdir(path.path) for path in targets)
 
 
 def _opens_to_all(command: GuardedCommand, call: GuardedShellCall) -> bool:
@@ -78,6 +104,13 @@ def _opens_to_all(command: GuardedCommand, call: GuardedShellCall) -> bool:
     mode = command.operands[0] if command.operands else ""
     is_open = bool(_OPEN_MODE.fullmatch(mode)) and command.program == "chmod"
     return (recursive and is_outside) or (is_open and (recursive or is_outside))
+
+
+def _mounts(command: GuardedCommand, call: GuardedShellCall) -> bool:
+    """`mount` alone, or with the type of file systems, lists them."""
+    pairs = pairwise(("", *command.arguments))
+    words = [word for before, word in pairs if not word.startswith("-") and before not in ("-t", "--types", "-l")]
+    return bool(words) or command.has("-a", "--all")
 
 
 def _schedules(command: GuardedCommand, call: GuardedShellCall) -> bool:
@@ -110,7 +143,7 @@ RULES = GuardArea(
             "ask",
             "chmod -R 777 .",
             "It gives rights to everyone, or changes the rights or the owner of a tree outside the project",
-            patterns=("chown root|root:*|0:*|0 *",),
+            patterns=("chown root|root:*|0:*|0",),
             about_command=_opens_to_all,
             programs=("chmod", "chown", "chgrp"),
         ),
@@ -130,6 +163,12 @@ RULES = GuardArea(
                 "nvram *=*",
                 "icacls|takeown|cipher *",
                 "format *:",
+                "reg add|delete|import|restore|unload",
+                "net user|localgroup|share|stop *",
+                "sc|sc.exe create|delete|config|stop|sdset",
+                "bcdedit|vssadmin|wbadmin|diskpart|wevtutil *",
+                "set-executionpolicy *",
+                "defaults write|delete com.apple.loginwindow|/Library/*",
             ),
         ),
         GuardRule(
@@ -155,7 +194,11 @@ RULES = GuardArea(
                 "insmod|rmmod|modprobe|kexec *",
                 "sysctl -w|--write|-p|--load",
                 "setenforce *",
-                "mount|umount|losetup|swapoff *",
+                "umount|losetup|swapoff|swapon *",
+                "umount|swapoff|swapon -a|--all",
+                "kexec -e|-l|--exec|--load",
+                "loginctl enable-linger|terminate-*|kill-*",
+                "update-alternatives|alternatives --set|--install|--config|--remove|--remove-all",
                 "iptables|ip6tables|nft|ufw|firewall-cmd !-L|--list|-S|--list-all|list|status",
                 "chattr *",
                 "ip link|addr|route set|add|del|delete|flush",
@@ -163,6 +206,8 @@ RULES = GuardArea(
                 "hostnamectl|timedatectl set-*",
                 "docker context use",
             ),
+            about_command=_mounts,
+            programs=("mount",),
         ),
         GuardRule(
             "change-start-files",
@@ -220,7 +265,7 @@ RULES = GuardArea(
                 "pacman -R|-Rs|-Rns|-Rsc|-Rdd",
                 "dpkg -r|--remove|-P|--purge",
                 "rpm -e|--erase",
-                "rpm -i|-U|-F|--install|--upgrade",
+                "rpm -i|-U|-F|--install|--upgrade !-q|--query",
                 "dpkg -i|--install",
                 "dnf|yum|zypper|apt|apt-get|pkg install|localinstall|add *.rpm|*.deb|*.txz|./*|/*",
                 "snap install --dangerous|--devmode|--classic",

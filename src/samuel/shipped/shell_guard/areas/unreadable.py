@@ -41,9 +41,13 @@ _RISKY_WORDS = re.compile(
     r"(?<![\w./-])(?:/\S*/)?(?:rm|rmdir|shred|dd|mkfs\S*|truncate|chmod|chown|sudo|su|curl|wget|nc|ncat|eval|bash|sh|zsh|python3?"
     r"|perl|ruby|node|kill|pkill|killall|mv|crontab|tee|git\s+(?:reset|clean|push|checkout|stash))(?![\w-])"
 )
+_USUAL_PROGRAM = re.compile(
+    r"[\"']?(?:\$\{?(EDITOR|VISUAL|PAGER|BROWSER|CC|CXX|LD|AR|MAKE|PYTHON\d?|PIP|NODE|NPM|GO|CARGO)\}?"
+    r"|\$\{([A-Z_]+):?-([\w./-]+)\})[\"']?"
+)
 _LOOKUPS = re.compile(
     r"^[\"']?(?:\$\(|`)\s*(?:which|command -v|type -p|npm bin|yarn bin|pnpm bin|brew --prefix|go env|git rev-parse|pyenv which|xcrun"
-    r"|rbenv which|asdf which|mise which|readlink|realpath|dirname|python3? -c|nix-build|poetry env|pipenv --venv|rustup which|pwd)\b"
+    r"|rbenv which|asdf which|mise which|readlink|realpath|dirname|python3? -c|nix-build|poetry env|pipenv --venv|rustup which|pwd|uname -m|arch)\b"
 )
 _EVALUATED = re.compile(
     r"^(?:eval\s+)?[\"']?(?:\$\(|`)\s*(?:ssh-agent|pyenv|rbenv|nodenv|jenv|direnv|starship|zoxide|fnm|mise|asdf|brew|dircolors"
@@ -51,6 +55,7 @@ _EVALUATED = re.compile(
     r"|kubectl completion|helm completion|luarocks|perl -I|resize|lesspipe|hub alias|goenv|nvm|cat \.env|scmpuff|navi|mcfly|op signin"
     r"|poetry env activate|uv generate|pip completion|npm completion|volta|rtx|spack|\w+ (?:completion|init|hook|shellenv|env)\b)"
 )
+_COMPLETION = re.compile(r"^(?:source|\.) <\(\s*[\w-]+ (?:completions?|init|hook|shellenv)(?: [\w=-]+)*\s*\)$")
 _SHELL_WORD = re.compile(
     r"(?:--?[\w:.-]+=|[@!:|]+\s*|\w+:)?[\"'!]*(?:(?:/usr)?(?:/local)?/bin/|\.\./[./]*bin/)(?:ba|da|z|k|fi|c|tc|a)?sh(?:[\s,;'\"].*)?$",
     re.DOTALL,
@@ -120,6 +125,8 @@ def _hidden_program(call: GuardedShellCall) -> str:
         if part.kind != "program":
             continue
         head = part.text.split(" ")[0]
+        if head == "$" or _is_usual(head, call) or _is_negated_pattern(head, call):
+            continue  # bash looks for a program called `$`; `${CC:-gcc}`, `$EDITOR ~/notes`
         name = re.match(r"[\"']?\$\{?(\w+)\}?[\"']?$", head)
         if name and name[1] not in call.variables.assigned and not _ARGUMENT_RISK.search(part.text):
             continue  # `$PYTHON -m pytest`, from the environment
@@ -131,6 +138,19 @@ def _hidden_program(call: GuardedShellCall) -> str:
             continue  # `$VENV/bin/python`
         return part.text
     return ""
+
+
+def _is_negated_pattern(head: str, call: GuardedShellCall) -> bool:
+    """`ls !(*.o)`, which the parser takes for a command in parentheses."""
+    return "*" in head and any(re.search(rf"[?*+@!]\({re.escape(head)}", line) for line in call.lines)
+
+
+def _is_usual(head: str, call: GuardedShellCall) -> bool:
+    """A variable that by custom names a program of that kind, or one with a default that is in the text."""
+    match = _USUAL_PROGRAM.fullmatch(head)
+    if match is None or (match[1] or match[2]) in call.variables.assigned:
+        return False
+    return bool(match[1]) or not _RISKY_WORDS.search(match[3])
 
 
 def _is_set_up(text: str, call: GuardedShellCall) -> bool:
@@ -188,6 +208,8 @@ def _code_that_starts(call: GuardedShellCall) -> str:
     for part in call.opaque:
         if part.kind == "code" and (part.program in ("sed", "gsed") or starts_programs(part.code)):
             return part.text
+        if part.program in ("pwsh", "powershell", "powershell.exe") and re.match(r"-e", part.code, re.IGNORECASE):
+            return part.text  # what is encoded
         if part.kind == "code" and re.search(
             r"b64decode|fromhex|atob\(|unhexlify|decode\(['\"](?:hex|rot13|base64)", part.code
         ):
@@ -202,6 +224,8 @@ def _script_outside(call: GuardedShellCall) -> str:
             continue
         words = part.text.split()[1:]
         names = [word for word in words if not word.startswith("-")][:1]
+        if _COMPLETION.search(part.text):
+            continue  # `source <(kubectl completion bash)`
         if any(word.startswith(("<(", "/dev/fd", "/dev/stdin", "/proc/")) for word in words):
             return part.text
         for name in names:
@@ -216,10 +240,12 @@ def _shell_from_inside(call: GuardedShellCall) -> str:
     for command in call.commands:
         starter = command.command.starter
         is_bare = not [word for word in command.operands if word != "-" and not word.isdigit()]
-        is_bare = is_bare and not command.has("-c", "--version", "--help")
+        is_bare = is_bare and not command.has("-c", "-n", "--version", "--help")
         if command.program in SHELLS and starter and starter not in CONTAINERS and is_bare:
             return f"{starter}: {command.text}"
-        if command.program not in SHELLS | CONTAINERS | _NAMING_SHELLS and any(map(_is_shell, command.arguments)):
+        if command.program not in SHELLS | CONTAINERS | _NAMING_SHELLS | {"$"} and any(
+            map(_is_shell, command.arguments)
+        ):
             return command.text
     return ""
 
