@@ -113,9 +113,8 @@ def test_with_lanes_each_question_and_each_landing_that_is_held_back_is_one_noti
     hook.write_text(HOLD_BACK)
     hook.chmod(0o755)
     samuel("trust", "--yes")
-    (noticed.root / "readme").touch()
     identity = "git config user.name x && git config user.email x@example.com"
-    commit = f"{identity} && git add readme && git commit -qm first"
+    commit = f"{identity} && git add -f agent.sh samuel.toml && git commit -qm first"
     subprocess.run(commit, shell=True, cwd=noticed.root, check=True)
     samuel("run", "start", "--parallel", "2")
     assert noticed.statuses == ["waiting", "waiting"]
