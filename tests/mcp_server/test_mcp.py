@@ -305,7 +305,9 @@ def test_a_question_of_a_run_at_work_is_answered_and_the_run_goes_on_with_it(tmp
         try:
             status, questions = called(root, ("run_status", {}), ("questions", {}))
             assert (status["phase"], [attempt["task"] for attempt in status["attempts"]]) == ("at work", ["2"])
-            assert [item["commands"][0] for item in status["needs_a_person"]] == ["samuel run answer q1 'your answer'"]
+            assert [item["commands"][0] for item in status["needs_a_person"]] == [
+                "samuel run answer q1 'your answer'"
+            ]
             assert [question["text"] for question in questions["questions"]] == ["Tabs or spaces?"]
             calls = [("answer", {"id": "q1", "text": "use-spaces"}), ("say", {"text": "two of them"})]
             called(root, *calls, write=True)
@@ -316,4 +318,4 @@ def test_a_question_of_a_run_at_work_is_answered_and_the_run_goes_on_with_it(tmp
     (ended,) = called(root, ("run_status", {}))
     plain = subprocess.run([*SAMUEL, "run", "status", "--json"], cwd=root, check=True, capture_output=True)
     assert (ended["phase"], ended["exit_reason"], ended["guidance"]) == ("ended", "queue_empty", [])
-    assert ended["counts"] == json.loads(plain.stdout)["counts"]
+    assert ended["counts"] == json.loads(plain.stdout)["data"]["counts"]

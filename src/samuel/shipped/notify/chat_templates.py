@@ -25,7 +25,7 @@ def request(template: Template, message: RunNotification) -> WebhookRequest:
         case "ntfy":
             return WebhookRequest(message.text.encode("utf-8", "replace"), "text/plain; charset=utf-8")
         case "slack":
-            # Escaped as Slack asks for: `<!channel>` in the text of an agent mentions nobody then.
+            # Escaped as Slack asks for: `<!channel>` in the text of an agent is text then.
             text = message.text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
             return _json({"text": text, "mrkdwn": False, "unfurl_links": False, "unfurl_media": False})
         case "discord":

@@ -76,7 +76,7 @@ def due(event: AfterIteration | AfterLoop) -> Iterator[DueNotification]:
         yield DueNotification(event.idempotency_key, _ended(event), True)
         return
     task = _task_fields(event.task)
-    yield from _asked(event, task)
+    yield from _questions_of(event, task)
     if task["status"] == "blocked":
         reason = one_line(str(event.task.get("last_failure") or "no reason was given"))
         text = _Text(_title(event, f"{_subject(task)} is blocked"), reason)
@@ -99,15 +99,15 @@ def _ended(event: AfterLoop) -> RunNotification:
     return _notification(event, "ended", _Text(_title(event, "the run has ended"), body), fields)
 
 
-def _asked(event: AfterIteration, task: dict[str, str]) -> Iterator[DueNotification]:
+def _questions_of(event: AfterIteration, task: dict[str, str]) -> Iterator[DueNotification]:
     """The open questions of the event's task, if its agent asked one."""
     if event.outcome != IterationOutcome.ASKED:
         return
     rows = [_question(row) for row in event.task.get("questions") or ()]
     questions = [row for row in rows if row.open]
     if not isinstance(event.question, UnsetType) and event.question.id not in {row.id for row in rows}:
-        asked = event.question
-        questions.append(Question(id=asked.id, text=asked.text, options=tuple(asked.options)))
+        question = event.question
+        questions.append(Question(id=question.id, text=question.text, options=tuple(question.options)))
     yield from _notifications(event, task, questions, is_of_event=True)
 
 
@@ -155,8 +155,8 @@ def _notifications(
         name = "" if isinstance(event.plugin, UnsetType) else event.plugin.name
         run_id = text_or_empty(event.run_id)
         # A question without a time is not of this task list: it is known by the step that reports it.
-        asked = question.asked_at if run_id and question.asked_at else event.idempotency_key
-        key = f"{name}/{task['id']}/{question.id}/{asked}"
+        moment = question.asked_at if run_id and question.asked_at else event.idempotency_key
+        key = f"{name}/{task['id']}/{question.id}/{moment}"
         yield DueNotification(key, _notification(event, "question", text, fields), is_of_event)
 
 
