@@ -19,7 +19,7 @@ def mcp(here: CommandContext, write: bool) -> int:
     `samuel-loop[mcp]`.
 
     \b
-        samuel -C ~/shop mcp
+        samuel mcp --write
     """
     # Reads many modules, and the SDK is an extra.
     from samuel.mcp_server.run_tools import RunTools

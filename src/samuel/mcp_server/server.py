@@ -30,7 +30,6 @@ def serve(tools: RunTools, *, write: bool) -> None:
         version=__version__,
         instructions=INSTRUCTIONS + (WRITING_INSTRUCTIONS if write else ""),
         log_level="ERROR",
-        subscriptions=False,
     )
     reading: tuple[Tool, ...] = (tools.run_status, tools.questions, tools.tasks)
     writing: tuple[Tool, ...] = (tools.answer, tools.say, tools.pause, tools.resume)

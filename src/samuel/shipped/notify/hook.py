@@ -49,6 +49,8 @@ def hook(event: AfterIteration | AfterLoop) -> dict[str, Any]:
             problem = deliver(rules, message, event.project_root, limit) if limit > 0 else "there is no time left"
             if problem:
                 problems[f"{name}: {problem}"] = None
+        if time.monotonic() >= until:
+            break  # what is left in the task list is sent at the next event
     return {"ok": False, "reason": "; ".join(problems)} if problems else {}
 
 
