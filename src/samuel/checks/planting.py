@@ -40,7 +40,7 @@ The canary, if there is one, runs there first; a text says that it failed.
 """
 
 _Suite = list[tuple[CheckRun, CalledRunner | None]]
-"""The runs to try a plant in, one after another, each with the runner to plant for: None for all that it starts."""
+"""The runs to try a plant in, one after another, each with the runner to plant for: None for all."""
 
 
 class ShownToFail(NamedTuple):
