@@ -59,6 +59,7 @@ def test_disputed_task_waits_and_the_work_tree_is_as_before(samuel, disputed):
     question = disputed.store.load()[0].open_questions[0].text
     assert "`test.sh`" in question
     assert "as they were, they fail with this work: sh test.sh" in question
+    assert "claim it again" not in question  # which is for the agent
     assert "samuel run accept 1" in samuel("run", "status").out
     report = samuel("run", "report", "--json").json["data"]
     (item,) = (item for item in report["waiting"] if item["subject"].startswith("1 "))
