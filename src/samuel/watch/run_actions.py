@@ -5,14 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError
 from samuel.display.now.model import RunNow
 from samuel.setup import steering
-from samuel.setup.run_state import change_tasks
-from samuel.tasks.changes import find_question
-from samuel.tasks.rights import Asker
-from samuel.tasks.task import Task, Tasks
+from samuel.setup.decisions import answer_question
 
 
 class ActionResult(NamedTuple):
@@ -52,13 +48,8 @@ class RunActions:
         return ActionResult("stopping: the attempts under way finish")
 
     def answer(self, question_id: str, text: str) -> ActionResult:
-        at = iso(SystemClock().now())
-
-        def change(who: Asker, tasks: Tasks) -> tuple[Task, ...]:
-            return who.answer(tasks, question_id, text=text, at=at)
-
         try:
-            task, question = find_question(change_tasks(self._root, change, self._methodology), question_id)
+            task, question = answer_question(self._root, question_id, text, methodology=self._methodology)
         except SamuelError as error:
             return _failed(error)
         return ActionResult(f"{question.id} is answered: {question.answer}; task {task.id} is {task.status}")
