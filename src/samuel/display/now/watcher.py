@@ -81,6 +81,7 @@ class RunWatcher:
         self._monotonic = monotonic
         self._tasks_file = _Tasks(TaskStore(project.state, project.record))
         self._steering = SteeringFile(project.record)
+        self._of_tasks: dict[str, Any] = {}
         self._run_id = ""
         self.run: Run | None = None
         """The run as it was at the last look; None if there was none."""
@@ -115,7 +116,9 @@ class RunWatcher:
         self.run = RunFile(self._project.state, self._project.record).load()
         self._report_due |= self._tasks_file.changed
         steering = self._steering.load()
-        moment = replace(self._nothing(), **_of_tasks(tasks), **_of_steering(steering, tasks))
+        if self._tasks_file.changed:
+            self._of_tasks = _of_tasks(tasks)
+        moment = replace(self._nothing(), **self._of_tasks, **_of_steering(steering, tasks))
         if self.run is None:
             return moment
         self._follow(self.run)
