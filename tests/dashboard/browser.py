@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import shutil
@@ -28,12 +29,17 @@ class Browser:
     def __init__(self, profile: Path) -> None:
         to_read, self._to = os.pipe()
         self._from, to_write = os.pipe()
-        # Chromium reads descriptor 3 and writes descriptor 4.
-        shell = f'exec "$@" 3<&{to_read} 4>&{to_write}'
-        command = ["/bin/sh", "-c", shell, "sh", str(PROGRAM), *OPTIONS, f"--user-data-dir={profile}"]
+
+        def take_pipes() -> None:
+            """Chromium reads descriptor 3 and writes descriptor 4."""
+            reading, writing = (fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (to_read, to_write))
+            os.dup2(reading, 3)
+            os.dup2(writing, 4)
+
         self.process = subprocess.Popen(
-            command,
-            pass_fds=(to_read, to_write),
+            [str(PROGRAM), *OPTIONS, f"--user-data-dir={profile}"],
+            preexec_fn=take_pipes,
+            close_fds=False,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

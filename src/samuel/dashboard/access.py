@@ -22,7 +22,7 @@ from samuel.files.lock import held
 from samuel.files.regular import read_regular
 
 FILE = "browsers.json"
-KEPT = 30 * 24 * 3600  # seconds
+COOKIE_AGE = 30 * 24 * 3600  # seconds
 MOST_BROWSERS = 200
 MOST_TOKENS = 20
 _BYTES = 32
@@ -66,9 +66,9 @@ class Access:
         with held(self._directory / "lock", wait=10, note="samuel dashboard"):
             self._load()
             now = self._now()
-            browsers = {known: until for known, until in self._browsers.items() if until > now}
-            newest = sorted(browsers.items(), key=lambda browser: browser[1])[1 - MOST_BROWSERS :]
-            data = msgspec.json.encode({**dict(newest), digest: now + KEPT})
+            browsers = {browser: until for browser, until in self._browsers.items() if until > now}
+            newest = sorted(browsers.items(), key=lambda item: item[1])[1 - MOST_BROWSERS :]
+            data = msgspec.json.encode({**dict(newest), digest: now + COOKIE_AGE})
             atomic.write_bytes(self._file, data, 0o600)
             self._load()
 

@@ -47,7 +47,7 @@ class LiveView:
         self.name = name
         self._render = render
         self._fragments: Fragments = {}
-        self._made = asyncio.Lock()
+        self._one_at_a_time = asyncio.Lock()
         self._next = 0.0
         self._subscriptions: set[Subscription] = set()
         self._looking: asyncio.Task[None] | None = None
@@ -55,7 +55,7 @@ class LiveView:
 
     async def fragments(self) -> Fragments:
         """The fragments as they are now."""
-        async with self._made:
+        async with self._one_at_a_time:
             if time.monotonic() < self._next:
                 return self._fragments
             begun = time.monotonic()

@@ -56,9 +56,9 @@ class ProjectPage:
             "head": self._fragment("head", now=now, project=self.project),
             "needs": self._fragment("needs", now=now, others=others, blocked=blocked, most=MOST_CARDS),
             "attempts": self._fragment("attempts", now=now),
-            "timeline": self._kept("timeline", (now.report,), lambda: self._timeline(now.report)),
-            "tasks": self._kept("tasks", (now.tasks, now.report), lambda: self._tasks(now)),
-            "hooks": self._kept(
+            "timeline": self._cached("timeline", (now.report,), lambda: self._timeline(now.report)),
+            "tasks": self._cached("tasks", (now.tasks, now.report), lambda: self._tasks(now)),
+            "hooks": self._cached(
                 "hooks",
                 (events, now.denials, now.messages),
                 lambda: self._fragment(
@@ -73,7 +73,7 @@ class ProjectPage:
     def _fragment(self, name: str, **values: Any) -> str:
         return render(f"{name}.html.j2", base=self.base, **values)
 
-    def _kept(self, name: str, key: tuple[Any, ...], make: Callable[[], str]) -> str:
+    def _cached(self, name: str, key: tuple[Any, ...], make: Callable[[], str]) -> str:
         """A fragment, made again only if what is in it is not the same."""
         before = self._rendered.get(name)
         if before is not None and before[0] == key:

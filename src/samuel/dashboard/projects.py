@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samuel.base import paths
-from samuel.history.project_record import ProjectRecord, recorded_projects
+from samuel.run.project_record import ProjectRecord, recorded_projects
 
 
 class RunProject(NamedTuple):

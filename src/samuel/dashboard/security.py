@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from samuel.base.errors import SamuelError
-from samuel.dashboard.access import KEPT, Access
+from samuel.dashboard.access import COOKIE_AGE, Access
 from samuel.files.explained import reason
 
 HEADERS = {
@@ -34,7 +34,7 @@ READING = ("GET", "HEAD")
 _HOST = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?", re.IGNORECASE)
 
 
-class Refusal(NamedTuple):
+class RefusedRequest(NamedTuple):
     """Why a request is not answered."""
 
     status: int
@@ -78,28 +78,28 @@ class RequestGuard:
             try:
                 cookie = self._access.exchange(tokens[0])
             except (OSError, SamuelError) as error:
-                return _refused(Refusal(500, f"the browser cannot be remembered: {reason(error)}"))
+                return _refused(RefusedRequest(500, f"the browser cannot be remembered: {reason(error)}"))
             if cookie:
-                return self._known(cookie)
-            return _refused(Refusal(403, "this address was used before, or is not of this server"))
+                return self._with_cookie(cookie)
+            return _refused(RefusedRequest(403, "this address was used before, or is not of this server"))
         if self._is_known(headers):
             return None
         # A link on another site, or in a file: the browser sends the cookie when this page itself asks.
         site, mode = headers.get("sec-fetch-site", []), headers.get("sec-fetch-mode", [])
         again = site in (["cross-site"], ["same-site"]) and mode == ["navigate"]
-        return _refused(Refusal(401, "this browser is not known here", again))
+        return _refused(RefusedRequest(401, "this browser is not known here", again))
 
-    def _wrong_address(self, method: str, headers: dict[str, list[str]]) -> Refusal | None:
+    def _wrong_address(self, method: str, headers: dict[str, list[str]]) -> RefusedRequest | None:
         hosts, origins = headers.get("host", []), headers.get("origin", [])
         if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
-            return Refusal(421, "this server is only at 127.0.0.1 and localhost")
+            return RefusedRequest(421, "this server is only at 127.0.0.1 and localhost")
         if method not in READING and len(origins) != 1:
-            return Refusal(403, "a request that changes something names its origin")
+            return RefusedRequest(403, "a request that changes something names its origin")
         if any(origin.lower() != f"http://{hosts[0]}".lower() for origin in origins):
-            return Refusal(403, "a page of another origin asks")
+            return RefusedRequest(403, "a page of another origin asks")
         sites = headers.get("sec-fetch-site", [])
         if method not in READING and any(site not in ("same-origin", "none") for site in sites):
-            return Refusal(403, "a page of another site asks")
+            return RefusedRequest(403, "a page of another site asks")
         return None
 
     def _is_known(self, headers: dict[str, list[str]]) -> bool:
@@ -107,14 +107,16 @@ class RequestGuard:
         pairs = [pair.strip().partition("=") for text in headers.get("cookie", []) for pair in text.split(";")]
         return any(name == self._access.cookie and self._access.knows(value) for name, _, value in pairs)
 
-    def _known(self, cookie: str) -> Response:
+    def _with_cookie(self, cookie: str) -> Response:
         """Without the token in the address, so that it is not in the browser's history."""
         response = RedirectResponse("/", status_code=303)
-        response.set_cookie(self._access.cookie, cookie, max_age=KEPT, path="/", httponly=True, samesite="strict")
+        response.set_cookie(
+            self._access.cookie, cookie, max_age=COOKIE_AGE, path="/", httponly=True, samesite="strict"
+        )
         return response
 
 
-def _refused(refusal: Refusal) -> Response:
+def _refused(refusal: RefusedRequest) -> Response:
     again = '<meta http-equiv="refresh" content="0">' if refusal.again else ""
     hint = "Type <code>samuel dashboard</code> in a terminal, and open the address that it prints."
     page = (

@@ -38,7 +38,7 @@ class Site:
         self._user = user
         self._access = access
         self._pages: dict[str, ProjectPage] = {}
-        self._index = LiveView(INDEX, IndexPage(self._found).fragments)
+        self._index = LiveView(INDEX, IndexPage(self._project_pages).fragments)
         self._views: dict[str, LiveView] = {}
         self._streams = 0
         self.is_closing: Callable[[], bool] = lambda: False
@@ -60,7 +60,7 @@ class Site:
         # Around everything else, so that the answer to an error of this program has the headers too.
         return RequestGuard(Starlette(routes=routes, exception_handlers=handlers), self._access)
 
-    def _found(self) -> list[ProjectPage]:
+    def _project_pages(self) -> list[ProjectPage]:
         """A page for each project, in the same order as the projects."""
         pages = [self._pages.get(project.id) or ProjectPage(project) for project in run_projects(self._user)]
         self._pages = {page.project.id: page for page in pages}
@@ -69,7 +69,7 @@ class Site:
     async def _page(self, request: Request) -> ProjectPage:
         id = request.path_params["id"]
         if id not in self._pages:
-            await asyncio.to_thread(self._found)
+            await asyncio.to_thread(self._project_pages)
         if id not in self._pages:
             raise HTTPException(404, "there is no project with a run at this address")
         return self._pages[id]
@@ -97,7 +97,7 @@ class Site:
         if self._streams >= MOST_STREAMS:
             raise HTTPException(503, "too many pages are open")
         names = list(dict.fromkeys(request.query_params.getlist("view")))[:MOST_VIEWS]
-        await asyncio.to_thread(self._found)
+        await asyncio.to_thread(self._project_pages)
         pages = [self._pages[name] for name in names if name in self._pages]
         views = [*([self._index] if INDEX in names else []), *map(self._view, pages)]
         return StreamingResponse(self._counted(views), media_type="text/event-stream")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -16,7 +17,7 @@ from samuel.display.agent_log import log_chunks, stream_of
 from samuel.display.now.model import RunNow
 from samuel.git.git import Git
 from samuel.process import environment
-from samuel.report.diffs import with_diffs
+from samuel.report.diffs import COMMIT, LONGEST, patch, with_diffs
 from samuel.report.model import TaskReport
 from samuel.setup.run_state import state_directory
 
@@ -42,8 +43,16 @@ def task_page(page: ProjectPage, query: Query) -> str:
         title=title,
         task=task,
         report=_with_diff(page, now, report),
-        no_diff="There is no diff of it in this run: nothing was committed or kept.",
+        earlier_diff="" if report or not task else _diff_of(page, task.commit),
     )
+
+
+def _diff_of(page: ProjectPage, commit: str) -> str:
+    """What a commit of a run before this one changed; "" if git does not have it."""
+    with suppress(SamuelError, OSError):
+        if COMMIT.fullmatch(commit):
+            return patch(Git(page.project.root, environment.clean()), commit, summary=False)[:LONGEST]
+    return ""
 
 
 def _with_diff(page: ProjectPage, now: RunNow, report: TaskReport | None) -> TaskReport | None:

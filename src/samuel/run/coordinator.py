@@ -36,7 +36,6 @@ from samuel.history.notices import (
     RunStarted,
     WaitStarted,
 )
-from samuel.history.project_record import ProjectRecord, save_project
 from samuel.history.run import Announcement, AttemptUnderWay, Run, RunMode, Settlement
 from samuel.history.run_file import RunFile
 from samuel.history.run_state import RunState
@@ -48,6 +47,7 @@ from samuel.run.landing import LandingQueue
 from samuel.run.ledger import TaskLedger
 from samuel.run.limits import RunLimits, may_start
 from samuel.run.picking import pick
+from samuel.run.project_record import ProjectRecord, save_project
 from samuel.run.recovery import carry_out, recover, settle
 from samuel.run.run_history import RunHistoryWriter
 from samuel.run.run_steering import RunSteering
