@@ -147,7 +147,7 @@ class Coordinator:
             self._report_start(self._state.run)
             if reason := self._ask_before_loop():
                 return reason
-            with self._sealed():
+            with self._sealed(), self._steering.watched(self._workspace.end):
                 reason = self._coordinate()
             if self._lanes is not None:
                 self._lanes.finish(reason)
