@@ -48,6 +48,7 @@ from samuel.run.ledger import TaskLedger
 from samuel.run.limits import RunLimits, may_start
 from samuel.run.picking import pick
 from samuel.run.recovery import carry_out, recover, settle
+from samuel.run.rejecting import take_back_rejected
 from samuel.run.run_history import RunHistoryWriter
 from samuel.run.run_steering import RunSteering
 from samuel.run.threads import BaseChecked, LandingEnded, LaneThreads, Message, PlaceChecked
@@ -208,6 +209,8 @@ class Coordinator:
         while self._reason is None:
             self._waiting_until = 0.0
             self._steering.look()
+            if self._landing is None or not self._landing.busy:
+                take_back_rejected(self._place, self._state, self._steering, self._ledger, self._own, self._lanes)
             if self._lanes is not None and self._state.lanes.ready:
                 self._ledger.take_over_ready()
             task, no_task = self._next_task()

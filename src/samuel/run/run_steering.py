@@ -14,7 +14,7 @@ from samuel.files.explained import reason
 from samuel.history.notices import RunSteered
 from samuel.history.run import AttemptUnderWay, RunMode, Settlement
 from samuel.history.run_state import RunState
-from samuel.history.steering import NOTHING_ASKED, Guidance, Steering, SteeringFile
+from samuel.history.steering import NOTHING_ASKED, Guidance, Rejection, Steering, SteeringFile
 from samuel.tasks.queue import OPEN
 from samuel.tasks.task import Task, Tasks
 
@@ -69,6 +69,15 @@ class RunSteering:
         if self._steering.stop == self._state.run.run_id and not self._stop.requested:
             self._stop.requested = True
             self._place.watch(RunSteered(STOPPING))
+
+    @property
+    def rejections(self) -> tuple[Rejection, ...]:
+        """What is to be taken back."""
+        return self._steering.rejections
+
+    def strike(self, rejection: Rejection) -> None:
+        """Forget a rejection that was carried out."""
+        self._steering = self._file.change(partial(Steering.strike, rejection=rejection))
 
     @property
     def is_paused(self) -> bool:
