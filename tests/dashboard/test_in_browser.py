@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cli.run.conftest import Workshop
+from tests.cli.run.conftest import CONFIG, Workshop
 from tests.conftest import py_guard
 from tests.dashboard.browser import Browser, Page
 from tests.dashboard.server_process import REAL, DashboardProcess
@@ -35,8 +35,10 @@ echo x > "work-$SAMUEL_TASK_ID <b>.txt"
 samuel run done "$SAMUEL_TASK_ID" > /dev/null
 """
 GUARDED_AGENT = """\
-echo '{"ability_id": "Bash", "tool_input": {"command": "rm -rf <b>all</b>"}}' | samuel emit PreAbilityCall > /dev/null || true
+call='{"ability_id": "Bash", "tool_input": {"command": "rm -rf <b>all</b>"}}'
+echo "$call" | samuel emit PreAbilityCall > /dev/null || true
 """
+COMMITTING = CONFIG.replace("[agents.mine]", "commit = true\n\n[agents.mine]")
 
 
 def counts_of(workshop: Workshop) -> dict[str, int]:
@@ -76,6 +78,9 @@ def let(tmp_path: Path):  # type: ignore[no-untyped-def]
 def test_a_run_is_watched_to_its_end_and_its_question_answered(
     browser: Browser, started: DashboardProcess, workshop: Workshop, let, width: int, tmp_path: Path
 ) -> None:
+    workshop.configure(COMMITTING)
+    for name, value in (("user.name", "Me"), ("user.email", "me@localhost")):
+        subprocess.run(["git", "config", name, value], cwd=workshop.root, check=True)
     workshop.agent(AGENT)
     workshop.store.replace_all(
         [Task(id="1", title=HOSTILE), Task(id="2", title="Two"), Task(id="3", title="Three")]
@@ -111,6 +116,10 @@ def test_a_run_is_watched_to_its_end_and_its_question_answered(
     shows(page, completed=3)
     page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.screenshot(tmp_path / "run.png", whole=True)
+    page.type("[data-task='3'] form[action$='/reject'] input[type=text]", "not <so>")
+    page.click("[data-task='3'] form[action$='/reject'] button")
+    shows(page, completed=2, pending=1)
     page.click("[data-task='1'] .body a")
     page.wait("document.querySelector('.patch')")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -193,8 +202,8 @@ def test_the_page_says_which_hook_denied_and_why(
     workshop.agent(GUARDED_AGENT + AGENT)
     hook = workshop.root / ".samuel/hooks/mondays.py"
     hook.parent.mkdir(parents=True, exist_ok=True)
-    hook.write_text(py_guard("    return samuel.deny('not on <b>Mondays</b>')"))
-    with workshop.start("--yes", "--iterations", "1") as run:
+    hook.write_text(py_guard("return {'decision': 'deny', 'reason': 'not on <b>Mondays</b>'}"))
+    with workshop.start("--yes", "--accept-unguarded", "--iterations", "1") as run:
         output = run.communicate(timeout=120)
     page = open_run(browser, started)
     page.wait("document.querySelector('[data-verdict=denied]')")
@@ -235,3 +244,21 @@ def test_a_page_of_another_origin_can_do_nothing_in_a_browser_that_is_known(
     finally:
         other.stop()
     assert not json.loads(status_of(workshop))["data"]["paused"]
+
+
+def test_ten_pages_of_one_browser_are_all_alive(
+    browser: Browser, started: DashboardProcess, workshop: Workshop, let
+) -> None:
+    """A browser opens six connections to a host at most."""
+    let("go")
+    with workshop.start("--yes", "--iterations", "1") as run:
+        run.communicate(timeout=120)
+    first = open_run(browser, started)
+    address = first.evaluate("location.href")
+    pages = [first, *(browser.page(address) for _ in range(9))]
+    for page in pages:
+        page.wait("document.body.dataset.connection === 'there'")
+    with workshop.start("--yes") as run:
+        run.communicate(timeout=120)
+    for page in pages:
+        shows(page, completed=1, waiting=1)

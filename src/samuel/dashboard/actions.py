@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from samuel.base.errors import UsageError
+from samuel.base.errors import SamuelError, UsageError
 from samuel.base.wording import line
 from samuel.dashboard.projects import RunProject
 from samuel.setup import decisions, steering
@@ -71,6 +71,13 @@ def _retry(project: RunProject, form: Form) -> str:
     return f"task `{task.id}` is {task.status}"
 
 
+def _reject(project: RunProject, form: Form) -> str:
+    outcome = steering.reject(project.root, form["id"], form["why"], methodology=project.methodology)
+    if outcome.taken.conflicts:
+        raise SamuelError(outcome.words)
+    return outcome.words
+
+
 def _say(project: RunProject, form: Form) -> str:
     task = form.get("id", "")
     now = form.get("now", "") == "yes"
@@ -100,6 +107,7 @@ ACTIONS: Mapping[str, Action] = {
     "refuse": Action(_refuse, ("id", "why")),
     "skip": Action(_skip, ("id", "reason")),
     "retry": Action(_retry, ("id",)),
+    "reject": Action(_reject, ("id", "why")),
     "say": Action(_say, ("text",)),
     "pause": Action(_pause),
     "resume": Action(_resume),

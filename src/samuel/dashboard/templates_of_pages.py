@@ -11,7 +11,6 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup
 
-from samuel.dashboard.actions import ACTIONS
 from samuel.report.html import page_environment, report_source
 from samuel.report.model import TONES
 from samuel.version import __version__
@@ -59,7 +58,6 @@ def _environment() -> Environment:
     environment.globals |= {
         "version": page_version(),
         "release": __version__,
-        "actions": tuple(ACTIONS),
         "tones": STATUS_TONES,
         "phase_tones": PHASE_TONES,
         "verdict_tones": VERDICT_TONES,
