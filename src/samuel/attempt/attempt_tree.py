@@ -50,11 +50,15 @@ class AttemptTree:
         commands: Sequence[str],
         name: str = DISCOVERY,
         laid: Mapping[str, bytes | None] = NOTHING_LAID,
+        *,
+        is_restart: bool = False,
     ) -> None:
         """`task` is None for an attempt that works on none, which is called `name`. `commands` are its checks.
 
-        `laid` are files that it begins with, whatever the last attempt left: locked tests.
+        `laid` are files that it begins with, whatever the last attempt left: locked tests. `is_restart`: it goes
+        on with the work of the last one, which a person ended.
         """
+        self._is_restart = is_restart
         self._name = task.id if task else name
         self._laid = laid
         self._place = place
@@ -97,6 +101,8 @@ class AttemptTree:
         """Whether it begins with the verified tree; what a person refused is no start for the next attempt."""
         if self._task is None:
             return self._name == ACCEPTANCE or self._place.settings.retry == "fresh"
+        if self._is_restart:
+            return False
         return self._place.settings.retry == "fresh" or self._task.is_refused
 
     def _signature(self, path: str) -> Signature:

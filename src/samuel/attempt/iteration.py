@@ -263,7 +263,8 @@ class Iteration:
         task, acceptance = (self._task, self._acceptance) if self._own_task else (None, None)
         name = ACCEPTANCE if self.run.mode == "acceptance" else DISCOVERY
         laid = acceptance.laid if acceptance else NOTHING_LAID
-        self._tree = AttemptTree(self._place, self._files, task, self._commands, name, laid)
+        is_restart = task is not None and self.run.is_restart_of(task.id)
+        self._tree = AttemptTree(self._place, self._files, task, self._commands, name, laid, is_restart=is_restart)
         self._facts.acceptance = acceptance.record if acceptance else None
         is_written = self._tree.start(accepted=accepted)
         self._save_tree()

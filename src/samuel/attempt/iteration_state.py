@@ -20,6 +20,7 @@ LONGEST_REASON = 300  # characters of the last failure's first line
 def state_of_task(place: Workplace, run: Run, task: Task | None) -> StateNames:
     """The names of an iteration with this task; None for a discovery. The context events add their texts."""
     about = parts(place.state, place.prd_prompt_bytes)
+    is_restart = task is not None and run.is_restart_of(task.id)
     return StateNames(
         Background=about.text,
         Documents=about.documents,
@@ -27,7 +28,8 @@ def state_of_task(place: Workplace, run: Run, task: Task | None) -> StateNames:
         Attempt=task.attempts + 1 if task else 0,
         LastFailure=failure_line(task),
         Guidance=guidance_names(run.guidance),
-        Continues=place.settings.retry == "continue" and not (task and task.is_refused),
+        Continues=is_restart or (place.settings.retry == "continue" and not (task and task.is_refused)),
+        Restarted=is_restart,
         NeedsChange=task is None or not task.no_change,
         ClaimsByExit=place.claims_by_exit(run.agent),
     )

@@ -225,6 +225,9 @@ class Settlements:
             return self._settle(
                 trouble.outcome, failed=False, task=task, row=row, why=trouble.why, budget=hit, tree=tree
             )
+        if ending.kind is EndingKind.RESTARTED:
+            action: TreeAction = "keep" if self._run.mode == "implementation" else "put_away"
+            return self._settle(trouble.outcome, failed=False, task=task, row=row, why=trouble.why, tree=action)
         now, key = self._place.clock.now(), f"{self._run.run_id}/{self._run.iteration}"
         wait = wait_after(ending, self._run.waits.get(self._run.agent), now, key)
         return self._settle(trouble.outcome, failed=False, task=task, row=row, why=trouble.why, wait=wait)

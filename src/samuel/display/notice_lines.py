@@ -35,6 +35,7 @@ _ENDINGS = {
     EndingKind.TIMED_OUT: "ended at agent_timeout",
     EndingKind.IDLE: "ended at idle_timeout, without a sign of work",
     EndingKind.OVER_BUDGET: "ended, because a budget is used up",
+    EndingKind.RESTARTED: "ended, to start again",
 }
 _STEPS = {
     "before:loop": "starting",

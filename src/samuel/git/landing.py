@@ -33,6 +33,7 @@ class Merge(NamedTuple):
 class RefChange(NamedTuple):
     ref: str
     new: str
+    """"" if it must not exist any more."""
     old: str
     """What it must be before; "" if it must not exist."""
 
@@ -124,7 +125,8 @@ class LandingRefs:
         """Make all of these changes, or none. Raises GitFailed if a ref is not what it must be."""
         lines = ["start"]
         for ref, new, old in changes:
-            lines.append(f"update {ref} {new} {old}" if old else f"create {ref} {new}")
+            words = f"update {ref} {new} {old}" if old else f"create {ref} {new}"
+            lines.append(words if new else f"delete {ref} {old}")
         self._run_refs.transaction([*lines, "prepare", "commit"], reason)
 
 

@@ -86,8 +86,8 @@ class Settlement(msgspec.Struct, frozen=True):
 
     @property
     def counted(self) -> bool:
-        """Whether the iteration counts against `max_iterations`: trouble of an agent does not."""
-        return self.wait is None
+        """Whether the iteration counts against `max_iterations`: trouble of an agent and a restart do not."""
+        return self.wait is None and self.outcome is not IterationOutcome.RESTARTED
 
 
 class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -265,6 +265,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         records = (record for record in self.active.values() if record.iteration == self.iteration)
         return next((record.guidance for record in records), ())
 
+    def is_restart_of(self, task: str) -> bool:
+        """Whether the attempt of this iteration begins again because a person said something to the one before."""
+        return any(entry.ends(task) for entry in self.guidance)
+
     @property
     def decided(self) -> list[AttemptUnderWay]:
         """The tasks under way that were decided, and whose result may not be carried out yet."""
@@ -331,7 +335,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """An attempt that failed and can be repeated, and trouble of an agent, neither count nor end the row."""
         if settlement.failed:
             return self.consec_fails + settlement.gave_up
-        return self.consec_fails if settlement.wait or settlement.budget else 0
+        return 0 if settlement.counted and not settlement.budget else self.consec_fails
 
     def _waits_after(self, settlement: Settlement, *, probe: bool) -> dict[str, AgentWait]:
         """Attempts that were under way when the trouble began say nothing new, so only a probe ends a wait or

@@ -83,6 +83,22 @@ class Pause(msgspec.Struct, frozen=True, kw_only=True):
     at: str
 
 
+class Rejection(msgspec.Struct, frozen=True, kw_only=True):
+    """A completed task that a person sends back. It is saved before it is carried out."""
+
+    task: str
+    commit: str
+    """Of the task; "" if it has none."""
+    why: str
+    who: str
+    at: str
+
+    @property
+    def mark(self) -> str:
+        """The line by which the commit that takes the work back is recognised."""
+        return f"Samuel-Rejection: {self.task}/{self.at}"
+
+
 class Steering(msgspec.Struct, frozen=True, kw_only=True):
     guidance: tuple[Guidance, ...] = ()
     """In the order in which it was said."""
@@ -91,6 +107,9 @@ class Steering(msgspec.Struct, frozen=True, kw_only=True):
     """The id of the run that is to end when the attempts under way have ended."""
     agents: dict[str, str] = {}
     """By task, the agent that a person chose for it."""
+
+    rejections: tuple[Rejection, ...] = ()
+    """Those that are not carried out yet."""
 
     def say(self, text: str, *, who: str, at: str, task: str = "", restarts: Iterable[str] = ()) -> Steering:
         number = max((int(entry.id[1:]) for entry in self.guidance), default=0) + 1
@@ -103,6 +122,19 @@ class Steering(msgspec.Struct, frozen=True, kw_only=True):
         past = [entry.id for entry in guidance if not entry.task and entry.delivered]
         forgotten = set(past[:-MOST_DELIVERED])
         return replace(self, guidance=tuple(entry for entry in guidance if entry.id not in forgotten))
+
+    def reject(self, rejection: Rejection) -> Steering:
+        """With a rejection, whose reason all later attempts at the task read."""
+        others = tuple(other for other in self.rejections if other.task != rejection.task)
+        replaced = {(other.task, other.at) for other in self.rejections if other.task == rejection.task}
+        guidance = tuple(entry for entry in self.guidance if (entry.task, entry.at) not in replaced)
+        text = f"the work on this task was rejected: {rejection.why}"
+        steering = replace(self, guidance=guidance, rejections=(*others, rejection))
+        return steering.say(text, who=rejection.who, at=rejection.at, task=rejection.task)
+
+    def strike(self, rejection: Rejection) -> Steering:
+        """Without a rejection that was carried out."""
+        return replace(self, rejections=tuple(other for other in self.rejections if other != rejection))
 
 
 NOTHING_ASKED = Steering()

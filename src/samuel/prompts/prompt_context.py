@@ -79,6 +79,10 @@ class StateNames(msgspec.Struct, frozen=True, kw_only=True):
         list[dict[str, str]],
         field("`{Who, At, Text}` of what people said to this attempt with `samuel run say`."),
     ] = msgspec.field(default_factory=list)
+    Restarted: Annotated[
+        bool,
+        field("True if `samuel run say --now` ended the attempt before, and this one goes on with it."),
+    ] = False
     Continues: Annotated[bool, field("True if the files of the last attempt are still in the work tree.")] = True
     LastDiff: Annotated[
         str, field("The path of the last attempt's diff, if its files are not in the work tree.")

@@ -31,17 +31,13 @@ def to_html(report: RunReport) -> str:
 def html_pieces(report: RunReport) -> Iterator[str]:
     """The page in many pieces."""
     run = report.run
-    ticks = [
-        (100 * number / (TICKS - 1), time_of_day(run.started_at + report.seconds * number / (TICKS - 1)))
-        for number in range(TICKS)
-    ]
     attempts = [attempt for task in report.tasks for attempt in task.attempts]
     words = {attempt.word for attempt in (*attempts, *report.discoveries)}
     return _template().generate(
         report=report,
         run=run,
         style=Markup(report_source("report.css")),
-        ticks=ticks,
+        ticks=timeline_ticks(report),
         legend=_legend(words),
         headline=[(word, report.counts[word], TONES[word]) for word in HEADLINE],
         others=[(word, count) for word, count in report.counts.items() if word not in HEADLINE and count],
@@ -49,6 +45,12 @@ def html_pieces(report: RunReport) -> Iterator[str]:
         total=sum(report.counts.values()),
         version=__version__,
     )
+
+
+def timeline_ticks(report: RunReport) -> list[tuple[float, str]]:
+    """The times on the axis of the timeline, each with its place in percent."""
+    start, seconds, last = report.run.started_at, report.seconds, TICKS - 1
+    return [(100 * tick / last, time_of_day(start + seconds * tick / last)) for tick in range(TICKS)]
 
 
 def _legend(words: Collection[str]) -> dict[str, str]:

@@ -36,7 +36,6 @@ from samuel.history.notices import (
     RunStarted,
     WaitStarted,
 )
-from samuel.history.project_record import ProjectRecord, save_project
 from samuel.history.run import Announcement, AttemptUnderWay, Run, RunMode, Settlement
 from samuel.history.run_file import RunFile
 from samuel.history.run_state import RunState
@@ -48,7 +47,9 @@ from samuel.run.landing import LandingQueue
 from samuel.run.ledger import TaskLedger
 from samuel.run.limits import RunLimits, may_start
 from samuel.run.picking import pick
+from samuel.run.project_record import ProjectRecord, save_project
 from samuel.run.recovery import carry_out, recover, settle
+from samuel.run.rejecting import take_back_rejected
 from samuel.run.run_history import RunHistoryWriter
 from samuel.run.run_steering import RunSteering
 from samuel.run.threads import BaseChecked, LandingEnded, LaneThreads, Message, PlaceChecked
@@ -154,7 +155,7 @@ class Coordinator:
             self._report_start(self._state.run)
             if reason := self._ask_before_loop():
                 return reason
-            with self._sealed():
+            with self._sealed(), self._steering.watched(self._workspace.end):
                 reason = self._coordinate()
             if self._lanes is not None:
                 self._lanes.finish(reason)
@@ -215,6 +216,8 @@ class Coordinator:
         while self._reason is None:
             self._waiting_until = 0.0
             self._steering.look()
+            if self._landing is None or not self._landing.busy:
+                take_back_rejected(self._place, self._state, self._steering, self._ledger, self._own, self._lanes)
             if self._lanes is not None and self._state.lanes.ready:
                 self._ledger.take_over_ready()
             task, no_task = self._next_task()

@@ -28,10 +28,12 @@ from samuel.history.notices import IterationSettled
 from samuel.history.run import Announcement, AttemptUnderWay, Run, Settlement
 from samuel.history.run_state import RunState
 from samuel.history.spending import Spending
+from samuel.history.steering import Rejection
 from samuel.run.limits import Reservations
 from samuel.run.run_history import RunHistoryWriter
 from samuel.run.run_steering import RunSteering
 from samuel.run.settling import Settled, counted, parked, question_in, with_results, without
+from samuel.tasks.changes import reject
 from samuel.tasks.question import LAND, Question, new_id
 from samuel.tasks.seal import Seal
 from samuel.tasks.store import TaskStore
@@ -166,6 +168,11 @@ class TaskLedger:
         self._change(
             lambda rows: [replace(row, status="in_progress") if row.id in taken_over else row for row in rows]
         )
+
+    def reject(self, rejection: Rejection) -> None:
+        """Make a completed task pending again, with the reason for its next attempt. Idempotent."""
+        words = f"{rejection.who}: {rejection.why}"
+        self._change(lambda rows: reject(rows, rejection.task, why=words, commit=rejection.commit))
 
     def give_back(self, *tasks: str) -> None:
         """Make tasks pending again that came to no decision."""

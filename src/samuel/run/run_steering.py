@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 
 from samuel.attempt.stop import Stop
@@ -12,10 +14,11 @@ from samuel.files.explained import reason
 from samuel.history.notices import RunSteered
 from samuel.history.run import AttemptUnderWay, RunMode, Settlement
 from samuel.history.run_state import RunState
-from samuel.history.steering import NOTHING_ASKED, Guidance, Steering, SteeringFile
+from samuel.history.steering import NOTHING_ASKED, Guidance, Rejection, Steering, SteeringFile
 from samuel.tasks.queue import OPEN
 from samuel.tasks.task import Task, Tasks
 
+LOOK_EVERY = 0.5  # seconds
 STOPPING = "a stop was requested: the run ends when the attempts under way have ended"
 
 
@@ -28,12 +31,53 @@ class RunSteering:
         self._steering = NOTHING_ASKED
         self._reported_pause = False
 
+    @contextmanager
+    def watched(self, end_elsewhere: Callable[[str], None]) -> Iterator[None]:
+        """Meanwhile, end attempts under way that a person wants to start again, also while one is made here.
+
+        `end_elsewhere` is called with the task of an attempt on another machine.
+        """
+        is_over = threading.Event()
+
+        def watch() -> None:
+            while not is_over.wait(LOOK_EVERY):
+                with suppress(OSError, SamuelError):  # the coordinator reads it too, and says what is wrong
+                    self._end_attempts(self._file.load(), end_elsewhere)
+
+        thread = threading.Thread(target=watch, name="samuel-steering", daemon=True)
+        if self._place.record is not None:
+            thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            if thread.is_alive():
+                thread.join()
+
+    def _end_attempts(self, steering: Steering, end_elsewhere: Callable[[str], None]) -> None:
+        for record in self._state.run.active.values():
+            texts = {entry.id for entry in record.guidance}
+            for entry in steering.guidance:
+                if record.result is None and entry.ends(record.task) and entry.id not in texts:
+                    self._place.early_ends.end(record.iteration, f"{entry.who} said something to it")
+                    if record.place:
+                        end_elsewhere(record.task)
+
     def look(self) -> None:
         """Read what was asked since, and stop if that was. Raises ConfigError for a document that is broken."""
         self._steering = self._file.load()
         if self._steering.stop == self._state.run.run_id and not self._stop.requested:
             self._stop.requested = True
             self._place.watch(RunSteered(STOPPING))
+
+    @property
+    def rejections(self) -> tuple[Rejection, ...]:
+        """What is to be taken back."""
+        return self._steering.rejections
+
+    def strike(self, rejection: Rejection) -> None:
+        """Forget a rejection that was carried out."""
+        self._steering = self._file.change(partial(Steering.strike, rejection=rejection))
 
     @property
     def is_paused(self) -> bool:

@@ -6,6 +6,7 @@ The run that is under way takes it in between attempts; without one, the next ru
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,13 +18,28 @@ from samuel.base import paths
 from samuel.base.clock import SystemClock, iso
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.login_name import login_name
+from samuel.base.printable import shell_word
+from samuel.git.git import Git
 from samuel.history.run import Run
-from samuel.history.steering import Guidance, Pause, Steering, SteeringFile
+from samuel.history.run_lock import no_run
+from samuel.history.steering import Guidance, Pause, Rejection, Steering, SteeringFile
+from samuel.process import environment
 from samuel.process.live import is_live
-from samuel.setup.run_state import asker_of, change_tasks, run_file, state_directory, steering_file, task_store
+from samuel.setup.run_state import (
+    asker_of,
+    change_tasks,
+    origin_file,
+    run_file,
+    state_directory,
+    steering_file,
+    task_store,
+)
+from samuel.tasks import changes
 from samuel.tasks.task import Task, find
+from samuel.workspaces.rejected_work import REJECTIONS, RejectedWork, TakenBack, branch_of, rejected_words
 
 LONGEST_TEXT = 8_000  # characters; it has to fit into a prompt beside all else
+NOTHING_TAKEN = TakenBack()
 RESUME = "`samuel run resume` lets it go on"
 
 
@@ -97,6 +113,68 @@ def retry(root: Path, task: str, *, agent: str = "", methodology: str = "") -> T
     # The agent first: a run could begin the task as soon as it is pending.
     scene.steering.change(choose)
     return find(change_tasks(root, lambda who, tasks: who.reset(tasks, task), methodology), task)
+
+
+class Rejected(NamedTuple):
+    """What came of a rejection."""
+
+    rejection: Rejection
+    taken: TakenBack = NOTHING_TAKEN
+    by_run: str = ""
+    """The id of the run that carries it out between attempts; "" if it is done."""
+
+    @property
+    def words(self) -> str:
+        if self.by_run:
+            return f"run {self.by_run} takes task `{self.rejection.task}` back between attempts"
+        return rejected_words(self.rejection, self.taken)
+
+
+def reject(root: Path, task: str, why: str, *, methodology: str = "") -> Rejected:
+    """Send a completed task back: its commit is reverted by one commit, and its next attempts read why.
+
+    Where that conflicts with what came later, nothing is reverted, and the task is pending all the same. Raises
+    SamuelError for a task that is not completed, or whose commit is on no branch here.
+    """
+    scene = _scene(root, "reject a task", methodology)
+    row = find(task_store(scene.state).load(), task)
+    if row.status != "completed":
+        hint = f"`samuel run retry {shell_word(task)}` lets it be tried again"
+        raise SamuelError(f"task `{task}` is {row.status}, not completed", hint)
+    rejection = Rejection(task=task, commit=row.commit_sha, why=_checked(why), who=login_name(), at=_now())
+    work = _rejected_work(root, scene)
+    conflicts = work.conflicts(rejection)
+    if scene.live_run is not None and not conflicts:
+        scene.steering.change(lambda steering: steering.reject(rejection))
+        return Rejected(rejection, by_run=scene.live_run.run_id)
+    if scene.live_run is not None:  # nothing is taken back, so the run need not be waited for
+        scene.steering.change(lambda steering: steering.reject(rejection).strike(rejection))
+        _make_pending(scene, rejection)
+        return Rejected(rejection, TakenBack(conflicts=conflicts))
+    record = paths.User.from_environment().record(scene.state)
+    with no_run(scene.state, record, "samuel run reject"):
+        taken = TakenBack()
+        steering = scene.steering.change(lambda steering: steering.reject(rejection))
+        for pending in steering.rejections:  # also those that a killed command left
+            taken = work.take_back(pending)
+            _make_pending(scene, pending)
+            scene.steering.change(partial(Steering.strike, rejection=pending))
+        return Rejected(rejection, taken)
+
+
+def _rejected_work(root: Path, scene: _Scene) -> RejectedWork:
+    last_run = run_file(scene.state).load()
+    directory = paths.User.from_environment().record(scene.state) / REJECTIONS
+    run_id = last_run.run_id if last_run else ""
+    git = Git(root, environment.clean())
+    return RejectedWork(git, directory, origin_file(scene.state), run_id, branch_of(last_run))
+
+
+def _make_pending(scene: _Scene, rejection: Rejection) -> None:
+    words = f"{rejection.who}: {rejection.why}"
+    task_store(scene.state).change(
+        lambda tasks: changes.reject(tasks, rejection.task, why=words, commit=rejection.commit), trusted=True
+    )
 
 
 def pause_of(root: Path, methodology: str = "") -> Pause | None:

@@ -20,6 +20,8 @@ OF_SAMUEL = ((LAND,), (ACCEPT, REFUSE))
 """The options of Samuel's own questions. Those of an agent cannot have them: the answer would count for theirs."""
 DISPUTED = "disputed: "
 """What `last_failure` of a task begins with while nothing happened since it was disputed."""
+REJECTED = "rejected: "
+"""What `last_failure` of a task begins with while nothing happened since a person rejected it."""
 YES = ("yes", "y", "ok")
 _CHOICE = re.compile(r"#?[0-9]+[.)]?|[a-z][.)]?(?<![yn])", re.IGNORECASE | re.ASCII)
 ID = re.compile(r"q[1-9][0-9]{0,14}")

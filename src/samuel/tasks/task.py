@@ -11,7 +11,16 @@ import msgspec
 from samuel.base.errors import UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.tasks.grade import Grade
-from samuel.tasks.question import ACCEPT, DISPUTED, DROP_TESTS, REFUSE, Question, is_about_acceptance, is_dispute
+from samuel.tasks.question import (
+    ACCEPT,
+    DISPUTED,
+    DROP_TESTS,
+    REFUSE,
+    REJECTED,
+    Question,
+    is_about_acceptance,
+    is_dispute,
+)
 
 TaskStatus = Literal["pending", "in_progress", "completed", "skipped", "blocked", "waiting"]
 Priority = Literal["critical", "high", "medium", "low"]
@@ -87,7 +96,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def is_refused(self) -> bool:
         """Whether a person refused its last attempt: the next one begins without its files."""
-        return self._verdict.split(" ")[0] == REFUSE
+        return self._verdict.split(" ")[0] == REFUSE or self.last_failure.startswith(REJECTED)
 
     @property
     def _verdict(self) -> str:

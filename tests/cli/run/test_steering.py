@@ -244,3 +244,62 @@ class TestInsideARun:
         assert not Path(
             paths.User.from_environment().record(workshop.root / ".samuel/run") / "steering.json"
         ).exists()
+
+
+class TestNow:
+    AGENT = f"""\
+cat > "prompt-$SAMUEL_ITERATION"
+echo "half of it" > "half-$SAMUEL_TASK_ID"
+if [ "$SAMUEL_ITERATION" = 1 ]; then touch begun-out; while :; do sleep 0.05; done; fi
+{GOOD}"""
+
+    def test_the_attempt_ends_without_costing_one_and_its_work_is_there_when_it_starts_again(
+        self, workshop: Workshop
+    ) -> None:
+        workshop.agent(self.AGENT.replace('echo "half', 'ls > "files-$SAMUEL_ITERATION-out"\necho "half'))
+        workshop.configure((workshop.root / "samuel.toml").read_text().replace("pause", 'retry = "fresh"\npause'))
+        run = workshop.start("--yes")
+        workshop.wait_for("begun-out")
+        answer = call(workshop, "say", "--now", "not there: look at reader.py")
+        assert (answer.returncode, answer.stdout) == (0, "the agent ends, and starts again with it: `1`\n")
+        code, output = ended(run)
+        assert code == 0, output
+        assert "not there: look at reader.py" not in prompt(workshop, 1)
+        assert "not there: look at reader.py" in prompt(workshop, 2)
+        assert "An agent that worked on this task was ended for it." in prompt(workshop, 2)
+        assert "half-1" in (workshop.root / "files-2-out").read_text().split()
+        assert "reader.py" not in prompt(workshop, 3)
+        attempts = json.loads(call(workshop, "show", "--json").stdout)["data"]["attempts"]
+        assert [(row["outcome"], row["attempt"]) for row in attempts] == [
+            ("restarted", 1),
+            ("completed", 1),
+            ("completed", 1),
+        ]
+        assert [task.attempts for task in workshop.store.load()] == [0, 0]
+        data = status(workshop)
+        assert data["outcomes"] == {"restarted": 1, "completed": 2}
+
+    def test_a_restart_does_not_count_against_the_iterations(self, workshop: Workshop) -> None:
+        workshop.agent(self.AGENT)
+        run = workshop.start("--yes", "--iterations", "2")
+        workshop.wait_for("begun-out")
+        call(workshop, "say", "--now", "--task", "1", "not there")
+        assert ended(run)[0] == 0
+        assert workshop.statuses == ["completed", "completed"]
+        assert "not there" in prompt(workshop, 2)
+
+    def test_without_an_attempt_under_way_the_next_one_reads_it(self, workshop: Workshop) -> None:
+        workshop.agent(WATCHED + GOOD)
+        assert call(workshop, "say", "--now", "hurry").stdout == "the next attempt reads it\n"
+        assert ended(workshop.start("--yes"))[0] == 0
+        assert "hurry" in prompt(workshop, 1)
+
+    def test_the_text_is_read_by_the_next_attempt_if_the_run_is_killed_instead(self, workshop: Workshop) -> None:
+        workshop.agent(f"cat >> said-out\nif mkdir begun-out; then while :; do sleep 0.05; done; fi\n{GOOD}")
+        run = workshop.start("--yes")
+        workshop.wait_for("begun-out")
+        call(workshop, "say", "--now", "not there")
+        run.kill()
+        ended(run)
+        assert ended(workshop.start("--yes"))[0] == 0
+        assert (workshop.root / "said-out").read_text().count("not there") == 1

@@ -27,6 +27,7 @@ COMMANDS = {
     "pause": CommandEntry("Let no attempt begin until `samuel run resume`."),
     "resume": CommandEntry("Let attempts begin again after `samuel run pause`.", "pause"),
     "stop": CommandEntry("Let the run end when the attempts under way have ended.", "pause"),
+    "reject": CommandEntry("Send a completed task back: its commit is reverted, and its next attempt reads why."),
     "retry": CommandEntry("Make a task pending again, if you like for another agent."),
     "tasks": CommandEntry("List the tasks."),
     "done": CommandEntry("Mark a task as done."),

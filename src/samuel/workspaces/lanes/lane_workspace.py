@@ -223,6 +223,10 @@ class LaneWorkspace:
         assert record.lane is not UNSET
         return AttemptEnded(record.task, *work(self._lanes[record.lane], request, self._stop, save))
 
+    def end(self, task: str) -> None:
+        if self.fleet is not None:
+            self.fleet.end(task)
+
     def ended(self, record: AttemptUnderWay, result: AttemptResult) -> AttemptResult:
         """The result with what happened to the repository meanwhile in its record."""
         if self.fleet is not None:
