@@ -37,10 +37,12 @@ lint: $(READY)
 full: $(READY) system
 	SAMUEL_TESTS=full $(PYTEST)
 
-# The crash test: every rename, removal and append, some other operations, and 60 random moments; with lanes, 100
-# random moments and each git call of a landing.
+# The crash test: every rename, removal and append, some other operations, and 60 random moments; every call of an
+# agent, a check, a sealed check or `prepare` in each corner of the evidence; with lanes, 100 random moments and each
+# git call of a landing.
 crash: $(READY)
-	SAMUEL_TESTS=full $(PYTEST) tests/run/test_crash.py tests/workspaces/lanes/test_crash.py
+	SAMUEL_TESTS=full $(PYTEST) tests/run/test_crash.py tests/run/test_evidence_crash.py \
+		tests/run/test_acceptance_crash.py tests/workspaces/lanes/test_crash.py
 
 # Types that are first used by many threads at once, in 500 fresh processes.
 stress: $(READY)

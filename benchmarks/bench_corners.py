@@ -40,7 +40,7 @@ samuel run done "$SAMUEL_TASK_ID"
 TASKS = {"1": "Tidy module 1", "2": "Fix module 2", "3": "Add a test for module 3"}
 SHARES = {"1": 0.46, "2": 0.40, "3": 0.14}
 RUNS_BEFORE = {"1": 1, "2": 2, "3": 2}
-LOGGED_RUN = re.compile(r"^\$ (.*)  \((?:ok|failed)\)$", re.MULTILINE)
+LOGGED_RUN = re.compile(r"^\$ (.*)  \((?:ok|failed), [\d.]+ s\)$", re.MULTILINE)
 
 
 def run(scratch: Path) -> Iterator[Row]:

@@ -113,12 +113,13 @@ def proven(test: str) -> EvidenceRecord:
         grade="proven",
         rests_on=f"1 test fails without the change: `{test}`",
         place="clean room",
+        sandbox="bwrap",
         fail_to_pass=(test,),
     )
 
 
 FAILS_WITHOUT = check(False, corner="old source")
-CHECKED = EvidenceRecord(grade="checked", rests_on=NO_TEST, place="clean room")
+CHECKED = EvidenceRecord(grade="checked", rests_on=NO_TEST, place="clean room", sandbox="bwrap")
 EVIDENCE = {
     "1": proven("tests/test_prices.py::test_prices_of_a_file"),
     "2": proven("tests/test_cart.py::test_voucher"),

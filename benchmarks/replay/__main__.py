@@ -1,6 +1,6 @@
 """Replay real commits as attempts of a scripted agent: the grade of each, how often it goes back, what it costs.
 
-    python benchmarks/replay CLONES ENVS [--count N] [--jobs N] [--only PROJECT] [--out FILE]
+    python benchmarks/replay CLONES ENVS [--count N] [--jobs N] [--only PROJECT] [--out FILE] [--table]
 
 CLONES has a clone of each project in projects.toml, by its name. ENVS has what their checks need, made beforehand:
 `python` and `pytest7` (virtual environments with pytest and what the tests import), `js-tap`, `js-tape` and
@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from commits import projects, sampled
 from replayed import Replay, Replayed
-from summary import line, summary
+from summary import line, summary, table
 
 
 def main() -> None:
@@ -35,11 +35,14 @@ def main() -> None:
     parser.add_argument(
         "--summary", action="store_true", help="print the summary of the results in --out, and end"
     )
+    parser.add_argument("--table", action="store_true", help="the same, with a line for each commit")
     options = parser.parse_args()
-    if not options.summary:
+    if not options.summary and not options.table:
         replay_all(options)
     results = [msgspec.json.decode(text, type=Replayed) for text in options.out.read_text().splitlines()]
     print(summary(results))
+    if options.table:
+        print(f"\n{table(results)}")
 
 
 def replay_all(options: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from commits import HERE, Commit, git
 
-LOGGED_RUN = re.compile(r"^\$ (.*)  \((?:ok|failed)\)$", re.MULTILINE)
+LOGGED_RUN = re.compile(r"^\$ (.*)  \((?:ok|failed), ([\d.]+) s\)$", re.MULTILINE)
 SECONDS = 600  # of one command
 ATTEMPTS = 4
 RUST = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"}
@@ -43,7 +43,11 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     partial_runs: int = 0
     """Those of them that ran a few test files only."""
     cost: float = 0.0
-    """The time of all runs, in times of one run of the check on the attempt."""
+    """The runs, each that ran a few test files only as the share of the time that a run of all of them takes."""
+    seconds: float = 0.0
+    """The time of all runs."""
+    whole_seconds: float = 0.0
+    """The mean time of those that ran all tests."""
     old_runs: int = 0
     """Runs by the old rule: one, and one more if tests changed."""
     corners: tuple[str, ...] = ()
@@ -71,11 +75,20 @@ class Replay:
             "sample": commit.sample,
         }
         try:
-            excluded = self._excluded(commit, place)
+            excluded = self._remembered(commit, place)
             result = {} if excluded else self._run(commit, place)
             return Replayed(**facts, excluded=excluded, **result)
         finally:
             shutil.rmtree(place, ignore_errors=True)
+
+    def _remembered(self, commit: Commit, place: Path) -> str:
+        """Why a commit is left out, found out once for each machine."""
+        file = self._scratch / "excluded" / commit.id
+        if not file.exists():
+            excluded = self._excluded(commit, place)
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(excluded)
+        return file.read_text()
 
     def _excluded(self, commit: Commit, place: Path) -> str:
         root = place / "plain"
@@ -168,25 +181,33 @@ def _summary(task: dict[str, Any], attempts: list[dict[str, Any]], screen: str) 
     last = attempts[-1]
     evidence = last.get("evidence") or {}
     records = [check for attempt in attempts for check in attempt["checks"]]
-    own = next((check["seconds"] for check in records if check["corner"] == "own"), 0.0)
     return {
         "status": task["status"],
         "grade": last.get("grade") or "",
         "attempts": len(attempts),
         "sent_back": tuple(f"{attempt['outcome']}: {attempt['why']}"[:600] for attempt in attempts[:-1]),
         "why": evidence.get("rests_on") or f"{last['outcome']}: {last['why']}"[:1500],
-        "cost": round(sum(check["seconds"] for check in records) / own, 2) if own else 0.0,
         "old_runs": 2 if last["check_files"] else 1,
         "corners": tuple(f"{check['corner']} {'ok' if check['passed'] else 'red'}" for check in records),
         "shown_to_fail": evidence.get("shown_to_fail", ""),
     }
 
 
-def _counted(root: Path, check: str) -> dict[str, int]:
+def _counted(root: Path, check: str) -> dict[str, Any]:
     """The runs of the check for all attempts, from the logs, which have each; the baseline is in none."""
     texts = [path.read_text(errors="replace") for path in (root / ".samuel").rglob("*checks*") if path.is_file()]
-    runs = [command for text in texts for command in LOGGED_RUN.findall(text)]
-    return {"runs": len(runs), "partial_runs": sum(command != check for command in runs)}
+    runs = [(command, float(seconds)) for text in texts for command, seconds in LOGGED_RUN.findall(text)]
+    whole = [seconds for command, seconds in runs if command == check]
+    partial = [seconds for command, seconds in runs if command != check]
+    mean = sum(whole) / len(whole) if whole else 0.0
+    shares = [min(1.0, seconds / mean) if mean else 1.0 for seconds in partial]
+    return {
+        "runs": len(runs),
+        "partial_runs": len(partial),
+        "cost": round(len(whole) + sum(shares), 2),
+        "seconds": round(sum(whole) + sum(partial), 2),
+        "whole_seconds": round(mean, 2),
+    }
 
 
 def _last_line(output: bytes) -> str:

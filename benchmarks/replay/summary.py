@@ -63,15 +63,37 @@ def _bars(used: Sequence[Replayed]) -> Iterable[str]:
     yield f"refactorings sent back: {len(back)} of {len(refactorings)}"
     for sample in ("all", "mixed"):
         of_sample = [result for result in used if result.sample == sample and result.old_runs]
-        runs, old = _mean(result.runs for result in of_sample), _mean(result.old_runs for result in of_sample)
-        whole = _mean(result.runs - result.partial_runs for result in of_sample)
-        cost = _mean(result.cost for result in of_sample)
-        yield (
-            f"check runs, sample `{sample}` ({len(of_sample)} commits): mean {runs:.2f}, "
-            f"of the whole check {whole:.2f}, by the old rule {old:.2f}: "
-            f"{runs / (old or 1):.2f}x and {whole / (old or 1):.2f}x; "
-            f"by time {cost:.2f} times the check"
-        )
+        if of_sample:
+            yield f"sample `{sample}`, {len(of_sample)} commits: {_cost(of_sample)}"
+
+
+def _cost(results: Sequence[Replayed]) -> str:
+    """The mean runs of the check beside the old rule: all, of the whole check, and weighted by their time."""
+    old = _mean(result.old_runs for result in results)
+    counts = {
+        "runs": _mean(result.runs for result in results),
+        "of the whole check": _mean(result.runs - result.partial_runs for result in results),
+        "with a part as its share of the time": _mean(result.cost for result in results),
+    }
+    texts = [f"{name} {mean:.2f} ({mean / old:.2f}x)" for name, mean in counts.items()]
+    time = sum(result.seconds for result in results)
+    time /= sum(result.old_runs * result.whole_seconds for result in results) or 1.0
+    return f"{', '.join(texts)}; by the old rule {old:.2f}; the time of all together {time:.2f}x"
+
+
+def table(results: Sequence[Replayed]) -> str:
+    """Each commit that was counted."""
+    lines = [
+        "| project | commit | kind | grade | attempts | runs | of the whole check | by time | by the old rule |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for result in sorted(results, key=lambda result: (result.language, result.project, result.commit)):
+        if not result.excluded:
+            grade = result.grade if is_accepted(result) else "disputed" if result.status == "waiting" else "none"
+            words = (result.project, result.commit, result.kind, grade, result.attempts)
+            runs = (result.runs, result.runs - result.partial_runs, f"{result.cost:.1f}", result.old_runs)
+            lines.append(f"| {' | '.join(map(str, (*words, *runs)))} |")
+    return "\n".join(lines)
 
 
 def _row(kind: str, results: Sequence[Replayed]) -> str:

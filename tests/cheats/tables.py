@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.cheats.called import CALLED
 from tests.cheats.detection import DETECTION
 from tests.cheats.owners import OWNERS
 from tests.cheats.packages import PACKAGE_RUNNERS
@@ -10,4 +11,4 @@ from tests.cheats.surroundings import SURROUNDINGS
 from tests.cheats.unshown import UNSHOWN
 from tests.cheats.weakened import WEAKENED
 
-CHEATS = (*UNSHOWN, *WEAKENED, *RUNNERS, *SURROUNDINGS, *DETECTION, *OWNERS, *PACKAGE_RUNNERS)
+CHEATS = (*UNSHOWN, *WEAKENED, *RUNNERS, *SURROUNDINGS, *DETECTION, *OWNERS, *PACKAGE_RUNNERS, *CALLED)

@@ -523,6 +523,12 @@ def test_honest_changes_of_tests_give_no_finding(path: str, old: str, new: str) 
     assert softened_tests(path, old, new) == []
 
 
+def test_a_mixin_without_its_base_still_has_its_tests() -> None:
+    old = "class CacheTestMixin(object):\n    def test_pop(self):\n        self.assertTrue(self.cache)\n"
+    new = old.replace("(object)", "")
+    assert softened_in({"tests/__init__.py": (old, new)}) == []
+
+
 def test_a_file_that_is_not_understood_any_more_is_compared_by_lines() -> None:
     (finding,) = softened_tests("a.py", PYTHON, "def test_double(:\n    assert double(0) == 0\n")
     assert finding.line == "a.py: has fewer lines that assert something (4 -> 1)"

@@ -110,6 +110,34 @@ def test_tampered_virtual_environment_is_named_and_not_used_by_the_next_run(shop
     assert shop.statuses()["2"] != "completed"
 
 
+def test_activated_virtual_environment_is_that_of_the_room(
+    shop: LoopProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_venv(shop.root)
+    link = shop.root.with_name("by-a-link")
+    link.symlink_to(shop.root)
+    monkeypatch.setenv("PATH", f"{link}/.venv/bin", prepend=":")
+    shop.configure('quality_checks = ["PYTHONPATH=. checker"]\nmax_task_attempts = 1')
+    shop.agent(f"{BREAK}printf '#!/bin/sh\\nexit 0\\n' > .venv/bin/checker\n{CLAIM}")
+    shop.run(1)
+    assert "test_price" in failures(shop)
+    assert shop.statuses()["1"] != "completed"
+
+
+def test_variable_that_names_the_project_leads_to_the_room(
+    shop: LoopProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRICES", f"/elsewhere:{shop.root}:{shop.root}-other")
+    shop.project.config(f'pass_env = ["PRICES"]\n{(shop.root / "samuel.toml").read_text()}')
+    (shop.root / "test_prices.py").write_text(
+        "import os, unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n"
+        f"        self.assertEqual(os.environ['PRICES'], f'/elsewhere:{{os.getcwd()}}:{shop.root}-other')\n"
+    )
+    shop.agent(f"echo work > work.txt\n{CLAIM}")
+    shop.run(1)
+    assert shop.statuses()["1"] == "completed", failures(shop)
+
+
 def test_failure_with_another_manifest_names_prepare(shop: LoopProject) -> None:
     real_venv(shop.root)
     shop.agent(f"{BREAK}echo 'requests' > requirements.txt\n{CLAIM}")

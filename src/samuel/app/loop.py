@@ -160,11 +160,11 @@ def loop(
     if not in_lanes and not dry_run and (unfinished := places_of_unfinished_run(app)):
         places, in_lanes = unfinished, True
     if dry_run or not in_lanes:
-        return Coordinator(app.workplace, steps, stop, _pinned(app))
+        return Coordinator(app.workplace, steps, stop, pinned_facts(app))
     from samuel.app.lanes import lane_options  # most runs have none
 
     options = lane_options(app, stop, places or ONE_LANE, timings=timings)
-    return Coordinator(app.workplace, steps, stop, _pinned(app), options)
+    return Coordinator(app.workplace, steps, stop, pinned_facts(app), options)
 
 
 def places_of_unfinished_run(app: App) -> tuple[PlaceSpec, ...]:
@@ -178,7 +178,7 @@ def places_of_unfinished_run(app: App) -> tuple[PlaceSpec, ...]:
     return place_specs(run.lanes.places) or (PlaceSpec("local", run.lanes.count),)
 
 
-def _pinned(app: App) -> dict[str, Any]:
+def pinned_facts(app: App) -> dict[str, Any]:
     """What a reader of the run's manifest wants to know: who answers to what, and what was agreed to."""
     return {
         "agreed": app.trust_stamp,

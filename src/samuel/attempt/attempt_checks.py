@@ -129,11 +129,15 @@ def run_sealed(place: Workplace, names: Mapping[str, str], check: SealedCheck, c
     os.close(make_dirs_inside(directory, *state.relative_to(directory).parts, mode=0o755))
     message = state / MESSAGE
     message.unlink(missing_ok=True)
-    env = {**place.environment, **names, "SAMUEL_MESSAGE_FILE": str(message)}
+    env = {**place.environment, **place.check_directory.variables, **names, "SAMUEL_MESSAGE_FILE": str(message)}
     env.pop("PYTHONPYCACHEPREFIX", None)  # there are compiled files of others
-    hidden = tuple(private for private in place.hidden if private.path != check.directory)
+    around = place.check_confinement
     around = dataclasses.replace(
-        place.confinement, root=directory, state=state, private=hidden, readable=(check.directory,)
+        around,
+        root=directory,
+        state=state,
+        private=tuple(private for private in around.private if private.path != check.directory),
+        readable=(*around.readable, check.directory),
     )
     place.watch(CheckStarted(check.name))
     began = place.clock.monotonic()

@@ -61,6 +61,7 @@ from samuel.tasks.task import Task
 
 PUT_BACK = "put back what changed, or start a new run; a hook keeps files of its own in `plugin.data_dir`"
 
+ACCEPTED_WORK_GONE = "git does not have the work any more that was accepted"
 BY_HANDLERS = "handlers of `quality.check` passed it; nothing shows that the task is done"
 
 
@@ -169,6 +170,8 @@ class Iteration:
             True  # its work is in the tree, and is settled like any
         )
         self._observe()
+        if self._files.trees is not None and not self._changes.changes and not self._changes.person:
+            raise IterationEnded(IterationOutcome.QUALITY_FAILED, ACCEPTED_WORK_GONE)
         self._check(accepting=who)
         return self._settlements.judged(tasks_before, self._passed_runs, has_changes=True)
 
@@ -298,7 +301,7 @@ class Iteration:
 
     def _judge_tests(self) -> Settlement:
         """Lock the acceptance tests that the agent wrote, if they are as they must be."""
-        changes = (self._tree.changes if self._tree else None) or AttemptChanges()
+        changes = self._changes
         written_tests = self._acceptance.written_tests(changes.tree, self._commands, self._corners(changes))
         self._refuse_tampering()
         return self._author_turn.judged(written_tests)
@@ -319,7 +322,7 @@ class Iteration:
                 raise IterationEnded(IterationOutcome.QUALITY_FAILED, why)
             return
         assert self._task is not None
-        changes = (self._tree.changes if self._tree else None) or AttemptChanges()
+        changes = self._changes
         locked = self._acceptance.locked
         claim = claim_of(self._settlements.current(self._files.tasks.load()), self._place.settings, accepting)
         verdict = self._judgement(changes).judge(self._task, changes, self.run.tree.verified, claim, locked)
@@ -351,11 +354,17 @@ class Iteration:
             self._place.watch(LostTests(self._task.id, facts.lost_tests))
         if facts.evidence and not facts.checks and self._checks.others_ran:
             facts.evidence = replace(facts.evidence, grade="checked", rests_on=BY_HANDLERS)
-        if facts.evidence and self._files.room is not None:
-            facts.evidence = replace(facts.evidence, environment=self._files.room.environment)
+        if facts.evidence:
+            environment = self._files.room.environment if self._files.room is not None else ""
+            sandbox = self._place.settings.sandbox.kind
+            facts.evidence = replace(facts.evidence, sandbox=sandbox, environment=environment)
         is_checked = bool(facts.checks or self._checks.others_ran) and not facts.still_red
         facts.grade = facts.evidence.grade if facts.evidence else "checked" if is_checked else "unverified"
         self._passed_runs = verdict.own_runs
+
+    @property
+    def _changes(self) -> AttemptChanges:
+        return (self._tree.changes if self._tree else None) or AttemptChanges()
 
     def _judgement(self, changes: AttemptChanges) -> Judgement:
         settings, files = self._place.settings, self._files

@@ -70,7 +70,7 @@ class PrepareCommand:
     def _run(self, directory: Path) -> spawn.Finished:
         place = self._place
         env = {**place.environment, **place.check_directory.variables, "SAMUEL_STEP": "check"}
-        around = dataclasses.replace(place.confinement, root=directory)
+        around = dataclasses.replace(place.check_confinement, root=directory)
         argv = ["/bin/sh", "-c", self.command]
         try:
             with sandboxes.confined(argv, place.settings.sandbox, around, env) as confined:

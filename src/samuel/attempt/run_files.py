@@ -16,7 +16,7 @@ from samuel.attempt.worktree import ProjectFiles
 from samuel.base.printable import file_name, listed
 from samuel.checks.memory import CheckMemory
 from samuel.confine import sandbox as sandboxes
-from samuel.evidence.room import CleanRoom, HostVariables
+from samuel.evidence.room import CheckVariables, CleanRoom
 from samuel.git.trees import Trees
 from samuel.history.acceptance_tests import AcceptanceMemory
 from samuel.history.attempts import Attempts
@@ -58,7 +58,7 @@ class RunFiles(NamedTuple):
             CheckMemory(private_directory(place), "", place.disk),
             RepositoryWindow(place, private_directory(place)),
             AcceptanceMemory(private_directory(place), place.disk),
-            clean_room(place, trees, private_directory(place), private_directory(place)),
+            clean_room(place, trees, private_directory(place), private_directory(place), place),
         )
 
     def of_run(self, place: Workplace, run_id: str, state: TreeState) -> RunFiles:
@@ -71,16 +71,19 @@ class RunFiles(NamedTuple):
         )
 
 
-def clean_room(place: Workplace, trees: Trees | None, directory: Path, shared: Path) -> CleanRoom | None:
+def clean_room(
+    place: Workplace, trees: Trees | None, directory: Path, shared: Path, project: Workplace
+) -> CleanRoom | None:
     """The room for the checks of a work tree; None where there is no git, or samuel.toml wants none.
 
-    All rooms of one run have `shared` in common.
+    All rooms of one run have `shared` in common. `project` is the user's own place, also where this is a lane.
     """
     if trees is None or place.settings.evidence == "in place":
         return None
     # In a sandbox neither HOME nor what is above the room can be written.
-    host = HostVariables(shared, place.environment) if place.settings.sandbox.kind == sandboxes.HOST else None
-    return CleanRoom(trees, directory, place.check_directory, PrepareCommand(place), host)
+    is_host = place.settings.sandbox.kind == sandboxes.HOST
+    variables = CheckVariables(place.environment, project.git.location().top, shared if is_host else None)
+    return CleanRoom(trees, directory, place.check_directory, PrepareCommand(place), variables)
 
 
 def prepare_room(place: Workplace, room: CleanRoom, tree: str, ignored: Iterable[str]) -> None:

@@ -5,6 +5,7 @@ The built-in handlers and the loop are given this; they look nothing up themselv
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -174,6 +175,32 @@ class Workplace:
         """The project as a sandbox sees it."""
         return sandboxes.Workspace(
             self.root, self.state, self.host, self.cache, private=self.hidden, report=self.warn
+        )
+
+    @property
+    def check_confinement(self) -> sandboxes.Workspace:
+        """What checks see in a sandbox: the clean room, and nothing of what the agent could write.
+
+        Both the work tree of the agent and what Samuel keeps around the room are empty, so that code which is
+        judged finds there neither what the agent left nor other rooms. Only git's objects can be read.
+        """
+        room = self.check_directory.path
+        if room is None or self.check_directory.state is None:
+            return self.confinement
+        shared = self.git.location().shared
+        directories = [self.root, shared, self.check_directory.state.parent]
+        if self.record is not None:
+            directories.append(self.record.parent)  # those of other projects lie beside it
+        if self.lane is not None:
+            directories.append(self.git.top.parent)
+        home = Path(os.path.realpath(self.environment.get("HOME", "/")))
+        emptied = [path for path in map(Path, map(os.path.realpath, directories)) if not home.is_relative_to(path)]
+        return dataclasses.replace(
+            self.confinement,
+            root=room,
+            state=self.check_directory.state,
+            private=(*(sandboxes.Private(str(path), ()) for path in emptied), *self.hidden),
+            readable=(os.path.realpath(shared / "objects"),),
         )
 
     @property

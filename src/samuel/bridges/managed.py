@@ -26,7 +26,7 @@ def managed_hooks(client: str, system: Path) -> ManagedHooks:
     managed, file = LAYOUTS[client].managed, managed_file(client, system)
     if managed is None or file is None:
         names = ", ".join(f"`{name}`" for name, layout in LAYOUTS.items() if layout.managed)
-        raise UsageError(f"Samuel knows no file of an administrator for `{client}` here", f"{names} have one")
+        raise UsageError(f"there is no file of an administrator for `{client}` here", f"{names} have one")
     command = installed_command()._replace(of_administrator=True)
     return ManagedHooks(client, file, json.dumps(managed.content(command), indent=2) + "\n")
 

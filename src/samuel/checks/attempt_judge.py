@@ -7,7 +7,7 @@ tests run on the old source as well: what fails there, and passes with the work,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -15,13 +15,13 @@ from msgspec.structs import replace
 from samuel.checks.acceptance_corner import AcceptanceCorner, AcceptanceVerdict
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.corner_runs import CornerRuns
-from samuel.checks.narrowed_runs import on_changed_tests
+from samuel.checks.narrowed_runs import on_changed_tests, on_failed_tests
 from samuel.checks.planting import ShownToFail
 from samuel.checks.refusal_texts import contested_text
 from samuel.checks.sealed_judge import SealedVerdict
 from samuel.checks.verdict import CheckVerdict, failed_names, record_of
 from samuel.events.loop import CheckRun
-from samuel.evidence.claim import UNPROVEN, ClaimFacts, Proof, judge_claim, passes_before
+from samuel.evidence.claim import NEEDS_NONE, UNPROVEN, ClaimFacts, Proof, judge_claim, passes_before
 from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass, fails_again, passes_again
 from samuel.history.acceptance_tests import AcceptanceTests
 from samuel.history.attempt_record import MAX_NAMED as MAX_RECORDED
@@ -30,6 +30,7 @@ from samuel.tasks.task import Task
 
 CHANGED = "the checks fail on the files that they changed themselves"
 DISARMED = "the checks cannot fail any more with this work"
+NOT_TRIED = "not tried: only documents, comments or numbers changed"
 
 
 class Claim(NamedTuple):
@@ -86,6 +87,7 @@ class AttemptJudge:
         self._records: list[CheckRecord] = []
         self._still_red: tuple[str, ...] = ()
         self._sealed = SealedVerdict()
+        self._can_fail: ShownToFail | None = None
         self._green_before: tuple[str, ...] = ()  # checks of the task that pass without the work
 
     def judge(self, tree: str) -> AttemptVerdict:
@@ -166,7 +168,8 @@ class AttemptJudge:
         existing = [path for path in not_owned if self._tests.is_verified(path)]
         runs: tuple[CheckRun, ...] = ()
         if others:
-            runs += self._runs.corner("old tests", self._tests.with_old_tests(not_owned), others)
+            tree = self._tests.with_old_tests(not_owned)
+            runs += self._runs.corner("old tests", tree, others, lambda run: on_failed_tests(self._tests, run))
         if of_task and existing:
             runs += self._runs.corner("old tests", self._tests.with_old_tests(existing), of_task)
         return runs
@@ -216,7 +219,8 @@ class AttemptJudge:
         change = self._tests.change()
         proofs: tuple[FailToPass, ...] = ()
         if claim.proof != "off" and change in ("code", "names") and not acceptance.proofs:
-            proofs = self._proofs(runs)
+            # Of a refactoring and the like no proof is expected: it is looked for where that costs little.
+            proofs = self._proofs(runs, is_asked=claim.proof == "require" or claim.kind not in NEEDS_NONE)
         facts = ClaimFacts(
             kind=claim.kind,
             has_checks=bool(runs or self._sealed.records),
@@ -234,8 +238,8 @@ class AttemptJudge:
         is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
         verdict = judge_claim(facts, claim.proof, sent_back=is_empty or UNPROVEN in claim.sent_back)
         can_fail = ShownToFail("")
-        if claim.proof != "off" and not verdict.why and not is_empty and self._runs.is_clean:
-            can_fail = self._runs.planting(self._tests, self._records).shown_to_fail(runs)
+        if not verdict.why and not is_empty:
+            can_fail = self._shown_to_fail(runs)
             if can_fail.disarmed:
                 return self._ended(own._replace(passed=False, why=f"{DISARMED}: {can_fail.disarmed}"))
         evidence = EvidenceRecord(
@@ -248,6 +252,16 @@ class AttemptJudge:
         )
         return self._ended(own, own_runs=runs, evidence=evidence, unproven=verdict.why)
 
+    def _shown_to_fail(self, own: Sequence[CheckRun]) -> ShownToFail:
+        """Whether the checks can fail with this work: planted once, when it is first asked for."""
+        if self._claim is None or self._claim.proof == "off" or not self._runs.is_clean:
+            return ShownToFail("")
+        if not self._tests.can_disarm:
+            return ShownToFail(NOT_TRIED)
+        if self._can_fail is None:
+            self._can_fail = self._runs.planting(self._tests, self._records).shown_to_fail(own)
+        return self._can_fail
+
     def _acceptance(self, own: Sequence[CheckRun]) -> AcceptanceVerdict:
         """What the locked tests say; nothing if there are none."""
         if self._locked is None:
@@ -258,33 +272,42 @@ class AttemptJudge:
             self._still_red = ()
         return verdict
 
-    def _proofs(self, own: Sequence[CheckRun]) -> tuple[FailToPass, ...]:
-        """What fails when the attempt's tests run on the old source, and passes with its own."""
+    def _proofs(self, own: Sequence[CheckRun], *, is_asked: bool) -> tuple[FailToPass, ...]:
+        """What fails when the attempt's tests run on the old source, and passes with its own.
+
+        Unless it is asked for, only checks run of which a few test files are enough.
+        """
         tree = self._tests.with_old_source()
         if not tree:  # it could not differ
             return ()
         lines = {run.command: on_changed_tests(self._tests, run.command) for run in own if run.passed}
-        runs = self._runs.old_source(tree, lines)
+        runs = self._runs.old_source(tree, {command: line for command, line in lines.items() if line or is_asked})
         self._records += (record_of(run, corner="old source") for run in runs)
-        return self._repeated(fail_to_pass(own, runs), tree)
+        return self._repeated(fail_to_pass(own, runs), tree, own)
 
-    def _repeated(self, proofs: tuple[FailToPass, ...], old_source: str) -> tuple[FailToPass, ...]:
+    def _repeated(
+        self, proofs: tuple[FailToPass, ...], old_source: str, own: Sequence[CheckRun]
+    ) -> tuple[FailToPass, ...]:
         """Those of the proofs that pass with the work and fail without it once more.
 
         A test may act on anything else: it fails when it is run again, at another time, or every other time. So
         the order differs from work to work, and is the same for the same work.
         """
-        if not proofs:
-            return ()
-        commands = dict.fromkeys(proof.command for proof in proofs)
-        lines = {command: on_changed_tests(self._tests, command) for command in commands}
+        if not any(proof.by_behaviour or proof.kind == "missing" for proof in proofs):
+            return proofs  # they show nothing
+
+        def lines(of: Iterable[FailToPass]) -> dict[str, str]:
+            return {proof.command: on_changed_tests(self._tests, proof.command) for proof in of}
 
         def with_work() -> set[FailToPass]:
-            runs = self._runs.again("own again", self._tests.own, lines)
-            return {proof for proof in proofs if passes_again(proof, runs.get(proof.command))}
+            planted = self._shown_to_fail(own).runs  # the same tests run there, beside one that fails
+            passed = {proof for proof in proofs if _passes_beside(proof, planted.get(proof.command))}
+            others = [proof for proof in proofs if proof not in passed]
+            runs = self._runs.again("own again", self._tests.own, lines(others))
+            return passed | {proof for proof in others if passes_again(proof, runs.get(proof.command))}
 
         def without_work() -> set[FailToPass]:
-            runs = self._runs.again("old source again", old_source, lines)
+            runs = self._runs.again("old source again", old_source, lines(proofs))
             return {proof for proof in proofs if fails_again(proof, runs.get(proof.command))}
 
         is_odd = int(self._tests.own[-1], 16) % 2  # the name of its tree
@@ -315,3 +338,8 @@ class AttemptJudge:
         records = tuple(replace(record, tree=trees.get(record.corner, record.tree)) for record in self._records)
         verdict = verdict._replace(records=records, still_red=self._still_red)
         return AttemptVerdict(verdict, self._tests.paths, not_owned=self._not_owned, **more)
+
+
+def _passes_beside(proof: FailToPass, planted: CheckRun | None) -> bool:
+    """Whether a test passed in a run in which a planted one failed."""
+    return proof.is_test and planted is not None and (planted.tests or {}).get(proof.name) == "passed"

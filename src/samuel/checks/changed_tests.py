@@ -13,10 +13,12 @@ from samuel.base.paths import VOLATILE_DIRS
 from samuel.checks.files import CheckFiles
 from samuel.checks.runners import looks_like_check
 from samuel.evidence.claim import Change
-from samuel.evidence.code_change import adds_only_names, has_code, is_prose
+from samuel.evidence.code_change import adds_only_names, changes_only_numbers, has_code, is_prose
 from samuel.evidence.conventions import is_test_file
 from samuel.evidence.inline_tests import new_tests_in, old_tests_in
+from samuel.evidence.lexing import family_of
 from samuel.evidence.ownership import ALL_TESTS, owned_tests
+from samuel.evidence.plant.siblings import language_of
 from samuel.evidence.settings.check_settings import is_check_setting, merged_settings, same_check_settings
 from samuel.evidence.settings.runner_places import patterns_of_tests
 from samuel.evidence.softened import softened_in
@@ -54,6 +56,16 @@ class ChangedTests:
         """Everything else; a source file with tests in it belongs to both."""
         tests = {*self.among(self.changed)}
         return tuple(path for path in self.changed if path not in tests)
+
+    @property
+    def code_sources(self) -> tuple[str, ...]:
+        """The sources in known languages that the attempt has, and of which it changed more than comments."""
+        names = {*self.own_names}
+        return tuple(
+            path
+            for path in self.sources
+            if path in names and (language_of(path) or family_of(path)) and self._has_code(path)
+        )
 
     def among(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Those of the paths that are tests, or that decide what the checks do."""
@@ -155,6 +167,17 @@ class ChangedTests:
         if code := [path for path in self.sources if self._has_code(path)]:
             return "names" if all(map(self._adds_only_names, code)) else "code"
         return "documents" if any(map(is_prose, self.sources)) else "comments"
+
+    @property
+    def can_disarm(self) -> bool:
+        """Whether it changed tests, settings of checks, or anything in its source besides comments and numbers."""
+        return self._trees is None or bool(
+            self.paths
+            or any(
+                self._has_code(path) and not changes_only_numbers(self.before(path), self.after(path))
+                for path in self.sources
+            )
+        )
 
     def _has_code(self, path: str) -> bool:
         """Whether more than comments changed; a file that was added or removed is more, even an empty one."""

@@ -19,7 +19,7 @@ OUTPUT = 64 * 1024  # bytes of an output that are read for what its runners prin
 
 
 class CheckReports:
-    """The reports of one run of a check in `directory`. They lie in the state, where every sandbox can write."""
+    """The reports of one run of a check in `directory`. They lie in `state`, where every sandbox can write."""
 
     def __init__(self, directory: Path, state: Path, environment: Mapping[str, str], node: NodeVersion) -> None:
         self._directory = directory

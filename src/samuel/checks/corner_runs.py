@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
@@ -21,6 +21,9 @@ from samuel.evidence.check_directory import CheckRoom
 from samuel.evidence.corner import EXPECTED_RED, MUST_FAIL, Corner
 from samuel.history.attempt_record import CheckRecord
 from samuel.history.notices import CheckFilesChanged, LoopWarning, Watch, ignore_reports
+
+COMPARED: tuple[Corner, ...] = ("old tests", "old source")
+"""The corners with which an attempt is compared. If it is claimed again as it was, these are known."""
 
 
 class CheckRunner(Protocol):
@@ -94,24 +97,59 @@ class CornerRuns:
         A failure is expected there, so none is repeated. A line that fails without a failed test says nothing.
         """
         self.trees["old source"] = tree
-        with self.showing(tree):
-            runs = []
-            for command, line in lines.items():
-                run = self._checks.command(command, "old source", line)
-                if run is not None and line and not run.passed and not run.kinds:
-                    run = self._checks.command(command, "old source")
-                if run is not None:
-                    runs.append(run)
-            return tuple(runs)
 
-    def corner(self, corner: Corner, tree: str, commands: Sequence[str]) -> tuple[CheckRun, ...]:
-        """The commands on another tree; one whose failure counts is run once more before it is believed."""
+        def run(command: str) -> CheckRun | None:
+            line = lines[command]
+            run = self._checks.command(command, "old source", line)
+            if run is not None and line and says_nothing(run):
+                run = self._checks.command(command, "old source")
+            return run
+
+        return self._compared("old source", tree, lines, lambda commands: [*map(run, commands)])
+
+    def corner(
+        self, corner: Corner, tree: str, commands: Sequence[str], part: Callable[[CheckRun], str] = lambda _: ""
+    ) -> tuple[CheckRun, ...]:
+        """The commands on another tree; one whose failure counts is run once more before it is believed.
+
+        `part` gives the line for the tests alone that failed in a run, if there is one.
+        """
         self.trees[corner] = tree
-        with self.showing(tree):
+
+        def run(commands: Sequence[str]) -> Sequence[CheckRun | None]:
             runs = tuple(run for command in commands if (run := self._checks.command(command, corner)) is not None)
             if corner in EXPECTED_RED:  # a failure is expected there, and proves nothing if it is an accident
                 return runs
-            return repeated(runs, self.failing, lambda command: self._checks.command(command, corner))
+            return repeated(runs, self.failing, lambda command: self._checks.command(command, corner), alone)
+
+        def alone(run: CheckRun) -> CheckRun | None:
+            line = part(run)
+            return self._checks.command(run.command, corner, line) if line else None
+
+        return self._compared(corner, tree, dict.fromkeys(commands, ""), run)
+
+    def _compared(
+        self,
+        corner: Corner,
+        tree: str,
+        lines: Mapping[str, str],
+        run: Callable[[Sequence[str]], Sequence[CheckRun | None]],
+    ) -> tuple[CheckRun, ...]:
+        """The runs of commands on a tree; those are not repeated that an earlier attempt had there as well."""
+        is_kept = self.is_clean and corner in COMPARED  # elsewhere a tree is not all that decides
+        runs = {
+            command: earlier
+            for command, line in lines.items()
+            if is_kept and (earlier := self._memory.earlier_run((corner, tree, command, line))) is not None
+        }
+        left = [command for command in lines if command not in runs]
+        if left:
+            with self.showing(tree):
+                new = [each for each in run(left) if each is not None]
+            for each in new if is_kept else ():
+                self._memory.keep_run((corner, tree, each.command, lines[each.command]), each)
+            runs |= {each.command: each for each in new}
+        return tuple(runs[command] for command in lines if command in runs)
 
     def again(self, corner: Corner, tree: str, lines: Mapping[str, str]) -> dict[str, CheckRun]:
         """Commands on a tree once more, each as the line for its changed tests alone, if there is one.
@@ -166,3 +204,8 @@ class CornerRuns:
 
     def report(self, paths: Sequence[str]) -> None:
         self._watch(CheckFilesChanged(tuple(map(file_name, paths))))
+
+
+def says_nothing(run: CheckRun) -> bool:
+    """Whether a run of a few test files may have run none of them."""
+    return not run.ran if run.passed else not run.kinds and run.failure_kind != "missing"

@@ -13,11 +13,13 @@ from msgspec.structs import replace
 
 from samuel.base.decoding import decode_json
 from samuel.events.loop import CheckRun
+from samuel.evidence.corner import Corner
 from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
 from samuel.files.regular import read_regular
 
 FILE = "checks.json"
+MOST_KEPT_RUNS = 40
 
 
 class RememberedChecks(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +27,10 @@ class RememberedChecks(msgspec.Struct, frozen=True, kw_only=True):
     baseline: tuple[CheckRun, ...] = ()
     verified: tuple[CheckRun, ...] | None = None  # None while no task is completed
     ignored: tuple[str, ...] = ()  # the paths that git ignored before the first agent
+
+
+RunKey = tuple[Corner, str, str, str]
+"""A corner, its tree, a command, and the line for a part of it or ""."""
 
 
 class CheckMemory:
@@ -35,6 +41,7 @@ class CheckMemory:
         self._file = directory / FILE if directory else None
         self._disk = disk
         self._remembered = self._load(run_id)
+        self._earlier_runs: dict[RunKey, CheckRun] = {}  # of this process; the next one runs them again
 
     @classmethod
     def of(cls, remembered: RememberedChecks) -> CheckMemory:
@@ -73,7 +80,17 @@ class CheckMemory:
         """The same for an attempt in a lane, which has ignored files of its own; what it sets stays there."""
         memory = CheckMemory(None, self._remembered.run_id)
         memory._remembered = replace(self._remembered, ignored=ignored)
+        memory._earlier_runs = self._earlier_runs
         return memory
+
+    def earlier_run(self, key: RunKey) -> CheckRun | None:
+        """What a command said on the same tree for an earlier attempt, which was claimed again as it was."""
+        return self._earlier_runs.get(key)
+
+    def keep_run(self, key: RunKey, run: CheckRun) -> None:
+        self._earlier_runs[key] = run
+        for oldest in list(self._earlier_runs)[:-MOST_KEPT_RUNS]:
+            self._earlier_runs.pop(oldest, None)
 
     def _load(self, run_id: str) -> RememberedChecks:
         if self._file is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import string
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -41,6 +41,8 @@ class ShownToFail(NamedTuple):
     """YES, or why that was not shown."""
     disarmed: str = ""
     """Why the checks of the attempt cannot fail any more; "" if they can, or that is not known."""
+    runs: Mapping[str, CheckRun] = {}
+    """The last run of each command on the attempt with a planted failure."""
 
 
 class Planting:
@@ -51,6 +53,7 @@ class Planting:
         self._tests = tests
         self._run = run
         self._canary = canary_plant(canary)
+        self._planted: dict[str, CheckRun] = {}
         self._before = {check_run.command: check_run for check_run in before}
 
     def shown_to_fail(self, own: Sequence[CheckRun]) -> ShownToFail:
@@ -59,14 +62,14 @@ class Planting:
         for check_run in own:
             for plant_verdict in islice(self._verdicts(check_run), MOST_TRIED):
                 if plant_verdict.outcome == "disarmed":
-                    return ShownToFail("no", f"`{check_run.command}`: {safe(plant_verdict.reason)}")
+                    return ShownToFail("no", f"`{check_run.command}`: {safe(plant_verdict.reason)}", self._planted)
                 if plant_verdict.outcome == "shown_to_fail":
                     why = YES
                     break
                 why = safe(plant_verdict.reason)
             if why == YES:
                 break
-        return ShownToFail(why)
+        return ShownToFail(why, runs=self._planted)
 
     def _verdicts(self, own: CheckRun) -> Iterator[PlantVerdict]:
         if self._canary is not None:
@@ -82,23 +85,32 @@ class Planting:
             yield self._judged(own, plant)
 
     def _judged(self, own: CheckRun, plant: Plant) -> PlantVerdict:
-        if not plant.command and (line := on_planted_test(self._tests, own.command, plant)):
-            narrow = self._run(self._tests.own_with(plant.files), own.command, line, "")
-            if narrow is not None and not isinstance(narrow, str):
-                narrow_verdict = verdict(_plant_run(own), _plant_run(narrow), plant)
-                if narrow_verdict.outcome == "shown_to_fail" and not narrow_verdict.undecided:
-                    return narrow_verdict
-        line = (narrowed(own.command, plant) or "") if own.seconds > LONG else ""
+        """The verdict by a few tests, if they say enough; else by the whole check."""
+        narrow_line = on_planted_test(self._tests, own.command, plant) if not plant.command else ""
+        if narrow_line:
+            narrow_verdict = self._compared(own, plant, narrow_line)
+            if narrow_verdict.outcome == "disarmed" or (
+                narrow_verdict.outcome == "shown_to_fail" and not narrow_verdict.undecided
+            ):
+                return narrow_verdict
+        is_long = own.seconds > LONG
+        line = (narrowed(own.command, plant, self._tests.own_names) or "") if is_long else ""
+        plant_verdict = self._compared(own, plant, line)
+        for part in plant_verdict.undecided:
+            alone = self._judged(own, part)
+            if alone.outcome == "disarmed":
+                return alone
+        return plant_verdict
+
+    def _compared(self, own: CheckRun, plant: Plant, line: str) -> PlantVerdict:
+        """The verdict by a line, or by the whole check; what does not turn red is tried on the verified tree."""
         after = self._run(self._tests.own_with(plant.files), own.command, line, plant.command)
         if isinstance(after, str):
             return PlantVerdict("not_shown", after)
         if after is None:
             return PlantVerdict("not_shown", "another handler runs the checks")
+        self._planted[own.command] = after
         plant_verdict = verdict(_plant_run(own), _plant_run(after), plant)
-        for part in plant_verdict.undecided:
-            alone = self._judged(own, part)
-            if alone.outcome == "disarmed":
-                return alone
         before = self._before.get(own.command)
         if not plant_verdict.needs_control or before is None:
             return plant_verdict

@@ -39,19 +39,34 @@ class BuiltInChecks:
         return self._run(command, corner, line) if self._run else None
 
 
+RepeatFailed = Callable[[CheckRun], CheckRun | None]
+"""Runs the test files alone in which tests of a run failed; None if that cannot be done."""
+
+
 def repeated(
-    runs: Sequence[CheckRun], failing: Callable[[Sequence[CheckRun]], Collection[str]], repeat: Repeat
+    runs: Sequence[CheckRun],
+    failing: Callable[[Sequence[CheckRun]], Collection[str]],
+    repeat: Repeat,
+    repeat_failed: RepeatFailed = lambda _: None,
 ) -> tuple[CheckRun, ...]:
     """The runs, in which a check that passes when it is repeated is flaky.
 
     `failing` gives the commands whose failure counts; no other is repeated, and neither is one that cannot run or
-    that used up its time.
+    that used up its time. Where the same tests fail alone, the others need not run again.
     """
     commands = failing(runs)
     return tuple(
-        _repeated(run, failing, repeat) if run.command in commands and _is_worth_repeating(run) else run
+        _repeated(run, failing, repeat)
+        if run.command in commands and _is_worth_repeating(run) and not _fails_alone(run, repeat_failed(run))
+        else run
         for run in runs
     )
+
+
+def _fails_alone(run: CheckRun, alone: CheckRun | None) -> bool:
+    tests = (alone.tests if alone is not None else None) or {}
+    failed = [id for id, result in (run.tests or {}).items() if result == "failed"]
+    return bool(failed) and all(tests.get(id) == "failed" for id in failed)
 
 
 def _is_worth_repeating(run: CheckRun) -> bool:

@@ -22,17 +22,19 @@ class CheckDirectory:
 
     def __init__(self) -> None:
         self.path: Path | None = None
+        self.state: Path | None = None
+        """Where Samuel and the commands exchange files, in the place of the state directory; None: there."""
         self.variables: Mapping[str, str] = {}
         """What the commands get in place of variables of the user."""
 
     @contextmanager
-    def at(self, path: Path, variables: Mapping[str, str] = _NONE) -> Iterator[None]:
-        before = self.path, self.variables
-        self.path, self.variables = path, variables
+    def at(self, path: Path, variables: Mapping[str, str] = _NONE, state: Path | None = None) -> Iterator[None]:
+        before = self.path, self.variables, self.state
+        self.path, self.variables, self.state = path, variables, state
         try:
             yield
         finally:
-            self.path, self.variables = before
+            self.path, self.variables, self.state = before
 
 
 class CheckRoom(Protocol):

@@ -73,6 +73,7 @@ _LONG_TEXT = re.compile(
     r"|[|>][-+]?\d?\s*$|\\\n|=begin|__END__|\{-|--\[\[|#\|",
     re.MULTILINE,
 )
+_NUMBER = re.compile(r"(?<!\w)\d+")  # not a digit of a name
 _MARKUP = frozenset(("html", "htm", "xml", "svg", "vue", "svelte", "xhtml"))
 _MARKUP_COMMENT = re.compile(r"<!--(?:[^-]++|-(?!->))*-->")
 
@@ -91,6 +92,11 @@ def has_code(path: str, old: str, new: str) -> bool:
     if before is None or after is None:
         return True
     return before != after
+
+
+def changes_only_numbers(old: str, new: str) -> bool:
+    """Whether nothing but numbers changed, such as those of a version: no code is added with them."""
+    return bool(old) and _NUMBER.sub("0", old) == _NUMBER.sub("0", new)
 
 
 def adds_only_names(path: str, old: str, new: str) -> bool:

@@ -21,7 +21,9 @@ from samuel.base.printable import file_name
 from samuel.evidence.check_directory import CheckDirectory, RoomFailed
 from samuel.evidence.environment import BUILT, Preparation, PreparedEnvironment, TakenEnvironment, needed
 from samuel.evidence.room_files import RoomFiles
+from samuel.evidence.surroundings.copies import remove
 from samuel.evidence.surroundings.host_settings import HostSettings
+from samuel.evidence.surroundings.variables import lead_to
 from samuel.git.output import GITLINK
 from samuel.git.room_repository import RoomRepository
 from samuel.git.trees import Trees
@@ -30,12 +32,18 @@ ROOM = "room"
 """The directory that the room of a work tree is in, among what Samuel keeps of it."""
 
 
-class HostVariables(NamedTuple):
-    """What checks get from their user where agents run on the host."""
+STATE = "checks"
+"""The directory beside it in which Samuel and a check exchange files, such as reports."""
 
-    shared: Path
-    """The directory that all rooms of one run share."""
+
+class CheckVariables(NamedTuple):
+    """The variables that checks get from their user, and what has to be done about them."""
+
     variables: Mapping[str, str]
+    project: Path
+    """The top of the user's own work tree: a PATH may lead to a virtual environment there."""
+    shared: Path | None = None
+    """Where agents can write into HOME: a directory that all rooms of one run share."""
 
 
 class CleanRoom:
@@ -49,12 +57,9 @@ class CleanRoom:
         directory: Path,
         commands: CheckDirectory,
         preparation: Preparation | None = None,
-        host: HostVariables | None = None,
+        variables: CheckVariables | None = None,
     ) -> None:
-        """`commands` is told where check commands run while a tree is shown.
-
-        `host` is given where agents can write into the HOME of their user.
-        """
+        """`commands` is told where check commands run while a tree is shown, and with which variables."""
         self._trees = trees
         self._commands = commands
         location = trees.git.location()
@@ -64,7 +69,11 @@ class CleanRoom:
         self._files = RoomFiles(trees, self._top, self._environment.is_kept)
         self._repository = RoomRepository(trees.git, self._top)
         self._has_command = preparation is not None and bool(preparation.command)
-        self._host = HostSettings(host.shared, directory, self._top, host.variables) if host else None
+        self._state = directory / STATE
+        self._variables = variables
+        self._host: HostSettings | None = None
+        if variables is not None and variables.shared is not None:
+            self._host = HostSettings(variables.shared, directory, self._top, variables.variables)
         self.environment = ""
         """How what checks need besides the files of a tree is kept from agents, in words."""
 
@@ -109,8 +118,10 @@ class CleanRoom:
 
     @contextmanager
     def _show(self, tree: str, *, is_verified: bool = False) -> Iterator[None]:
-        variables = self._host.variables() if self._host is not None else {}
-        with self._commands.at(self.root, variables):
+        of_host = self._host.variables() if self._host is not None else {}
+        remove(self._state)
+        self._state.mkdir(parents=True, mode=0o700)
+        with self._commands.at(self.root, self._moved(of_host), self._state):
             try:
                 self._write(tree)
                 write = partial(self._write, tree)
@@ -122,7 +133,19 @@ class CleanRoom:
                 raise RoomFailed(
                     f"cannot write `{where}`: {error.strerror}", "make room, or check its rights"
                 ) from None
+        with self._commands.at(self.root, self._moved(of_host), self._state):
             yield
+
+    def _moved(self, of_host: Mapping[str, str]) -> dict[str, str]:
+        """The variables that differ from the user's: what leads to a work tree there leads to the room here."""
+        if self._variables is None:
+            return {**of_host}
+        work_tree, project = self._trees.git.location().top, self._variables.project
+        before = {**self._variables.variables, **of_host}
+        after = lead_to(self._top, work_tree, before)
+        if project != work_tree:  # a lane, which may lack what the project has
+            after = lead_to(self._top, project, after, if_it_exists=True)
+        return {**of_host, **{name: value for name, value in after.items() if value != before[name]}}
 
     def _write(self, tree: str) -> None:
         self._files.write(tree)

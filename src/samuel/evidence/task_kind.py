@@ -45,7 +45,7 @@ _SUBJECTS: tuple[tuple[TaskKind, re.Pattern[str]], ...] = (
         "docs",
         re.compile(
             r"^(?:document(?!s\b)|describe|explain)\b|\b(?:typos?|spelling|docstrings?|readme"
-            r"|changelog|code comments)\b"
+            r"|changelog|code comments)\b|^(?:add|write|create|update|improve|fix)\s+(?:\S+\s+){0,2}docs?\b"
             r"|\b(?:the|in|to|of|api|user|update|write|add|fix|improve)\s+(?:the\s+|our\s+|api\s+|user\s+)*"
             r"(?:docs|documentation|manual|tutorial|guide|comments)\b",
             re.IGNORECASE,
@@ -98,7 +98,7 @@ _VERBS: tuple[tuple[TaskKind, re.Pattern[str]], ...] = (
             r"|deduplicate|consolidate|modulari[sz]e|rewrite|port|migrate|convert|modernize"
             r"|decouple|unify|reduce duplication"
             r"|remove|delete|drop|deprecate|get rid of|replace|merge|introduce an? (?:interface|abstraction)"
-            r"|add (?:type hints|types|annotations|typing)|type hints|typing)\b",
+            r"|(?:add (?:more )?)?(?:type (?:hints|annotations)|typing)|add (?:types|annotations))\b",
             re.IGNORECASE,
         ),
     ),

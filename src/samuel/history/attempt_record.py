@@ -58,6 +58,8 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What the grade rests on, in words."""
     place: str = "in place"
     """Where the checks ran: `clean room`, or `in place`."""
+    sandbox: str = ""
+    """The kind of sandbox that the checks ran in; `host` is none. "" in records of older versions."""
     environment: str = ""
     """How what checks need and git does not have was kept from the agent, in words; "" if they need nothing."""
     fail_to_pass: tuple[str, ...] = ()
@@ -74,8 +76,10 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def where(self) -> str:
-        """Where the checks ran, and with which environment."""
-        return f"{self.place}, {self.environment}" if self.environment else self.place
+        """Where the checks ran, in which sandbox, and with which environment."""
+        sandbox = f"in the sandbox {self.sandbox}" if self.sandbox else ""
+        sandbox = "without a sandbox" if self.sandbox == "host" else sandbox
+        return ", ".join(text for text in (self.place, sandbox, self.environment) if text)
 
 
 class AcceptanceRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -105,6 +105,7 @@ class Attempts:
             return ()
         tree = self._trees.snapshot()
         dirty, own = self._dirty(), set[str]()
+        attempts = self.existing(previous.attempts) if previous is not None else {}
         if previous is not None and not self._exist(previous.verified, previous.left):
             previous = None
         if previous is not None:
@@ -114,13 +115,19 @@ class Attempts:
             verified=verified,
             left=tree,
             start=tree,
-            attempts=previous.attempts if previous else {},
+            attempts=attempts,  # also those of a run in lanes, which knows no work tree
             owned=_names(own),
             person=_names(dirty - own),
         )
         self._keep_verified()
         self._keep_persons()
         return tuple(sorted(dirty - own))
+
+    def existing(self, attempts: Mapping[str, KeptAttempt]) -> dict[str, KeptAttempt]:
+        """Those of the attempts, by task, that git still has."""
+        if self._trees is None:
+            return {}
+        return {task: last for task, last in attempts.items() if self._exist(last.tree, last.base)}
 
     def accept_checks(self) -> None:
         """Take what the checks before the first agent changed in files of the repository as Samuel's own.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from samuel.app.loop import pinned_facts
 from samuel.app.options import AppLane, Machine, Overrides
 from samuel.app.project import App
 from samuel.app.run_steps import steps_of
@@ -177,7 +178,8 @@ class MachineAttempt:
         raise MachineRefused("error", f"{MOST_LANES} attempts are at work on this machine", lasting=False)
 
     def _work(self, app: App, clone: FleetClone, directory: Path, number: int, work_request: TaskRequest) -> Line:
-        run, task = work_request.run, work_request.task
+        # The receipt names the hooks that are in force here, and not at the coordinator.
+        run, task = msgspec.structs.replace(work_request.run, pinned=pinned_facts(app)), work_request.task
         private = private_directory(directory / str(number))
         outbox = Outbox(private / "outbox", work_request.texts)
         project = dataclasses.replace(app.workplace, state=outbox.directory)

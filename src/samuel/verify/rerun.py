@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from samuel.attempt.defaults.quality_check import RunCommands
 from samuel.attempt.workplace import Workplace
 from samuel.checks.changed_tests import ChangedTests
+from samuel.checks.corner_runs import says_nothing
 from samuel.checks.planting import Planting, ShownToFail
 from samuel.checks.verdict import cannot_run, how_failed
 from samuel.events import QualityCheck
@@ -66,8 +67,7 @@ class ChecksAgain:
     def _run(self, tree: str, command: str, corner: Corner, task: str, line: str) -> CheckRun:
         with self._room.showing(tree):
             run = self._command(command, corner, task, line)
-            is_empty = line and not run.passed and not run.kinds  # as in the run: then the whole check decides
-            return self._command(command, corner, task) if is_empty else run
+            return self._command(command, corner, task) if line and says_nothing(run) else run  # as in the run
 
     def _command(self, command: str, corner: Corner, task: str, line: str = "") -> CheckRun:
         event = QualityCheck(

@@ -16,7 +16,7 @@ from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.planting import YES
 from samuel.confine import sandbox as sandboxes
 from samuel.events.loop import CheckRun
-from samuel.evidence.room import CleanRoom
+from samuel.evidence.room import CheckVariables, CleanRoom
 from samuel.git.git import GitFailed
 from samuel.git.trees import Trees
 from samuel.receipts.comparison import environment_remarks
@@ -53,7 +53,8 @@ class Verifier:
         self._agreed = frozenset(agreed)
         self._trees = Trees(place.git, directory / "trees")
         self._notes = ReceiptNotes(place.git)
-        self._room = CleanRoom(self._trees, directory, place.check_directory)
+        variables = CheckVariables(place.environment, place.git.location().top)
+        self._room = CleanRoom(self._trees, directory, place.check_directory, variables=variables)
         self._is_prepared = False
 
     def verify(self, target: VerifyTarget) -> Verification:

@@ -240,7 +240,7 @@ def test_managed_prints_the_policy_file_of_copilot(samuel):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("--managed", "gemini"), "Samuel knows no file of an administrator for `gemini` here"),
+        (("--managed", "gemini"), "there is no file of an administrator for `gemini` here"),
         (("--managed", "claude", "copilot"), "`--managed` prints the file of one agent"),
         (("--managed", "--user", "claude"), "`--managed` prints the file of one agent"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shlex
 from collections.abc import Mapping
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samuel.evidence.plant.choice import MOST_PLANTS, PlantTrees, plant, plants
-from samuel.evidence.plant.narrowing import narrowed
+from samuel.evidence.plant.narrowing import narrowed, narrowed_to
 from samuel.evidence.plant.planted import CalledRunner, Plant
 
 TOKEN = "kq7zv1m4xw9d"
@@ -287,3 +288,42 @@ def test_command_is_narrowed_to_the_planted_file_where_that_is_plain(
 ) -> None:
     planted = Plant(CalledRunner(runner, arguments), "added test", TOKEN, {path: b""})
     assert narrowed(command, planted) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "runner", "paths", "expected"),
+    [
+        ("pytest -q tests", "pytest", ["tests/test_a.py"], "pytest -q tests/test_a.py"),
+        ("pytest -q tests docs", "pytest", ["tests/test_a.py"], "pytest -q tests/test_a.py"),
+        ("pytest checks", "pytest", ["checks/test_a.py"], "pytest checks/test_a.py"),
+        ("pytest docs", "pytest", ["tests/test_a.py"], None),
+        ("pytest --cov tests", "pytest", ["tests/test_a.py"], None),
+        (
+            "pytest -p no:cacheprovider ./tests/",
+            "pytest",
+            ["tests/test_a.py"],
+            "pytest -p no:cacheprovider tests/test_a.py",
+        ),
+        ("tape 'test/**/*.js'", "tape", ["test/a.js"], "tape test/a.js"),
+        ("tap --no-coverage test", "tap", ["test/a.js"], "tap --no-coverage test/a.js"),
+        ("tape 'test/{a,b}.js'", "tape", ["test/a.js"], None),
+        ("cargo test -q", "cargo", ["src/lib.rs", "tests/a.rs"], "cargo test -q --lib --test a"),
+        ("cargo test --config c.toml", "cargo", ["src/a.rs"], "cargo test --config c.toml --lib"),
+        ("cargo test --workspace", "cargo", ["src/a.rs"], None),
+        ("cargo test size", "cargo", ["src/a.rs"], None),
+    ],
+)
+def test_command_that_names_directories_is_narrowed_to_files_below_them(
+    command: str, runner: str, paths: list[str], expected: str | None
+) -> None:
+    files = [
+        "tests/test_a.py",
+        "checks/test_a.py",
+        "docs/a.md",
+        "test/a.js",
+        "src/lib.rs",
+        "src/a.rs",
+        "tests/a.rs",
+    ]
+    words = shlex.split(command)[1:]
+    assert narrowed_to(command, CalledRunner(runner, tuple(words)), paths, files) == expected

@@ -55,6 +55,36 @@ def test_person_decides_after_the_run(tested: LaneProject) -> None:
     tested.samuel("run", "accept", "2", "--yes")
     assert tested.statuses()["2"] == "completed"
     assert tested.statuses()["1"] == "waiting"
+    assert (tested.root / "code-2.txt").read_text() == "new\n"
+
+
+def test_person_accepts_during_a_later_run_in_lanes(tested: LaneProject) -> None:
+    (tested.outside / "go").touch()
+    tested.start(lanes=3, code=1)
+    (tested.outside / "go").unlink()
+    tested.samuel("run", "enqueue", "Wait")
+    tested.task("any", (tested.outside / "tasks/3").read_text().replace("three", "four"))
+    calls = len(tested.calls())
+    with tested.running(lanes=2) as run:
+        tested.wait_for(lambda: len(tested.calls()) > calls, run)
+        tested.samuel("run", "accept", "2")
+        tested.wait_for(lambda: tested.statuses()["2"] == "completed", run)
+        (tested.outside / "go").touch()
+        run.wait(300)
+    assert tested.git("show", "main:code-2.txt") == "new\n"
+
+
+def test_accepted_work_that_git_has_lost_is_not_taken_for_done(tested: LaneProject) -> None:
+    (tested.outside / "go").touch()
+    tested.start(lanes=3, code=1)
+    refs = tested.git("for-each-ref", "--format=%(refname)", "refs/samuel").split()
+    for ref in refs:
+        if "/2/" in ref:
+            tested.git("update-ref", "-d", ref)
+    tested.git("gc", "-q", "--prune=now")
+    tested.samuel("run", "accept", "2", "--yes", code=None)
+    assert tested.statuses()["2"] != "completed"
+    assert "git does not have the work any more that was accepted" in tested.row("2")["last_failure"]
 
 
 def test_screen_names_the_commands_that_decide(tested: LaneProject) -> None:

@@ -20,6 +20,7 @@ from samuel.events.loop import CheckRun
 from samuel.evidence.corner import Corner
 from samuel.evidence.reports.failure_kinds import kind_of_failure
 from samuel.evidence.reports.suite import CaseResult, SuiteReport
+from samuel.git.hardening import path_outside
 from samuel.history.notices import CheckEnded, CheckStarted
 from samuel.process import spawn
 from samuel.trust.commands import canary, quality, task_checks
@@ -33,7 +34,9 @@ class RunCommands:
     def __init__(self, place: Workplace) -> None:
         self._place = place
         is_container = place.settings.sandbox.kind not in (sandboxes.HOST, "bwrap")
-        self._node = NodeVersion(place.environment, is_container=is_container)
+        # It is asked outside of the sandbox, so never one that an agent could have written.
+        outside = {**place.environment, "PATH": path_outside(place.environment, place.root)}
+        self._node = NodeVersion(outside, is_container=is_container)
 
     def __call__(self, event: QualityCheck) -> dict[str, Any]:
         if event.dry_run:
@@ -94,7 +97,8 @@ class RunCommands:
         """The run of a command, and how it failed; "" if it passed."""
         room = self._place.check_directory.path
         directory = room or Path(event.project_root)
-        reports = CheckReports(directory, self._place.state, self._place.environment, self._node)
+        state = self._place.check_directory.state or self._place.state
+        reports = CheckReports(directory, state, self._place.environment, self._node)
         seconds = event.deadline_ms / 1000
         output = bytearray()
 
@@ -109,7 +113,7 @@ class RunCommands:
         began = place.clock.monotonic()
         if room is not None:  # there are no compiled files of others in a clean room
             env.pop("PYTHONPYCACHEPREFIX", None)
-        around = dataclasses.replace(place.confinement, root=directory)
+        around = dataclasses.replace(place.check_confinement, root=directory)
         with sandboxes.confined(argv, place.settings.sandbox, around, env) as confined:
             finished = spawn.run(
                 confined.argv,
@@ -126,7 +130,9 @@ class RunCommands:
         report = reports.read(bytes(output), has_passed=ended_well)
         passed = ended_well and not (report and report.failed)
         if not self._shows_hidden_tests(event, corner):
-            self._log(event, command, bytes(output), passed)
+            self._log(
+                event, f"$ {command}  ({'ok' if passed else 'failed'}, {seconds_taken:.1f} s)", bytes(output)
+            )
         text = output.decode("utf-8", "replace")
         tail = text[-TAIL:]
         if room is not None:  # an agent that reads this works in the project, and not in the room
@@ -156,12 +162,12 @@ class RunCommands:
         about = event.mode == "acceptance" or corner in ("acceptance", "acceptance before")
         return about and not self._place.settings.acceptance_visible
 
-    def _log(self, event: QualityCheck, command: str, output: bytes, passed: bool) -> None:
-        """Write the output of a check to the logs of its iteration, beside the agent's."""
+    def _log(self, event: QualityCheck, head: str, output: bytes) -> None:
+        """Write the output of a check below this line to the logs of its iteration, beside the agent's."""
         if not event.iteration:
             return
         path = log_path(self._place.state, event.run_id or "", event.iteration, "checks")
-        self._place.append(path, f"$ {command}  ({'ok' if passed else 'failed'})\n".encode() + output + b"\n")
+        self._place.append(path, f"{head}\n".encode() + output + b"\n")
 
 
 def _listed(report: SuiteReport | None) -> dict[str, CaseResult] | None:

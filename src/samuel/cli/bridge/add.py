@@ -17,6 +17,7 @@ from samuel.clients.dialect.support import support
 from samuel.clients.entries.hook_trust import Level
 from samuel.clients.table import CLIENTS
 from samuel.events import EVENTS
+from samuel.hooks.handler import HandlerStatus
 from samuel.process.inside_a_run import refuse_inside_a_run
 
 
@@ -94,6 +95,8 @@ def _lost_handlers(here: CommandContext, clients: Sequence[str]) -> list[dict[st
             for step in app.chains[event].steps:
                 for client in clients:
                     verdict, why = support(CLIENTS[client], step.handler, event)
-                    if verdict == LOST:
+                    # One that is broken or not trusted stands in every chain that it might belong to.
+                    is_of_event = step.handler.status is HandlerStatus.ACTIVE
+                    if verdict == LOST and (is_of_event or event in CLIENTS[client].events.values()):
                         lost.append({"client": client, "name": step.handler.name, "event": event, "why": why})
     return lost

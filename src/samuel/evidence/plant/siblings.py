@@ -22,6 +22,7 @@ _LEFT_OUT = (
     "fixtures/",
     "__mocks__/",
 )
+_OTHER_PACKAGES = frozenset(("--workspace", "--all", "-p", "--package", "--manifest-path"))
 _JS_RUNNERS = (
     "jest",
     "vitest",
@@ -84,6 +85,9 @@ def siblings(
     language = LANGUAGES.get(call.name, "")
     inside = f"{call.directory}/" if call.directory else ""
     below = [path for path in files if path.startswith(inside) and not _is_left_out(path[len(inside) :])]
+    if call.name == "cargo" and not _OTHER_PACKAGES.intersection(call.arguments):  # the others are left out
+        root = [path for path in below if path[len(inside) :].startswith(("src/", "tests/"))]
+        below = root or below
     named = _named_paths(call.arguments, below, inside)
     pattern = _PATTERNS.get(language)
     usual = [path for path in below if pattern and pattern.search(path)]
@@ -108,17 +112,20 @@ def language_of(path: str) -> str:
 
 
 def ranked(paths: Iterable[str], changed: Collection[str] = (), reported: Iterable[str] = ()) -> list[str]:
-    """The paths in the order of their use; the same for the same input."""
+    """The paths in the order of their use; the same for the same input.
+
+    The last by name is preferred: most runners go by names, and what other tests call has run by then.
+    """
     modules = _modules(reported)
     changes = frozenset(changed)
     stems = {_stem(path) for path in changes} - {"index", "main", "lib", "mod", "__init__"}
 
-    def rank(path: str) -> tuple[bool, bool, bool, int, str]:
+    def rank(path: str) -> tuple[bool, bool, bool, int]:
         name = path.rpartition(".")[0]
         names = (path, name, name.replace("/", "."), name.rpartition("/")[2])
-        return modules.isdisjoint(names), path in changes, _stem(path) not in stems, path.count("/"), path
+        return modules.isdisjoint(names), path in changes, _stem(path) not in stems, path.count("/")
 
-    return sorted(set(paths), key=rank)
+    return sorted(sorted(set(paths), reverse=True), key=rank)
 
 
 def _modules(reported: Iterable[str]) -> set[str]:

@@ -32,7 +32,7 @@ _ASSERTION_TEXT = re.compile(
     r"|assertion (?:`|failed)|note: test did not panic as expected|Test passed, but"  # Rust
     r"|.{0,300}\bAssertion (?:`.{0,300}' failed|failed: )"  # C
     r"|`.{0,400}' failed$"  # bats: a command ended with status 1
-    r"|Difference \(- actual, \+ expected\)|Value (?:is not|must|should)|Values are"  # ava
+    r"|Difference(?: \(- actual, \+ expected\)|:$)|Value (?:is not|must|should)|Values are"  # ava
 )
 _MISSING_TYPES = re.compile(
     r"ModuleNotFoundError|NameError|FileNotFoundError|NoSuch(?:Method|Field)(?:Error|Exception)"

@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from samuel.base.errors import SamuelError
@@ -118,6 +118,18 @@ def relocate(directory: Path, old: Path, new: Path) -> None:
             file.unlink()  # it may be a hard link to the original
             file.write_bytes(content.replace(os.fsencode(old), os.fsencode(new)))
             file.chmod(stat.S_IMODE(mode))
+
+
+def relocate_links(directory: Path, files: Mapping[str, Signature], old: Path, new: Path) -> None:
+    """Let the links among the files of this directory that lead to a path below `old` lead to one below `new`."""
+    for name, own in files.items():
+        if not stat.S_ISLNK(own[-1]):
+            continue
+        link = f"{directory}/{name}" if name else str(directory)
+        target = os.readlink(link)
+        if target.startswith(f"{old}/"):
+            os.unlink(link)
+            os.symlink(f"{new}{target[len(str(old)) :]}", link)
 
 
 def _naming_their_place(directory: Path) -> Iterator[Path]:

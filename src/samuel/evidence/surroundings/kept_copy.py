@@ -14,7 +14,7 @@ import msgspec
 
 from samuel.base.printable import file_name, listed
 from samuel.evidence.check_directory import RoomFailed
-from samuel.evidence.surroundings.copies import copy, copy_file, relocate, remove, survey_copy
+from samuel.evidence.surroundings.copies import copy, copy_file, relocate, relocate_links, remove, survey_copy
 from samuel.evidence.surroundings.surveys import Surveys, load_record, plain_surveys, save_record, stored_surveys
 from samuel.files.survey import Signature
 
@@ -65,9 +65,11 @@ class KeptCopy:
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         for path, files in surveys.items():
             copy(source / path, self._directory / path, links=linked)
-            for name in survey_copy(self._directory / path).keys() - files.keys():
-                remove(self._directory / path / name)
-            relocate(self._directory / path, source, self._room)
+            target = self._directory / path
+            for name in survey_copy(target).keys() - files.keys():
+                remove(target / name)
+            relocate(target, source, self._room)
+            relocate_links(target, survey_copy(target), source, self._room)
         copied = {path: survey_copy(self._directory / path) for path in surveys}
         self._manifest = _Manifest(linked, {**copied, **before})
         self._in_room.clear()

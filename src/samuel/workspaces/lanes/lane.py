@@ -161,7 +161,8 @@ class Lane:
         atomic.write_text(self._mark_of_state, "*\n", durable=False)
         self._trees = Trees(self.place.git, self._private / "trees", self.place.disk)
         self._window = RepositoryWindow(self.place, self._private)
-        self.room = clean_room(self.place, self._trees, self._private, self.top.with_name("host.samuel"))
+        shared = self.top.with_name("host.samuel")
+        self.room = clean_room(self.place, self._trees, self._private, shared, self.project)
 
     def close(self) -> None:
         if self._tools is not None:

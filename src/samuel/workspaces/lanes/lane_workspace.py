@@ -26,7 +26,7 @@ from samuel.history.notices import BranchChosen
 from samuel.history.own_branch import OwnBranch, current
 from samuel.history.run import AttemptResult, AttemptUnderWay, Run
 from samuel.history.run_state import RunState
-from samuel.history.tree_state import NO_TREE
+from samuel.history.tree_state import NO_TREE, TreeState
 from samuel.prompts import progress
 from samuel.tasks.task import Task, Tasks
 from samuel.workspaces.fleet.fleet import TROUBLE, Fleet
@@ -70,6 +70,7 @@ class LaneWorkspace:
         self._here = options.lanes or int(place.settings.pilot.enabled)
         self._reports = LaneReports(place.watch)
         self._ready: dict[str, AttemptUnderWay] = {}  # work that earlier runs did not land
+        self._tree = NO_TREE  # what earlier runs left of tasks that are not completed
         self._lanes: dict[int, Lane] = {}
         self.fleet: Fleet | None = None
 
@@ -84,6 +85,8 @@ class LaneWorkspace:
                 task: record for task, record in last_run.active.items() if record.result and record.result.work
             }
             self._ready = {**last_run.lanes.ready, **left}  # it may have ended in the middle of a landing
+        if last_run is not None:
+            self._tree = TreeState(attempts=self._own.files.attempts.existing(last_run.tree.attempts))
         return ()
 
     # Opening and closing
@@ -95,7 +98,7 @@ class LaneWorkspace:
         if run.lanes is UNSET:
             own = options.own_branch and not run.own_branch
             lanes, why = first_state(self.place, run.run_id, options.lanes, own=own)
-            self._state.set(lanes=replace(lanes, ready=self._ready), tree=NO_TREE)
+            self._state.set(lanes=replace(lanes, ready=self._ready), tree=self._tree)
             if why:
                 self.place.watch(BranchChosen(lanes.branch, why))
         directory = options.directory / "merges"

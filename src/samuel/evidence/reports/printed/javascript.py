@@ -33,7 +33,9 @@ _MOCHA_FAILURE = re.compile(r"  (\d{1,6})\) (\S.{0,600})$")
 
 # ava
 _AVA_TOTALS = re.compile(r"  (\d{1,9}) (?:(?:known )?tests? (passed|failed|skipped|todo)|uncaught (exceptions?))$")
-_AVA_LINE = re.compile(r"  (?:(✔)|(✘) \[fail\]:|- \[(skip|todo)\]) (\S.{0,1000}?)(?: \([\d.]{1,12}m?s\))?$")
+_AVA_LINE = re.compile(
+    r"  (?:(✔)|(✘ \[fail\]:|✖)|- \[(skip|todo)\]) (\S.{0,1000}?)(?: \([\d.]{1,12}m?s\))?\s{0,9}$"
+)
 _AVA_UNCAUGHT = re.compile(r"  Uncaught exception in (\S{1,500})$")
 _AVA_END = re.compile(r"  [✔✘─-]")
 
