@@ -36,6 +36,7 @@ from samuel.history.notices import (
     RunStarted,
     WaitStarted,
 )
+from samuel.history.project_record import ProjectRecord, save_project
 from samuel.history.run import Announcement, AttemptUnderWay, Run, RunMode, Settlement
 from samuel.history.run_file import RunFile
 from samuel.history.run_state import RunState
@@ -123,7 +124,13 @@ class Coordinator:
                     self._place.record.mkdir(parents=True, exist_ok=True, mode=0o700)
                     # Another methodology's run holds it for a moment, to seal these tasks.
                     locks.enter_context(held(self._place.record / "run.lock", wait=5, note=note))
+                with suppress(OSError):
+                    save_project(self._place.record, self._project(), self._place.disk)
             yield
+
+    def _project(self) -> ProjectRecord:
+        place = self._place
+        return ProjectRecord(str(place.root), str(place.state), place.settings.name)
 
     def dry_run(self, agent: str) -> dict[str, Any]:
         """Fire the hooks of one iteration as a dry run: no agent starts, nothing changes, nothing is counted."""
