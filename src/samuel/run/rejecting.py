@@ -39,7 +39,7 @@ def take_back_rejected(
         if taken.commit:
             own.files.checks.forget_verified()
             if lanes is not None:
-                lanes.branch.forget_landed(rejection.task)
+                lanes.taken_back(rejection.task)
         ledger.reject(rejection)
         for problem in taken.problems:
             place.warn(problem)

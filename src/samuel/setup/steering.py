@@ -21,7 +21,7 @@ from samuel.base.login_name import login_name
 from samuel.base.printable import shell_word
 from samuel.git.git import Git
 from samuel.history.run import Run
-from samuel.history.run_lock import no_run
+from samuel.history.run_file import no_run
 from samuel.history.steering import Guidance, Pause, Rejection, Steering, SteeringFile
 from samuel.process import environment
 from samuel.process.live import is_live

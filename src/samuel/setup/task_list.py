@@ -24,7 +24,7 @@ from samuel.files import atomic
 from samuel.files.inside import refuse_links
 from samuel.files.lock import held
 from samuel.git.git import Git
-from samuel.history.run_lock import no_run
+from samuel.history.run_file import no_run
 from samuel.hooks.handler import HandlerStatus
 from samuel.process import environment
 from samuel.process.inside_a_run import inside_a_run

@@ -147,6 +147,8 @@ def _words(runs: RunsOfProject, attempt: AttemptRecord | None) -> str:
 
 
 def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
+    for entry in attempt.guidance:
+        yield "said", line(f"{entry.who}: {entry.text}")
     if attempt.commit_error:
         yield "no commit", line(attempt.commit_error)
     for note in attempt.notes:

@@ -224,7 +224,8 @@ class Fleet:
         except PlaceLost:
             if task in self._ended:
                 now = self._project.clock.now()
-                return restarted(request.run, request.task, record, now), None
+                name = record.machine or machine.state.machine
+                return restarted(request.run, request.task, replace(record, machine=name), now), None
             # The connection may have broken after the push. Its checks were not seen: they run before it lands.
             result = self.recovered(record, patience=0.0)
             if result is None:

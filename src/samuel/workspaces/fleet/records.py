@@ -53,7 +53,7 @@ def restarted(run: Run, task: Task, record: AttemptUnderWay, now: float) -> Atte
         outcome=outcome,
         why="a person said something to it",
         lane=record.lane,
-        machine=record.machine or record.place,
+        machine=record.machine,
         guidance=record.guidance,
     )
     settlement = Settlement(
