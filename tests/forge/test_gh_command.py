@@ -130,6 +130,14 @@ def test_a_short_rate_limit_is_waited_for(github, clone, clock, status, headers)
     assert clock.slept == [7]
 
 
+@pytest.mark.parametrize("word", ["inf", "nan", "soon", "-5", "9" * 400])
+def test_a_rate_limit_of_no_clear_length_is_waited_for_as_long_as_any(github, clone, clock, word):
+    forge = GitHub(clone, clock=clock)
+    github.faults = [Fault("issues", 429, {"Retry-After": word})]
+    assert forge.issues(READY).issues == ()
+    assert clock.slept == [60]
+
+
 def test_a_long_rate_limit_says_when_it_ends(github, clone, clock):
     forge = GitHub(clone, clock=clock)
     reset = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(clock.now()) + 3600)}

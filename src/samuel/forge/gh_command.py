@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -163,15 +162,15 @@ class GhCommand:
         return SamuelError(what), None
 
     def _limit_seconds(self, headers: Mapping[str, str]) -> float:
-        with suppress(ValueError):
-            return (
-                max(1.0, float(headers["retry-after"])) if "retry-after" in headers else self._until_reset(headers)
-            )
-        return LONGEST_WAIT
+        """How long a rate limit holds, by what its answer says."""
+        if (seconds := _number(headers.get("retry-after", ""))) is None:
+            reset = _number(headers.get("x-ratelimit-reset", ""))
+            seconds = LONGEST_WAIT if reset is None else reset - self._clock.now()
+        return max(1.0, seconds)
 
-    def _until_reset(self, headers: Mapping[str, str]) -> float:
-        reset = headers.get("x-ratelimit-reset", "")
-        return max(1.0, float(reset) - self._clock.now()) if reset else LONGEST_WAIT
+
+def _number(text: str) -> float | None:
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
 
 
 def _answer(output: bytes) -> GhAnswer | None:

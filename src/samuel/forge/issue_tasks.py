@@ -14,7 +14,8 @@ from samuel.base.errors import SamuelError
 from samuel.config.model import ForgeSettings
 from samuel.forge.forge import Forge, IssueQuery
 from samuel.forge.issue_reading import IssueSnapshot, ReadIssue, read_issues
-from samuel.forge.table import open_forge
+from samuel.forge.issue_text import one_line
+from samuel.forge.table import FORGES, open_forge
 from samuel.tasks.formats.base import ImportedTasks, LeftOutItem, Mark, Recognition
 from samuel.tasks.formats.github import GitHubIssues
 from samuel.tasks.formats.source import TaskSource
@@ -82,6 +83,9 @@ def import_issues(
 def import_again(root: Path, origin: TaskOrigin, settings: ForgeSettings) -> TaskImport:
     """The tasks of the issues of an origin as they are now. Raises SamuelError."""
     reference = _reference(origin)
+    if reference is None:
+        hint = "`samuel run init --from` with `--force` reads them anew"
+        raise SamuelError(f"this Samuel cannot read the issues of `{origin.label}` again", hint)
     forge = open_forge(reference.forge, root, reference.repository)
     return _import(forge, reference.forge, reference.query, settings, _numbers([origin]), again=True)
 
@@ -101,7 +105,7 @@ def _record(read: ReadIssue, by_id: Mapping[str, ReadIssue]) -> dict[str, Any]:
     issue = read.issue
     return {
         "number": issue.number,
-        "title": issue.title,
+        "title": one_line(issue.title) or "(no title)",
         "state": issue.state,
         "labels": [{"name": label} for label in issue.labels],
         "milestone": {"title": issue.milestone},
@@ -129,18 +133,18 @@ def _left_out(snapshot: IssueSnapshot) -> tuple[LeftOutItem, ...]:
     return (*skipped, *waiting)
 
 
-def _reference(origin: TaskOrigin) -> ForgeReference:
+def _reference(origin: TaskOrigin) -> ForgeReference | None:
+    """How the issues of an origin are read again; None for a file, and for what another version wrote."""
     try:
-        return decode_json(origin.reference, ForgeReference)
+        reference = decode_json(origin.reference, ForgeReference)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise SamuelError(f"cannot read where `{origin.label}` is", "run `samuel run init --from` again") from None
+        return None
+    return reference if reference.forge in FORGES else None
 
 
 def _is_of(origin: TaskOrigin, forge: str, repository: str) -> bool:
-    if not origin.reference:
-        return False
     reference = _reference(origin)
-    return (reference.forge, reference.repository) == (forge, repository)
+    return reference is not None and (reference.forge, reference.repository) == (forge, repository)
 
 
 def _numbers(origins: Collection[TaskOrigin]) -> set[int]:

@@ -105,6 +105,11 @@ def visible(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", text).strip()
 
 
+def one_line(text: str) -> str:
+    """A text without line ends and without characters that have no form."""
+    return replaced(" ".join(text.split()), "", lambda character: "").strip()
+
+
 def _without_comments(line: str, is_hidden: bool) -> tuple[str, bool]:
     """The line without what comments of HTML hide, and whether the next line begins inside of one."""
     text = ""

@@ -71,6 +71,13 @@ def test_authors_all_reads_the_comments_of_strangers_as_data(samuel, store, put,
     assert "\n> It also crashes here." in store.load()[0].description
 
 
+def test_a_title_of_any_shape_becomes_one_line(samuel, store, github):  # noqa: F811
+    github.issue(1, "A\u200b  title\nof \u202etwo lines", labels=["ready"])
+    github.issue(2, "\u200b", labels=["ready"])
+    assert samuel(*READY).code == 0
+    assert titles(store) == {"#1": "A title of two lines", "#2": "(no title)"}
+
+
 def test_a_search_does_not_take_the_issue_of_a_stranger(samuel, store, github):  # noqa: F811
     github.issue(1, "A crash", author="stranger")
     github.issue(2, "Another crash")
