@@ -24,6 +24,7 @@ EXIT_1 = {
     "samuel run log": "there is no such log",
     "samuel run receipt": "the task has no receipt",
     "samuel verify": "the checks say something else or there is no receipt, 4 it cannot be verified here",
+    "samuel mcp": "`samuel-loop[mcp]` is not installed",
     "samuel run report": "the file cannot be written",
     "samuel run tasks": "there are no tasks yet",
     "samuel run done": "the task cannot be completed now; inside a run, it is not the current one",

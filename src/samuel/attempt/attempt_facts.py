@@ -83,4 +83,5 @@ class AttemptFacts:
             notes=self.notes,
             new_tasks=new_tasks,
             lane=self.lane,
+            guidance=run.guidance,
         )

@@ -29,6 +29,9 @@ from samuel.history.tree_state import TreeState
 from samuel.tasks.task import Task
 
 MAX_NAMED = 10  # in one warning
+CONFLICT = (
+    "the accepted work conflicts with what was completed since, so the task has to be done again; in conflict"
+)
 
 
 class LastChanges(NamedTuple):
@@ -59,6 +62,8 @@ class AttemptTree:
         self._task = task
         self._commands = commands
         self.changes: AttemptChanges | None = None  # None until the agent has ended
+        self.conflict = ""
+        """Why the work that a person accepted could not be laid down."""
         self._is_observed = False
         self._earlier: dict[str, Signature] = {}  # the files of earlier attempts, when this one began
         self._outside = OutsideFiles(place.git, place.record) if place.git.is_repository else None
@@ -77,6 +82,9 @@ class AttemptTree:
         start = self._files.attempts.start(self._name, retry, is_protected, self._laid)
         for problem in start.problems:
             self._place.warn(problem)
+        if start.conflicts:
+            named = listed([f"`{file_name(path)}`" for path in start.conflicts], MAX_NAMED)
+            self.conflict = f"{CONFLICT}: {named}"
         if self._outside is not None:
             self._outside.begin()
         if (trees := self._files.trees) is not None and start.tree != self.state.verified:

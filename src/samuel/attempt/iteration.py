@@ -169,6 +169,8 @@ class Iteration:
         self._facts.agent_ran = self._steps.agent_started = (
             True  # its work is in the tree, and is settled like any
         )
+        if self._tree is not None and self._tree.conflict:
+            raise IterationEnded(IterationOutcome.QUALITY_FAILED, self._tree.conflict)
         self._observe()
         if self._files.trees is not None and not self._changes.changes and not self._changes.person:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, ACCEPTED_WORK_GONE)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from samuel.attempt.workplace import Workplace
 from samuel.history.run import Run, Settlement
+from samuel.history.steering import Guidance
 from samuel.prompts.background import parts
 from samuel.prompts.prompt_context import StateNames
 from samuel.prompts.toon_tables import one_line
@@ -23,6 +26,7 @@ def state_of_task(place: Workplace, run: Run, task: Task | None) -> StateNames:
         TaskId=task.id if task else "",
         Attempt=task.attempts + 1 if task else 0,
         LastFailure=failure_line(task),
+        Guidance=guidance_names(run.guidance),
         Continues=place.settings.retry == "continue" and not (task and task.is_refused),
         NeedsChange=task is None or not task.no_change,
         ClaimsByExit=place.claims_by_exit(run.agent),
@@ -35,7 +39,14 @@ def state_of_settled(place: Workplace, run: Run, task: Task | None, settlement: 
     `task` is the task as it is now, with the failure of this attempt and not of the one before.
     """
     attempt = settlement.attempt if task else 0
-    return replace(state_of_task(place, run, task), Attempt=attempt, LastFailure=settlement.last_failure)
+    guidance = guidance_names(settlement.record.guidance if settlement.record else ())
+    names = state_of_task(place, run, task)
+    return replace(names, Attempt=attempt, LastFailure=settlement.last_failure, Guidance=guidance)
+
+
+def guidance_names(guidance: Iterable[Guidance]) -> list[dict[str, str]]:
+    """What people said, as the prompt's template gets it."""
+    return [{"Who": entry.who, "At": entry.at, "Text": entry.text} for entry in guidance]
 
 
 def failure_line(task: Task | None) -> str:

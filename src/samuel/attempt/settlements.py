@@ -17,6 +17,7 @@ from samuel.attempt.stop import AgentTrouble
 from samuel.attempt.workplace import Workplace
 from samuel.base.clock import iso
 from samuel.base.wording import plural
+from samuel.checks.refusal_texts import for_person
 from samuel.clients.adapter.ending import EndingKind
 from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
@@ -172,7 +173,7 @@ class Settlements:
         task = self.current(tasks)
         question = Question(
             id=new_id({question.id for row in tasks for question in row.questions}),
-            text=f"may the work on this task change old tests? {why}"[:MAX_FAILURE],
+            text=f"may the work on this task change old tests? {for_person(why)}"[:MAX_FAILURE],
             options=(ACCEPT, REFUSE),
             iteration=self._run.iteration,
             asked_at=iso(self._place.clock.now()),

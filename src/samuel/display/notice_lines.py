@@ -245,6 +245,7 @@ LINES: Mapping[type[notices.Report], Callable[[Any], str]] = {
     notices.HandlerMessage: lambda report: f"  {report.text}",
     notices.TaskFileUnreadable: lambda report: f"waiting: the task file cannot be read\n{report.why}",
     notices.IterationSettled: settled_line,
+    notices.RunSteered: lambda report: report.text,
     notices.AgentChanged: lambda report: f"  {report.agent} takes over{_because(report.why)}",
     notices.WorkPutAway: lambda report: f"  {put_away_line(report)}",
     notices.QuestionAsked: _question,

@@ -19,6 +19,7 @@ from samuel.history.attempt_record import AttemptRecord
 from samuel.history.availability import AgentWait
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget, BudgetHit, add_usage
 from samuel.history.own_branch import OwnBranch
+from samuel.history.steering import Guidance
 from samuel.history.tree_state import NO_TREE, TreeState
 from samuel.tasks.grade import Grade
 from samuel.tasks.question import Question
@@ -133,6 +134,8 @@ class AttemptUnderWay(msgspec.Struct, frozen=True, kw_only=True):
     question: str = ""
     """The id of the question whether it may land, if a handler of `before:land` refused it."""
     approved: bool = False
+    guidance: tuple[Guidance, ...] = ()
+    """What people said to it, for its prompt."""
 
 
 class Announcement(msgspec.Struct, frozen=True, kw_only=True):
@@ -255,6 +258,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def working(self) -> bool:
         """Whether a task is under way."""
         return bool(self.active)
+
+    @property
+    def guidance(self) -> tuple[Guidance, ...]:
+        """What people said to the attempt of this iteration."""
+        records = (record for record in self.active.values() if record.iteration == self.iteration)
+        return next((record.guidance for record in records), ())
 
     @property
     def decided(self) -> list[AttemptUnderWay]:

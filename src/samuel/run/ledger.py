@@ -30,6 +30,7 @@ from samuel.history.run_state import RunState
 from samuel.history.spending import Spending
 from samuel.run.limits import Reservations
 from samuel.run.run_history import RunHistoryWriter
+from samuel.run.run_steering import RunSteering
 from samuel.run.settling import Settled, counted, parked, question_in, with_results, without
 from samuel.tasks.question import LAND, Question, new_id
 from samuel.tasks.seal import Seal
@@ -53,6 +54,7 @@ class TaskLedger:
         state: RunState,
         history: RunHistoryWriter,
         acceptance: AcceptanceMemory,
+        steering: RunSteering,
     ) -> None:
         self._place = place
         self._steps = steps
@@ -60,6 +62,7 @@ class TaskLedger:
         self._state = state
         self._history = history
         self._acceptance = acceptance
+        self._steering = steering
         self.spending = Spending(place.meter, history.history, place.clock.now)
         self.reservations = Reservations(place.settings.budgets)
 
@@ -102,6 +105,7 @@ class TaskLedger:
             if attempt is not None and (warning := self.spending.add(attempt)):
                 self._place.warn(warning)
             self.reservations.settle(settlement.usage)
+        self._steering.deliver((record, settlement) for record, settlement, _ in settled)
         self._state.change(lambda run: also(counted(run, settled)))
         self.announce()
 
@@ -198,6 +202,7 @@ class TaskLedger:
             self._state.change(lambda run: without(run, undecided))
 
     def _move_to_ready(self, ready: Mapping[str, AttemptUnderWay]) -> None:
+        self._steering.deliver((record, record.result.settlement) for record in ready.values() if record.result)
         lanes = replace(self._state.lanes, ready={**self._state.lanes.ready, **ready})
         self._state.change(lambda run: replace(run.without(*ready), lanes=lanes))
 

@@ -32,6 +32,7 @@ from samuel.history.no_task import WITHOUT_TASK
 from samuel.run.coordinator import Coordinator
 from samuel.setup.readiness import ACCEPT_UNGUARDED, RunRequest, open_for_run
 from samuel.setup.run_state import state_directory, task_store
+from samuel.setup.steering import refuse_paused
 from samuel.tasks.task import find
 
 # Both write the duration of each call to progress.md, so that the numbers outlive the terminal.
@@ -147,6 +148,8 @@ def run_options(values: Mapping[str, Any]) -> RunOptions:
 def run_loop(here: CommandContext, request: RunRequest, options: RunOptions) -> int:
     """Open the project, run the loop and print the result."""
     preferences = load_personal(paths.User.from_environment().config)
+    if not (options.dry_run or options.only_land):
+        refuse_paused(here.root, request.methodology)
     live = sys.stdout.isatty() and not here.out.json and preferences.live
     verbose = options.verbose or preferences.verbose
     display = LiveDisplay(verbose) if live else JsonDisplay() if here.out.json else PlainDisplay(verbose)

@@ -199,7 +199,7 @@ class LaneWorkspace:
         self, run: Run, record: AttemptUnderWay, task: Task | None, tasks: Tasks
     ) -> Callable[[], AttemptEnded]:
         request = AttemptRequest(
-            run=replace(run, lanes=UNSET, active={}, unannounced=()),
+            run=replace(run, lanes=UNSET, active={record.task: record}, unannounced=()),
             task=task,
             tasks=[replace(row, status="pending") if row.id == record.task else row for row in tasks],
             base=record.base,
