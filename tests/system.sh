@@ -9,6 +9,7 @@ command -v bwrap >/dev/null || wanted="$wanted bubblewrap"
 command -v sshd >/dev/null || [ -x /usr/sbin/sshd ] || wanted="$wanted openssh-server"
 command -v tmux >/dev/null || wanted="$wanted tmux"
 command -v ssh >/dev/null || wanted="$wanted openssh-client"
+command -v gh >/dev/null || wanted="$wanted gh"
 command -v chromium >/dev/null || command -v google-chrome >/dev/null || wanted="$wanted chromium"
 # jest and vitest, for tests/cheats: once, outside of any project.
 packages="${XDG_CACHE_HOME:-$HOME/.cache}/samuel-node-packages"

@@ -80,8 +80,8 @@ def test_a_problem_has_a_file_a_line_a_message_and_a_hint(file: Path) -> None:
         (
             "x = 1",
             "F:1: unknown key `x` (known here: `default_methodology`, `environment`, `hooks`, `methodology`, "
-            "`distributions`, `import_hooks`, `pass_env`, `guardrails`, `limits`, `lanes`, `fleet`, `abilities`, "
-            "`agents`, `session`, `plugins`, `serve`)",
+            "`distributions`, `import_hooks`, `pass_env`, `guardrails`, `limits`, `lanes`, `fleet`, `forge`, "
+            "`abilities`, `agents`, `session`, `plugins`, `serve`)",
         ),
         (
             "[hooks.before_loop]\nstrikt = true",

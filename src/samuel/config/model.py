@@ -262,6 +262,16 @@ class FleetSettings(msgspec.Struct, frozen=True):
     """When a machine that was lost is tried again; twice as late each time."""
 
 
+class ForgeSettings(msgspec.Struct, frozen=True):
+    """`[forge]`: how the issues of a forge become tasks."""
+
+    authors: str = "collaborators"
+    """Whose comments are read: those of `collaborators`, who may write to the repository, or of `all`."""
+
+    working_label: str = "samuel:working"
+    """The label of an issue that a run works on: another project leaves it alone."""
+
+
 class RankingSettings(msgspec.Struct, frozen=True):
     """`[abilities]`: how abilities are ranked for a text."""
 
@@ -316,6 +326,8 @@ class Config(msgspec.Struct, frozen=True):
     lanes: LaneSettings = LaneSettings()
 
     fleet: FleetSettings = FleetSettings()
+
+    forge: ForgeSettings = ForgeSettings()
 
     abilities: RankingSettings = RankingSettings()
 

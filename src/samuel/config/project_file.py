@@ -18,6 +18,7 @@ from samuel.config.model import (
     REST,
     Config,
     EventSettings,
+    ForgeSettings,
     HandlerRef,
     Limits,
     Methodology,
@@ -57,6 +58,7 @@ def read_config(file: Path, top: ConfigTable) -> Config:
         limits=_limits(top.table("limits")),
         lanes=loop.lanes(top.table("lanes")),
         fleet=loop.fleet(top.table("fleet")),
+        forge=_forge(top.table("forge")),
         abilities=_abilities(top.table("abilities")),
         agents=loop.agents(top.table("agents")),
         allow_commands=top.table("session").take("allow_commands", kinds.commands, default.allow_commands),
@@ -68,6 +70,14 @@ def read_config(file: Path, top: ConfigTable) -> Config:
 def _limits(table: ConfigTable) -> Limits:
     default = msgspec.structs.asdict(Limits())
     return Limits(**{key: table.take(key, kinds.positive, limit) for key, limit in default.items()})
+
+
+def _forge(table: ConfigTable) -> ForgeSettings:
+    default = ForgeSettings()
+    return ForgeSettings(
+        authors=table.take("authors", kinds.one_of("collaborators", "all"), default.authors),
+        working_label=table.table("labels").take("working", kinds.name, default.working_label),
+    )
 
 
 def _abilities(table: ConfigTable) -> RankingSettings:

@@ -4,7 +4,7 @@ A task that owns a test may change what it expects. The input is the task as it 
 never what an agent wrote into a row; and plain words only: "rename", "move X to Y", "remove X and its tests",
 "update the snapshot", "the test is wrong", "adapt the tests", or the name of a test file. They must be an order:
 "the report hides a changed test" and "support renaming" speak of the program. "Fix the failing tests" is not among
-them: it can be said of the source.
+them: it can be said of the source. Lines that are quoted (`> `) are not read.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ _FORBIDS = re.compile(
     r"[^.\n]{0,25}$",
     re.IGNORECASE,
 )
+# A quote is what another person said, such as the author of an issue who has no rights here.
+_QUOTED_LINE = re.compile(r"^ {0,3}>.*$", re.MULTILINE)
 _PATH = re.compile(r"[\w@+-][\w./@+*-]{0,250}")
 
 
@@ -129,7 +131,7 @@ def owned_tests(task: Task, files: Sequence[str]) -> OwnedTests:
         is_test_file(pattern[1:]) for pattern in by_files
     ):
         return OwnedTests(by_files)
-    text = "\n".join((task.title, task.description, *task.acceptance))[:MAX_TEXT]
+    text = "\n".join((task.title, _QUOTED_LINE.sub("", task.description), *task.acceptance))[:MAX_TEXT]
     named = tuple(dict.fromkeys(_named_tests(text, files)))
     if named:
         return OwnedTests((*by_files, *named), (f"its text names {'it' if len(named) == 1 else 'them'}",))

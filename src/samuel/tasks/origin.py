@@ -44,7 +44,9 @@ class SourceItem(msgspec.Struct, frozen=True):
 
 
 class TaskOrigin(msgspec.Struct, frozen=True, kw_only=True):
-    path: str  # relative to the project's root if it is below it; "" is standard input
+    path: str  # relative to the project's root if it is below it; "" is no file
+    name: str = ""  # of what is no file; "" is standard input
+    reference: str = ""  # how what is no file is read again, as its reader wrote it; "": it cannot be
     format: str
     tag: str = ""
     digest: str = ""  # of the source
@@ -54,7 +56,12 @@ class TaskOrigin(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        return self.path or "standard input"
+        return self.path or self.name or "standard input"
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The same for the same source."""
+        return self.path, self.reference, self.tag
 
     def file(self, root: Path) -> Path:
         return root / self.path
@@ -86,7 +93,7 @@ class OriginFile:
     def add(self, origin: TaskOrigin) -> None:
         """Add the origin of more tasks; one of the same source is replaced."""
         before = self.load()
-        others = tuple(other for other in before.origins if (other.path, other.tag) != (origin.path, origin.tag))
+        others = tuple(other for other in before.origins if other.key != origin.key)
         self.save(replace(before, origins=(*others, origin)))
 
 
@@ -104,6 +111,8 @@ def origin_of(task_import: TaskImport, root: Path, *, write_back: bool) -> TaskO
     imported, source = task_import.imported, task_import.source
     return TaskOrigin(
         path=_relative(source.path, root) if source.path else "",
+        name=source.name if source.reference else "",
+        reference=source.reference,
         format=task_import.format.name,
         tag=imported.tag,
         digest=digest_of(source),

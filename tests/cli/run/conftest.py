@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.forge.conftest import gh_settings, github  # noqa: F401  fixtures of a GitHub
 
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task

@@ -10,9 +10,11 @@ from samuel.base.errors import SamuelError
 from samuel.checks.files import CheckFiles
 from samuel.cli.command_context import CommandContext, command
 from samuel.cli.run.convert import described, read_tasks, source_options, warnings
+from samuel.cli.run.issues import issue_options, issue_query
 from samuel.cli.run.tasks import table
 from samuel.config.edit import Value
 from samuel.setup.consent import Consent
+from samuel.setup.issue_list import issue_tasks
 from samuel.setup.task_list import TaskList, TaskListRequest, make_task_list, refuse_task_list
 from samuel.tasks.importing import TaskImport
 from samuel.trust.items import TrustItem
@@ -29,9 +31,10 @@ COMMITS = {
     "--prd",
     "source",
     required=True,
-    metavar="FILE|DIR|-",
-    help="Where the tasks are: a file, a directory, or `-` for standard input.",
+    metavar="FILE|DIR|-|github",
+    help="Where the tasks are: a file, a directory, `-` for standard input, or `github` for its issues.",
 )
+@issue_options
 @source_options
 @click.option(
     "--write-back/--no-write-back", default=True, help="Mark completed tasks in that file; on by default."
@@ -55,8 +58,8 @@ def init(
     """Create the task list from what you have written down.
 
     The tasks can be in a PRD in Markdown, in a tasks.md of OpenSpec or spec-kit, in the files of BMAD, task-master
-    or beads, in a prd.json, or in the output of `gh issue list`. On a terminal they are shown before anything is
-    written.
+    or beads, in a prd.json, in the output of `gh issue list`, or in the issues of the project on GitHub, which are
+    read with `gh`. On a terminal they are shown before anything is written.
 
     The options given here, and the checks that the project has, are written to samuel.toml. What these checks run
     or read is shown: an attempt that changes it is checked without that change first. So are the tests that a task
@@ -67,11 +70,16 @@ def init(
 
     \b
         samuel run init --from docs/prd.md --agent claude
+        samuel run init --from github --label ready
         gh issue list --json number,title,body,labels | samuel run init --from -
     """
+    query = issue_query(source, options, format_name=format_name, tag=tag)
     request = TaskListRequest(commits=not no_commit, **options)
     refuse_task_list(here.root, request)
-    task_import = read_tasks(here, source, format_name, tag)
+    if query is None:
+        task_import = read_tasks(here, source, format_name, tag)
+    else:
+        task_import = issue_tasks(here.root, source, query, request)
     _ask(here, task_import, yes=yes)
     task_list = make_task_list(here.root, task_import, request, partial(_choose_trusted, here, yes))
     lines = [

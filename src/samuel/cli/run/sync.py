@@ -11,8 +11,10 @@ from samuel.base.errors import SamuelError
 from samuel.base.printable import listed
 from samuel.base.wording import plural
 from samuel.cli.command_context import CommandContext, command
+from samuel.forge.forge import ForgeUnavailable
 from samuel.process.inside_a_run import inside_a_run
 from samuel.prompts import background
+from samuel.setup.issue_list import issue_tasks_again
 from samuel.setup.run_state import origin_file, state_directory, task_store
 from samuel.setup.task_list import format_handlers
 from samuel.tasks.formats.source import TaskSource
@@ -33,11 +35,11 @@ MAX_NAMED = 20
 )
 @click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
 def sync(here: CommandContext, methodology: str, removed: str | None, done: str | None, dry_run: bool) -> int:
-    """Merge later edits of the file that the tasks came from.
+    """Merge later edits of the file or the issues that the tasks came from.
 
     New tasks are added, and titles and texts are taken over. What was done stays done. Tasks that are gone, or
     that were marked as done in the file, are asked about on a terminal; elsewhere they stay as they are and
-    are named.
+    are named. An issue that was closed counts as marked as done. A forge that cannot be reached is a warning.
 
     \b
         samuel run sync --dry-run
@@ -47,14 +49,18 @@ def sync(here: CommandContext, methodology: str, removed: str | None, done: str 
     state = state_directory(here.root, methodology)
     file, store = origin_file(state), task_store(state)
     origins = file.load().origins
-    readable = [origin for origin in origins if origin.path]
+    readable = [origin for origin in origins if origin.path or origin.reference]
     if not readable:
         hint = "`samuel run init --from FILE` reads one; standard input cannot be read again"
         raise SamuelError("these tasks did not come from a file", hint)
     reports, warnings = [], list[str]()
     for origin in readable:
-        task_import = _read(here, origin)
-        warnings += task_import.notes
+        try:
+            task_import = _read(here, origin)
+        except ForgeUnavailable as unavailable:
+            warnings.append(f"`{origin.label}` was not read: {unavailable.message}; {unavailable.hint}")
+            continue
+        warnings += task_import.warnings() if origin.reference else task_import.notes
         plan = merge(store.load(), origin, task_import.imported, stable_ids=task_import.format.stable_ids)
         skipped = _decided(here, plan.removed, removed, "skip", f"not in `{origin.label}` any more", "Skip them?")
         completed = _decided(
@@ -76,10 +82,13 @@ def sync(here: CommandContext, methodology: str, removed: str | None, done: str 
     if not dry_run:
         warnings += write_back(file, here.root, ()).problems
     lines = [line for report in reports for line in _described(report)]
-    return here.out.answer({"sources": reports, "written": not dry_run}, "\n".join(lines), warnings=warnings)
+    blocks = ["\n".join(lines)] if lines else []
+    return here.out.answer({"sources": reports, "written": not dry_run}, *blocks, warnings=warnings)
 
 
 def _read(here: CommandContext, origin: TaskOrigin) -> TaskImport:
+    if origin.reference:
+        return issue_tasks_again(here.root, origin)
     source = TaskSource.of_file(origin.file(here.root), origin.label)
     format, notes = named_format(source, origin.format, format_handlers(here.open))
     return TaskImport(source, format, "it was read so before", format.read(source, origin.tag), notes)

@@ -79,7 +79,7 @@ def _tasks(issues: Sequence[tuple[int, JsonRecord]]) -> tuple[list[Task], list[L
         if child not in closed:
             children.setdefault(parent, []).append(child)
     waits_of = {
-        number: list(dict.fromkeys([*_numbers(record.values.get("blockedBy")), *_named(record.text("body"))]))
+        number: list(dict.fromkeys([*_numbers(record.values.get("blockedBy")), *waited_for(record.text("body"))]))
         for number, record in issues
     }
     tasks, left_out = [], []
@@ -110,14 +110,15 @@ def _task(record: JsonRecord, number: int, needed: Iterable[int], parent: int | 
         title=record.title(),
         description="\n\n".join(part for part in (body, "\n".join(facts)) if part),
         status=status,
-        priority=_priority(labels) or "medium",  # type: ignore[arg-type]  # of PRIORITIES
+        priority=label_priority(labels) or "medium",  # type: ignore[arg-type]  # of PRIORITIES
         depends_on=tuple(dict.fromkeys(f"#{other}" for other in needed)),
         parent_id=f"#{parent}" if parent else "",
         no_change=has_children,
     )
 
 
-def _priority(labels: Iterable[str]) -> str:
+def label_priority(labels: Iterable[str]) -> str:
+    """The priority that one of the labels says, such as `P1` or `priority: high`; "" if none does."""
     for label in labels:
         match = _LABEL.fullmatch(label.strip())
         if match and (priority := heading_priority(match[1])):
@@ -135,7 +136,7 @@ def _numbers(issues: object) -> Iterator[int]:
             yield number
 
 
-def _named(body: str) -> Iterator[int]:
+def waited_for(body: str) -> Iterator[int]:
     """The issues that the text says it waits for."""
     for match in _WAITS.finditer(_CODE.sub("", body)):
         yield from (int(number) for number in _NUMBER.findall(match[1]) if len(number) < 12)

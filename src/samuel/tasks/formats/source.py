@@ -28,11 +28,16 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 class TaskSource:
-    """A source that was read once. `path` is None for standard input."""
+    """A source that was read once.
 
-    def __init__(self, data: bytes, path: Path | None = None, name: str = "") -> None:
+    `path` is None for standard input, and for tasks that another program has. Then `reference` says how these are
+    read again; only their reader knows what is in it.
+    """
+
+    def __init__(self, data: bytes, path: Path | None = None, name: str = "", reference: str = "") -> None:
         self.data = data
         self.path = path
+        self.reference = reference
         self.name = name or (file_name(str(path)) if path else "standard input")
 
     @classmethod
