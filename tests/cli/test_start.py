@@ -36,6 +36,7 @@ Options:
 Commands:
   init       Set up a project: samuel.toml and .samuel/.
   run        Run an agent in a loop on the tasks of a PRD.
+  dashboard  Show the runs of all your projects in the browser.
   verify     Run the checks of a receipt again and compare.
   attempt    Do one attempt at a task for a coordinator on another machine.
   mcp        Show the run to a chat client, over the Model Context Protocol.

@@ -25,7 +25,7 @@ def mcp(here: CommandContext, write: bool) -> int:
     from samuel.mcp_server.run_tools import RunTools
 
     try:
-        from samuel.mcp_server.server import serve
+        from samuel.mcp_server.server import serve  # with the SDK
     except ImportError as error:
         if (error.name or "").startswith("samuel"):
             raise

@@ -63,7 +63,7 @@ class RejectedWork:
 
     def conflicts(self, rejection: Rejection) -> tuple[str, ...]:
         """The files that would keep the work from being taken back now."""
-        if not rejection.commit or self._made(rejection, self._place_of(rejection)[1]):
+        if not rejection.commit or self._earlier_revert(rejection, self._place_of(rejection)[1]):
             return ()
         planned = self._planned(rejection)
         return () if isinstance(planned, _Revert) else planned
@@ -73,7 +73,7 @@ class RejectedWork:
         commit = ""
         if rejection.commit:
             ref, tip, followed = self._place_of(rejection)
-            commit = self._made(rejection, tip)
+            commit = self._earlier_revert(rejection, tip)
             if not commit:
                 planned = self._planned(rejection)
                 if not isinstance(planned, _Revert):
@@ -102,7 +102,7 @@ class RejectedWork:
             "check out the branch that has it, and reject it there",
         )
 
-    def _made(self, rejection: Rejection, tip: str) -> str:
+    def _earlier_revert(self, rejection: Rejection, tip: str) -> str:
         """The commit that took the work back already; "" if there is none."""
         commits = self._git.run(
             "log", "--format=%H", "--fixed-strings", f"--grep={rejection.mark}", f"{rejection.commit}..{tip}"

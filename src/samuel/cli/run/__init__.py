@@ -8,7 +8,7 @@ from samuel.cli.lazy import CommandEntry, LazyGroup
 
 COMMANDS = {
     "init": CommandEntry("Create the task list from what you have written down."),
-    "sync": CommandEntry("Merge later edits of the file that the tasks came from."),
+    "sync": CommandEntry("Merge later edits of the file or the issues that the tasks came from."),
     "start": CommandEntry("Work on the tasks until they are done."),
     "pilot": CommandEntry("Work on the tasks, and let the agent look for more."),
     "status": CommandEntry("Count the tasks by status; show the last run, and what waits for you."),
