@@ -122,4 +122,4 @@ class ExitReason(StrEnum):
         "cannot handle keeps its own exit code",
         1,
     )
-    INTERRUPTED = ("interrupted", "Ctrl-C, SIGTERM or SIGHUP", 130)
+    INTERRUPTED = ("interrupted", "Ctrl-C, SIGTERM, SIGHUP or `samuel run stop`", 130)
