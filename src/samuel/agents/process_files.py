@@ -57,7 +57,7 @@ def label(iteration: int, session: str, run_id: str = "") -> str:
 
 
 def log_path(state: Path, run_id: str, iteration: int, kind: LogKind) -> Path:
-    """Where the output of an iteration's agent, its errors, its prompt, or the output of checks or reviewers is."""
+    """Where the output, errors or prompt of an iteration's agent is, or the output of its checks or reviewers."""
     folder, ending = _PLACES[kind]
     return state / folder / f"{label(iteration, '', run_id)}{ending}"
 

@@ -5,10 +5,10 @@
 For task T and attempt N it takes the first of DIR/T/N, DIR/T.N, DIR/T, DIR/default that is there (a directory of
 numbered attempts goes on with its highest number); in discovery DIR/discovery/N or DIR/discovery; for the
 acceptance tests of a task DIR/acceptance/N or DIR/acceptance; for a review DIR/review/N or DIR/review; for a
-recipe DIR/recipe or DIR/default; for an ability DIR/<its id> or DIR/default. A step is an executable, or a directory of
-files to copy into the project with, if need be, a `run.sh` to run after that. It gets the prompt on its stdin,
-calls `samuel run done ID` itself, and its exit code is the agent's. A `usage.json` in the step's directory, or
-else in DIR, is reported as tokens and cost.
+recipe DIR/recipe or DIR/default; for an ability DIR/<its id> or DIR/default. A step is an executable, or a
+directory of files to copy into the project with, if need be, a `run.sh` to run after that. It gets the prompt on
+its stdin, calls `samuel run done ID` itself, and its exit code is the agent's. A `usage.json` in the step's
+directory, or else in DIR, is reported as tokens and cost.
 """
 
 from __future__ import annotations

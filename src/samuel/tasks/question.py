@@ -91,12 +91,12 @@ def is_about_landing(question: Question) -> bool:
 
 def is_dispute(question: Question) -> bool:
     """Whether it asks if work counts that old tests or a reviewer speak against, or that was not reviewed."""
-    return question.options[-2:] == (ACCEPT, REFUSE)
+    return question.options in ((ACCEPT, REFUSE), (REVIEW_AGAIN, ACCEPT, REFUSE))
 
 
 def is_about_missing_review(question: Question) -> bool:
     """Whether it asks what to do with work about which a reviewer gave no verdict."""
-    return question.options[:1] == (REVIEW_AGAIN,)
+    return question.options == (REVIEW_AGAIN, ACCEPT, REFUSE)
 
 
 def is_about_acceptance(question: Question) -> bool:
@@ -109,7 +109,7 @@ def answer_command(task_id: str, question: Question) -> str:
     if is_about_landing(question):
         return f"samuel run land {shell_word(task_id)}"
     if is_about_missing_review(question):
-        return f'samuel run answer {shell_word(question.id)} "{REVIEW_AGAIN}"'
+        return f"samuel run answer {shell_word(question.id)} {shell_word(REVIEW_AGAIN)}"
     if is_dispute(question):
         return f"samuel run accept {shell_word(task_id)}"
     return f"samuel run answer {shell_word(question.id)} TEXT"

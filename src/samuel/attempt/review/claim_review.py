@@ -14,7 +14,7 @@ from samuel.attempt.steps import Steps
 from samuel.attempt.stop import IterationEnded
 from samuel.attempt.workplace import Workplace
 from samuel.base.decoding import convert
-from samuel.base.printable import file_name, listed, safe, shorten
+from samuel.base.printable import file_name, listed, safe, shell_word, shorten
 from samuel.checks.checked_work import checked
 from samuel.dispatch.record import Fired
 from samuel.events import QualityCheck
@@ -105,8 +105,8 @@ class ClaimReview:
             self._place.warn(problem)
         named = listed([f"`{file_name(path)}`" for path in changed], MOST_NAMED)
         self._files.repository.note(
-            f"files changed while the work was reviewed, and were put back: {named}; `git show {after}:PATH` "
-            "prints what they were"
+            f"files changed while the work was reviewed, and were put back: {named}; "
+            f"`git show {shell_word(after)}:PATH` prints what they were"
         )
         return f"files of the project changed during the review, and were put back: {named}"
 

@@ -56,11 +56,11 @@ def review_copy(place: Workplace, tree: str, base: str) -> Iterator[tuple[Path, 
     trees = Trees(place.git, directory / "trees", place.disk)
     try:
         instructing = filter(instructs_agents, trees.differing(base, tree))
-        shown = trees.combined(tree, base, instructing)
-        RoomFiles(trees, top, lambda path: None).write(shown)
+        reviewed_tree = trees.combined(tree, base, instructing)
+        RoomFiles(trees, top, lambda path: None).write(reviewed_tree)
         root = top / os.fsdecode(location.prefix)
         root.mkdir(parents=True, exist_ok=True)
-        RoomRepository(trees.git, top).show(shown)
+        RoomRepository(trees.git, top).show(reviewed_tree)
         os.close(make_dirs_inside(root, *Project(root).run.relative_to(root).parts, mode=0o755))
         yield root, trees
     finally:
