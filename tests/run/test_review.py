@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import samuel
 from samuel.history.attempt_record import AttemptRecord
 from samuel.history.history import History
 from samuel.history.notices import ReviewEnded
@@ -255,6 +257,19 @@ def test_reviewer_cannot_claim_or_change_tasks(shop: LoopProject) -> None:
     done = run(shop, "samuel run skip 1 nonsense || true\n" + REFUSES, iterations=1)
     assert outcomes(shop, done) == ["review_failed"]
     assert task(shop).status == "pending"
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+def test_reviewer_in_a_sandbox_sees_its_copy_and_nothing_of_the_project(shop: LoopProject) -> None:
+    shop.project.user.cache.mkdir(exist_ok=True)
+    readable = (Path(samuel.__file__).parents[2], shop.project.user.cache)
+    volumes = ", ".join(f'"{path}:{path}:ro"' for path in readable)
+    configure(shop, more=f'sandbox = {{ kind = "bwrap", volumes = [{volumes}] }}\n')
+    shop.agent(f"test -f work.txt\ntest ! -e {shop.root}/samuel.toml\n" + ACCEPTS, "other")
+    shop.agent(WORK + CLAIM)
+    subprocess.run(["git", "commit", "-q", "-am", "agents"], cwd=shop.root, check=True)
+    assert outcomes(shop, shop.run(1)) == ["completed"]
+    assert task(shop).reviewed == "accepted by other"
 
 
 VERDICT = '{"nonce": "NONCE", "verdict": "accept", "findings": []}'
