@@ -91,6 +91,17 @@ CALLERS = {
         ("emit", "PreAbilityCall"), (2, '"decision":"deny"'), (0, "the call goes on"), CALL
     ),
     names.POST_ABILITY_CALL: Caller(("emit", "PostAbilityCall"), (2, REASON), (0, "warning: "), CALL),
+    # Only an agent reports these, through the commands of its bridge.
+    names.SUBAGENT_STOP: Caller(
+        ("emit", "SubagentStop"), (2, REASON), (0, "warning: "), '{"subagent": "explorer"}'
+    ),
+    names.NOTIFICATION: Caller(("emit", "Notification"), (2, REASON), (0, "warning: "), '{"message": "waits"}'),
+    names.PRE_COMPACT: Caller(
+        ("emit", "PreCompact"), (2, '"decision":"deny"'), (0, "warning: "), '{"trigger": "auto"}'
+    ),
+    names.CONFIG_CHANGE: Caller(
+        ("emit", "ConfigChange"), (2, '"decision":"deny"'), (0, "warning: "), '{"source": "user_settings"}'
+    ),
     **dict.fromkeys(
         (
             *(names.BEFORE_ITERATION, *names.CONTEXT, names.BEFORE_AGENT_INVOKE, names.AFTER_AGENT_INVOKE),

@@ -57,8 +57,8 @@ def narrowed_to(command: str, call: CalledRunner, paths: Sequence[str], files: C
             return None
         names = ",".join(path.rpartition("/")[2].removesuffix(".java") for path in paths)
         return _joined([*words, f"-Dtest={names}"])
-    kept = _without_paths(arguments, paths, files) if call.name in _BY_PATH else None
-    return _joined([*head, *kept, *paths]) if kept is not None else None
+    options = _without_paths(arguments, paths, files) if call.name in _BY_PATH else None
+    return _joined([*head, *options, *paths]) if options is not None else None
 
 
 def _without_paths(arguments: Sequence[str], paths: Sequence[str], files: Collection[str]) -> list[str] | None:
