@@ -13,4 +13,4 @@ def test_work_of_a_machine_is_reviewed_there(fleet: FleetProject) -> None:
     fleet.task("1", f'echo "$SAMUEL_MODE" >> {fleet.outside}/modes\n{VERDICT}')
     fleet.start(*fleet.places(), lanes=0)
     assert (fleet.row("1")["status"], fleet.row("1")["reviewed"]) == ("completed", "accepted by mine")
-    assert (fleet.outside / "modes").read_text().split() == ["implementation", "implementation", "review"]
+    assert (fleet.outside / "modes").read_text().split() == ["implementation", "review"]
