@@ -146,6 +146,11 @@ CONFIGS: dict[str, dict[str, dict[str, tuple[str, str, str]]]] = {
                 "none",
                 "Where to POST the message as JSON; or `$SAMUEL_...`, a variable with the URL.",
             ),
+            "template": (
+                "string",
+                "none",
+                "`ntfy`, `slack` or `discord`: the form in which the webhook gets the message.",
+            ),
             "command": (
                 "text, or a list of words",
                 "none",

@@ -7,6 +7,7 @@ command -v runc >/dev/null || wanted="$wanted runc"
 command -v bwrap >/dev/null || wanted="$wanted bubblewrap"
 [ -x /bin/busybox ] || command -v busybox >/dev/null || wanted="$wanted busybox-static"
 command -v sshd >/dev/null || [ -x /usr/sbin/sshd ] || wanted="$wanted openssh-server"
+command -v tmux >/dev/null || wanted="$wanted tmux"
 command -v ssh >/dev/null || wanted="$wanted openssh-client"
 command -v chromium >/dev/null || command -v google-chrome >/dev/null || wanted="$wanted chromium"
 # jest and vitest, for tests/cheats: once, outside of any project.

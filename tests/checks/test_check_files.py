@@ -190,13 +190,15 @@ def test_files_are_read_from_disk_without_following_links(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("command", "files", "is_without"),
     [
-        ("make test", {"Makefile": "test:\n\t$(CC) -o run tests/test_roman.c\n", "tests/test_roman.c": ""}, True),
+        ("make test", {"Makefile": "test:\n\t$(CC) -o run tests/test_roman.c\n", "tests/test_roman.c": ""}, False),
+        ("make test", {"Makefile": "test:\n\t$(CC) -o run roman.c cases.c\n", "cases.c": ""}, True),
         ("make test", {"Makefile": "test:\n\tpytest\n", "tests/test_a.py": ""}, False),
         ("make lint", {"Makefile": "lint:\n\truff check .\n"}, False),
         ("pytest -q", {"pytest.ini": "", "app.py": ""}, True),
         ("npx vitest run", {"vitest.config.ts": "", "src/a.ts": ""}, True),
         ("npx vitest run", {"src/a.test.ts": ""}, False),
         ("cargo test --quiet", {"src/lib.rs": ""}, True),
+        ("cargo test --quiet", {"src/lib.rs": "#[cfg(test)]\nmod tests {\n    #[test]\n"}, False),
         ("cargo test --quiet", {"src/lib.rs": "", "tests/book.rs": ""}, False),
         ("go vet ./...", {"a.go": ""}, False),
         ("go test ./...", {"a_test.go": ""}, False),

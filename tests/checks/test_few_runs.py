@@ -86,7 +86,7 @@ def test_old_test_that_fails_alone_as_well_is_not_repeated_in_the_whole_check(pr
         (root / PYTEST.tests).write_text(PYTEST.text(PYTEST.tests).replace("== 6", "== 9"))
 
     assert project.claim(TASK, act, "ask").word == "disputed"
-    assert project.runs == ["own", "old tests", "old tests, part", "own"]
+    assert project.runs == ["own", "old tests", "old tests again, part", "own"]
 
 
 def test_nothing_is_planted_where_only_numbers_changed(project: CountedProject) -> None:

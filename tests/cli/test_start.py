@@ -38,6 +38,7 @@ Commands:
   run        Run an agent in a loop on the tasks of a PRD.
   verify     Run the checks of a receipt again and compare.
   attempt    Do one attempt at a task for a coordinator on another machine.
+  mcp        Show the run to a chat client, over the Model Context Protocol.
   fleet      Check, show, drain and prune the machines on which agents work.
   sync       Write AGENTS.md and copy it to the files other agents read.
   hooks      List, explain, test and write hooks.

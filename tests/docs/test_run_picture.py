@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from samuel.watch.board_lines import KEYS
+
 from .story import ROOT
 
 PICTURE = ROOT / "docs" / "run.svg"
@@ -48,8 +50,9 @@ def test_the_demo_ends_as_the_picture_does_and_names_the_report(tmp_path: Path) 
     assert "HANDLER" not in start  # the table of `--profile`
 
 
-def test_the_picture_of_a_run_loads_nothing_from_the_network() -> None:
-    svg = PICTURE.read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["run.svg", "watch.svg"])
+def test_the_picture_of_a_run_loads_nothing_from_the_network(name: str) -> None:
+    svg = (ROOT / "docs" / name).read_text(encoding="utf-8")
     assert set(re.findall(r"https?:[^\s\"')]+", svg)) == {"http://www.w3.org/2000/svg"}  # the format's own name
     assert "@import" not in svg
 
@@ -64,3 +67,9 @@ def test_the_picture_of_a_report_is_small_enough_for_a_page() -> None:
     picture = ROOT / "docs" / "report.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert picture.stat().st_size < 300_000
+
+
+def test_the_picture_of_the_view_has_all_parts_and_keys_of_the_view() -> None:
+    drawn = html.unescape((ROOT / "docs" / "watch.svg").read_text(encoding="utf-8")).replace("\xa0", " ")
+    parts = ("needs you (1)", "tasks (6)", "2 attempts", "hooks, 1 denial", "denied", "$20.00", "  ".join(KEYS))
+    assert [part for part in parts if part not in drawn] == []

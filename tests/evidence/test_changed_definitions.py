@@ -104,3 +104,8 @@ def test_hostile_text_is_read_in_bounded_time() -> None:
     text = "impl<" * 5000 + "\n" + "a(" * 5000 + "{\n" + "pub const " * 2000 + "\n"
     changed_definitions(text, text + "x")
     names_around([text], ("a",))
+
+
+def test_name_that_a_long_function_mentions_everywhere_is_found_in_bounded_time() -> None:
+    text = "def run(x):\n" + "    get(x)\n" * 15_000
+    assert names_around([text + f"# {number}\n" for number in range(40)], ("get",)) == ("get", "run")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from samuel.events.loop import CheckRun
-from samuel.evidence.claim import ClaimFacts, Proof, judge_claim
+from samuel.evidence.claim import NOT_LOOKED_FOR, ClaimFacts, Proof, judge_claim
 from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass, fails_again, passes_again
 
 BY_ASSERTION = (FailToPass("tests.test_a::test_one", "assertion"),)
@@ -144,3 +144,22 @@ def test_proof_holds_where_its_test_passes_with_the_work_once_more() -> None:
     assert fails_again(proof, None)
     assert not fails_again(proof, run(False, tests={"a": "passed", "b": "failed"}))
     assert not fails_again(proof, run(True))
+
+
+@pytest.mark.parametrize(
+    ("proofs", "words"),
+    [
+        ((FailToPass("test_a", "assertion", "make", True),), "1 test fails without the change: `test_a`"),
+        ((FailToPass("make", "assertion", "make"),), "`make` fails without the change"),
+        ((FailToPass("calc", "missing", "make"),), "`calc` fails without the change, for a missing name"),
+    ],
+)
+def test_a_check_that_fails_without_the_change_is_not_called_a_test(
+    proofs: tuple[FailToPass, ...], words: str
+) -> None:
+    assert judge_claim(ClaimFacts(has_tests=True, proofs=proofs), "ask", sent_back=False).rests_on == words
+
+
+def test_tests_that_did_not_run_without_the_change_are_not_said_to_pass_there() -> None:
+    facts = ClaimFacts(kind="refactor", has_tests=True, not_compared=NOT_LOOKED_FOR)
+    assert judge_claim(facts, "ask", sent_back=False) == ("checked", NOT_LOOKED_FOR, "")

@@ -61,10 +61,9 @@ def test_plain_words_give_a_task_its_tests(title: str, description: str, reason:
 def test_a_test_file_that_the_text_names_is_the_tasks_own(text: str, names: tuple[str, ...]) -> None:
     owned = owned_tests(task(text), FILES)
     assert owned.of(FILES) == names
-    assert (
-        owned.describe("4")
-        == f"task 4 may change {', '.join(f'`{p[1:]}`' for p in owned.patterns)}, because its text names them"
-    )
+    files = ", ".join(f"`{pattern[1:]}`" for pattern in owned.patterns)
+    which = "it" if len(owned.patterns) == 1 else "them"
+    assert owned.describe("4") == f"task 4 may change {files}, because its text names {which}"
 
 
 def test_acceptance_criteria_count_as_the_tasks_words() -> None:

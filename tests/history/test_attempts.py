@@ -116,6 +116,40 @@ class TestTasks:
         assert run.put_away("2", 1).restored == ("app.py", "done.py")
         assert night.files == {**FILES, "done.py": "done\n"}
 
+    def test_accepted_work_is_merged_with_what_another_task_changed_in_the_same_file(
+        self, night: Night, git: Plain
+    ) -> None:
+        lines = [f"line {number}\n" for number in range(12)]
+        night["app.py"] = "".join(lines)
+        git(night.root, "commit", "-q", "-a", "-m", "longer")
+        run = night.attempts()
+        run.begin()
+        run.start("1")
+        night["app.py"] = "".join(["first\n", *lines[1:]])
+        night["mine.txt"] = "expects first\n"
+        run.observe()
+        run.put_away("1", 1)
+        run.start("2")
+        night["app.py"] = "".join([*lines, "last\n"])
+        run.observe()
+        run.complete("2")
+        assert run.start("1", "accepted").conflicts == ()
+        assert night.files["app.py"] == "".join(["first\n", *lines[1:], "last\n"])
+        assert night.files["mine.txt"] == "expects first\n"
+
+    def test_accepted_work_in_conflict_is_not_taken_by_halves(self, night: Night, run: Attempts) -> None:
+        run.start("1")
+        night["app.py"] = "one\n"
+        night["tests/test_app.py"] = "expects one\n"
+        run.observe()
+        run.put_away("1", 1)
+        run.start("2")
+        night["app.py"] = "two\n"
+        run.observe()
+        run.complete("2")
+        assert run.start("1", "accepted").conflicts == ("app.py",)
+        assert night.files == {**FILES, "app.py": "two\n"}
+
     def test_retry_goes_on_with_what_is_in_place(self, night: Night, run: Attempts) -> None:
         run.start("1")
         night["half.py"] = "half\n"

@@ -68,7 +68,7 @@ def test_a_softened_test_is_still_found_when_it_is_repeated(flaky: LoopProject) 
     flaky.agent("echo wrong > code.txt\necho true > test.sh\n" + GOOD)
     flaky.run()
     assert outcomes(flaky) == ["disputed"]
-    assert ended(flaky) == [(True, False), (False, False), (False, False)]
+    assert ended(flaky) == [(True, False), (False, False), (False, True)]
 
 
 def test_a_failure_that_was_accepted_is_not_repeated(flaky: LoopProject) -> None:

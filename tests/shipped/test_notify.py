@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.webhook_server import WebhookServer, webhook_server
 
 from samuel.base.errors import ConfigError
+from samuel.base.paths import User
 from samuel.dispatch.record import Fired
 from samuel.shipped.table import SHIPPED_HOOKS
 from samuel.sources.yaml_file import read_hook
@@ -124,77 +124,153 @@ def test_the_desktop_is_told_by_notify_send(samuel_project: SamuelProject, enabl
     ]
 
 
-class Webhook(HTTPServer):
-    """A server on this machine that keeps what it is sent, and answers with `status`."""
-
-    status = 204
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Receiver)
-        self.bodies: list[dict[str, Any]] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/secret-path"
-
-
-class _Receiver(BaseHTTPRequestHandler):
-    server: Webhook
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.bodies.append({**json.loads(body), "type": self.headers["Content-Type"]})
-        self.send_response(self.server.status)
-        if self.server.status == 302:
-            self.send_header("Location", f"{self.server.url}/elsewhere")
-        self.end_headers()
-
-    do_GET = do_POST
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
 @pytest.fixture
-def webhook() -> Iterator[Webhook]:
-    with Webhook() as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
+def webhook() -> Iterator[WebhookServer]:
+    with webhook_server() as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def test_a_webhook_is_sent_the_message_as_json(
-    samuel_project: SamuelProject, enable: Enable, webhook: Webhook
+    samuel_project: SamuelProject, enable: Enable, webhook: WebhookServer
 ) -> None:
     enable("notify", f"desktop: false\nwebhook: {webhook.url}")
     assert not loop_end(samuel_project, run_id="run-7").warnings
-    (body,) = webhook.bodies
+    (call,) = webhook.calls
+    body = call.json
     assert (body["kind"], body["exit_reason"], body["iterations_run"]) == ("ended", "waiting", 3)
-    assert (body["run_id"], body["project"], body["type"]) == ("run-7", "project", "application/json")
+    assert (body["run_id"], body["project"], call.content_type) == ("run-7", "project", "application/json")
 
 
 def test_the_url_of_a_webhook_can_be_in_a_variable(
-    samuel_project: SamuelProject, enable: Enable, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
+    samuel_project: SamuelProject, enable: Enable, webhook: WebhookServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enable("notify", "desktop: false\nwebhook: $SAMUEL_WEBHOOK")
     assert "`$SAMUEL_WEBHOOK` is not set to a URL" in loop_end(samuel_project).warnings[0]
     monkeypatch.setenv("SAMUEL_WEBHOOK", webhook.url)
     assert not samuel_project.open().fire("after:loop", iterations_run=1, exit_reason="queue_empty").warnings
-    assert len(webhook.bodies) == 1
+    assert len(webhook.calls) == 1
+
+
+QUESTION_TEXT = (
+    "Samuel, project: task 1.2 Write it has a question\n"
+    "Which format, <!channel> & @everyone?\n1. json\n2. toon\nsamuel run answer q1 TEXT"
+)
+PINGING = {**QUESTION, "text": "Which format, <!channel> & @everyone?"}
+
+
+def test_ntfy_gets_the_text_as_the_body(
+    samuel_project: SamuelProject, enable: Enable, webhook: WebhookServer
+) -> None:
+    enable("notify", f"desktop: false\nwebhook: {webhook.url}\ntemplate: ntfy")
+    assert not iteration(samuel_project, "asked", question=PINGING).warnings
+    (call,) = webhook.calls
+    assert (call.content_type, call.text) == ("text/plain; charset=utf-8", QUESTION_TEXT)
+
+
+def test_slack_gets_the_text_escaped_so_that_it_mentions_no_channel(
+    samuel_project: SamuelProject, enable: Enable, webhook: WebhookServer
+) -> None:
+    enable("notify", f"desktop: false\nwebhook: {webhook.url}\ntemplate: slack")
+    assert not iteration(samuel_project, "asked", question=PINGING).warnings
+    (call,) = webhook.calls
+    assert call.content_type == "application/json"
+    assert call.json["text"] == QUESTION_TEXT.replace("<!channel> &", "&lt;!channel&gt; &amp;")
+    assert not call.json["mrkdwn"]
+
+
+def test_discord_gets_the_content_without_mentions(
+    samuel_project: SamuelProject, enable: Enable, webhook: WebhookServer
+) -> None:
+    enable("notify", f"desktop: false\nwebhook: {webhook.url}\ntemplate: discord")
+    assert not iteration(samuel_project, "asked", question=PINGING).warnings
+    (call,) = webhook.calls
+    assert call.json["content"] == QUESTION_TEXT
+    assert call.json["allowed_mentions"] == {"parse": []}
+
+
+@pytest.mark.parametrize("character", ["x", "日", "😀"])
+@pytest.mark.parametrize(
+    "options", [("json", "toon"), tuple(f"option {number} {'o' * 300}" for number in range(20))]
+)
+def test_a_long_question_is_cut_and_its_command_is_kept(
+    samuel_project: SamuelProject,
+    enable: Enable,
+    webhook: WebhookServer,
+    character: str,
+    options: tuple[str, ...],
+) -> None:
+    enable("notify", f"desktop: false\nwebhook: {webhook.url}\ntemplate: discord")
+    question = {"id": "q1", "text": "Which? " + character * 9000, "options": list(options)}
+    assert not iteration(samuel_project, "asked", question=question).warnings
+    content = webhook.calls[0].json["content"]
+    assert 1000 < len(content.encode("utf-16-le")) // 2 <= 2000
+    assert len(content.encode()) <= 4096  # ntfy makes a file of what is longer
+    lines = content.splitlines()
+    assert lines[1].startswith("Which? ")
+    assert lines[2] == f"1. {options[0]}"[:500]
+    assert lines[-1] == "samuel run answer q1 TEXT"
+
+
+def test_escape_sequences_in_a_question_are_not_sent_on(
+    samuel_project: SamuelProject, enable: Enable, webhook: WebhookServer
+) -> None:
+    enable("notify", f"desktop: false\nwebhook: {webhook.url}\ntemplate: ntfy")
+    question = {"id": "q1", "text": "\x1b]0;title\x07\x1b[31mred\x07 \u202etxt", "options": ["a\x1b[2Jb\nc"]}
+    assert not iteration(samuel_project, "asked", {**TASK, "title": "T\x1b[2J"}, question=question).warnings
+    text = webhook.calls[0].text
+    assert text.replace("\n", "").isprintable()
+    assert "red" in text
+    assert text.splitlines()[-1] == "samuel run answer q1 TEXT"
+
+
+def test_each_question_of_a_turn_is_a_notice_and_one_that_is_answered_is_none(
+    samuel_project: SamuelProject, enable: Enable, webhook: WebhookServer
+) -> None:
+    enable("notify", f"desktop: false\nwebhook: {webhook.url}\ntemplate: ntfy")
+    rows = [{**QUESTION, "id": id, "answer": "json" if id == "q2" else ""} for id in ("q1", "q2", "q3")]
+    iteration(samuel_project, "asked", {**TASK, "questions": rows}, question={**QUESTION, "id": "q2"})
+    assert [call.text.splitlines()[-1] for call in webhook.calls] == [
+        "samuel run answer q1 TEXT",
+        "samuel run answer q3 TEXT",
+    ]
+
+
+def test_the_same_step_of_a_run_is_one_notice_and_without_a_run_each_firing_is_one(
+    samuel_project: SamuelProject, enable: Enable, webhook: WebhookServer
+) -> None:
+    enable("notify", f"desktop: false\nwebhook: {webhook.url}")
+    blocked = {**TASK, "status": "blocked", "last_failure": "a check failed"}
+    for number in (1, 1, 2):
+        iteration(samuel_project, "quality_failed", blocked, run_id="run-7", iteration=number)
+    assert [call.json["kind"] for call in webhook.calls] == ["blocked", "blocked"]
+    for _ in range(2):
+        loop_end(samuel_project)
+    assert [call.json["kind"] for call in webhook.calls] == ["blocked", "blocked", "ended", "ended"]
+
+
+def test_a_notice_is_sent_with_a_warning_where_it_cannot_be_recorded(
+    samuel_project: SamuelProject, enable: Enable, webhook: WebhookServer
+) -> None:
+    enable("notify", f"desktop: false\nwebhook: {webhook.url}")
+    state = samuel_project.root / ".samuel" / "run"
+    record = User.from_environment().record(state)
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.write_text("not a directory")
+    fired = loop_end(samuel_project, run_id="run-7")
+    assert "`notify` failed: what is sent cannot be recorded: " in fired.warnings[0]
+    assert len(webhook.calls) == 1
 
 
 @pytest.mark.parametrize("status", [302, 500])
 def test_an_answer_that_is_not_a_success_is_a_warning_without_the_secret_url(
-    samuel_project: SamuelProject, enable: Enable, webhook: Webhook, status: int
+    samuel_project: SamuelProject, enable: Enable, webhook: WebhookServer, status: int
 ) -> None:
     webhook.status = status
     enable("notify", f"desktop: false\nwebhook: {webhook.url}")
     fired = loop_end(samuel_project)
     assert not fired.stopped
     assert fired.warnings == (f"`notify` failed: webhook: `127.0.0.1` answered {status}",)
-    assert len(webhook.bodies) == 1  # it did not follow
+    assert len(webhook.calls) == 1  # it did not follow
 
 
 def test_what_cannot_be_delivered_is_a_warning_and_the_rest_is_delivered(
@@ -228,6 +304,8 @@ def test_a_command_that_hangs_is_ended_and_the_run_goes_on(
         ("webhook: file:///etc/passwd", "`webhook` must be a URL that begins with http:// or https://"),
         ("webhook: 'http://'", "`webhook` must be a URL that begins with http:// or https://"),
         ("webhook: $HOME", "`webhook` must name a variable that begins with `SAMUEL_`"),
+        ("template: teams", "`template` must be one of `ntfy`, `slack`, `discord`, not `teams`"),
+        ("template: slack", "`template` is the form of what a `webhook` gets (add `webhook: ...`)"),
         ("desktop: 1", "`desktop` must be true or false, not an integer"),
         ("comand: x", "unknown key `comand` in `config` (did you mean `command`?)"),
     ],

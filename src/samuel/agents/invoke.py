@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from samuel.agents import process_files
-from samuel.agents.watchdog import OnActivity, OverBudget, Watchdog
+from samuel.agents.watchdog import OnActivity, OverBudget, Watchdog, WhyEnd
 from samuel.base.clock import SystemClock
 from samuel.clients.adapter.agent import HOOKS, PROMPT, PROMPT_FILE, TOOLS, USAGE_FILE, Agent
 from samuel.clients.adapter.ending import AgentEnding
@@ -96,6 +96,8 @@ class AgentLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds without output, a change of a file or use of the CPU."""
     over_budget: OverBudget | None = None
     """Is asked whenever its usage grew; a reason ends it."""
+    restarted: WhyEnd | None = None
+    """Is asked twice a second; a reason ends it, and it starts again."""
 
 
 def invoke(
@@ -136,6 +138,7 @@ def invoke(
         idle_timeout=limits.idle_timeout,
         over_budget=limits.over_budget,
         on_activity=on_activity,
+        restarted=limits.restarted,
     )
     with (
         process_files.fresh(state, log) as stdout,
@@ -231,6 +234,7 @@ def _facts(
         timed_out=limits.timeout if finished.ended == "timed_out" else 0,
         idle=(limits.idle_timeout or 0) if is_stopped and watchdog.is_idle else 0,
         over_budget=watchdog.over_budget if is_stopped else "",
+        restarted=watchdog.restarted if is_stopped else "",
     )
 
 

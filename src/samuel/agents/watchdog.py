@@ -1,4 +1,7 @@
-"""Watches an agent while it works: reads its output, and ends it when a budget is used up or it shows no work."""
+"""Watches an agent while it works: reads its output, and ends it when it has to end before its work is done.
+
+That is when a budget is used up, it shows no work, or a person wants it to start again.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,10 @@ from samuel.clients.adapter.stream import AgentUsage, LineSplitter, PlainStream
 
 OverBudget = Callable[[AgentUsage], str]
 OnActivity = Callable[[str, AgentUsage], None]
+WhyEnd = Callable[[], str]
 
 LONGEST_PAUSE = 5.0  # seconds between two looks at the CPU time
+ASKED_EVERY = 0.5  # seconds between two looks at whether a person wants it to end
 BUSY = 0.05  # of one core. A client that only waits, or tries again now and then, uses less
 MOST_ENTRIES = 100_000  # files that are looked at for a change
 
@@ -31,11 +36,16 @@ class Watchdog:
         idle_timeout: float | None = None,
         over_budget: OverBudget | None = None,
         on_activity: OnActivity | None = None,
+        restarted: WhyEnd | None = None,
     ) -> None:
-        self.every = min(LONGEST_PAUSE, (idle_timeout or 4 * LONGEST_PAUSE) / 4)
+        self._look_every = min(LONGEST_PAUSE, (idle_timeout or 4 * LONGEST_PAUSE) / 4)
+        self.every = min(self._look_every, ASKED_EVERY) if restarted else self._look_every
         self.is_idle = False
         self.over_budget = ""
         """Why it was ended, if a budget was used up."""
+        self.restarted = ""
+        """Why it was ended, if a person wants it to start again."""
+        self._ask_restarted = restarted
         self._stream = stream
         self._root = root
         self._idle_timeout = idle_timeout
@@ -65,8 +75,11 @@ class Watchdog:
     def __call__(self, cpu_seconds: Callable[[], float | None]) -> bool:
         if self.over_budget:
             return True
+        if self._ask_restarted and (why := self._ask_restarted()):
+            self.restarted = why
+            return True
         now = time.perf_counter()
-        if self._idle_timeout is None or now - self._looked < self.every:
+        if self._idle_timeout is None or now - self._looked < self._look_every:
             return False
         self.is_idle = self._shows_no_work(now, cpu_seconds(), self._idle_timeout)
         self._looked = now

@@ -55,7 +55,7 @@ def lane_options(app: App, stop: Stop, places: Sequence[PlaceSpec], *, timings: 
                 trust_everything=app.trust_stamp == "everything",
             ),
             machine=Machine(user=app.user, clock=app.clock, disk=SCRATCH),
-            lane=AppLane(number=number, journal=app.journal),
+            lane=AppLane(number=number, journal=app.journal, early_ends=app.workplace.early_ends),
         )
         return LaneTools(opened.workplace, steps_of(opened, stop, timings=timings), opened.close)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
+from samuel.agents.early_ends import EarlyEnds
 from samuel.agents.process_files import launcher
 from samuel.app.run_steps import steps_of
 from samuel.attempt.defaults import REVIEW
@@ -63,6 +64,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         cache=app.user.cache,
         settings=app.config.chosen(app.methodology),
         meter=BudgetMeter(app.config.chosen(app.methodology).budgets),
+        early_ends=app.lane.early_ends if app.lane else EarlyEnds(),
         prd_prompt_bytes=app.config.limits.prd_prompt_bytes,
         preferred_agent=app.personal.agent,
         agents=app.config.agents,

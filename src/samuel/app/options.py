@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from samuel.agents.early_ends import EarlyEnds
 from samuel.base import paths
 from samuel.base.clock import Clock, SystemClock
 from samuel.config.model import Config
@@ -50,3 +51,5 @@ class AppLane(msgspec.Struct, frozen=True, kw_only=True):
     journal: Journal
     machine: str = ""
     """The machine that this is, in a run with several of them."""
+    early_ends: EarlyEnds = msgspec.field(default_factory=EarlyEnds)
+    """Those of the run."""

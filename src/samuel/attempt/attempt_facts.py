@@ -86,4 +86,5 @@ class AttemptFacts:
             notes=self.notes,
             new_tasks=new_tasks,
             lane=self.lane,
+            guidance=run.guidance,
         )

@@ -29,6 +29,9 @@ from samuel.history.tree_state import TreeState
 from samuel.tasks.task import Task
 
 MAX_NAMED = 10  # in one warning
+CONFLICT = (
+    "the accepted work conflicts with what was completed since, so the task has to be done again; in conflict"
+)
 
 
 class LastChanges(NamedTuple):
@@ -47,11 +50,15 @@ class AttemptTree:
         commands: Sequence[str],
         name: str = DISCOVERY,
         laid: Mapping[str, bytes | None] = NOTHING_LAID,
+        *,
+        is_restart: bool = False,
     ) -> None:
         """`task` is None for an attempt that works on none, which is called `name`. `commands` are its checks.
 
-        `laid` are files that it begins with, whatever the last attempt left: locked tests.
+        `laid` are files that it begins with, whatever the last attempt left: locked tests. `is_restart`: it goes
+        on with the work of the last one, which a person ended.
         """
+        self._is_restart = is_restart
         self._name = task.id if task else name
         self._laid = laid
         self._place = place
@@ -59,6 +66,8 @@ class AttemptTree:
         self._task = task
         self._commands = commands
         self.changes: AttemptChanges | None = None  # None until the agent has ended
+        self.conflict = ""
+        """Why the work that a person accepted could not be laid down."""
         self._is_observed = False
         self._earlier: dict[str, Signature] = {}  # the files of earlier attempts, when this one began
         self._outside = OutsideFiles(place.git, place.record) if place.git.is_repository else None
@@ -77,6 +86,9 @@ class AttemptTree:
         start = self._files.attempts.start(self._name, retry, is_protected, self._laid)
         for problem in start.problems:
             self._place.warn(problem)
+        if start.conflicts:
+            named = listed([f"`{file_name(path)}`" for path in start.conflicts], MAX_NAMED)
+            self.conflict = f"{CONFLICT}: {named}"
         if self._outside is not None:
             self._outside.begin()
         if (trees := self._files.trees) is not None and start.tree != self.state.verified:
@@ -89,6 +101,8 @@ class AttemptTree:
         """Whether it begins with the verified tree; what a person refused is no start for the next attempt."""
         if self._task is None:
             return self._name == ACCEPTANCE or self._place.settings.retry == "fresh"
+        if self._is_restart:
+            return False
         return self._place.settings.retry == "fresh" or self._task.is_refused
 
     def _signature(self, path: str) -> Signature:

@@ -171,6 +171,8 @@ class Iteration:
         self._facts.agent_ran = self._steps.agent_started = (
             True  # its work is in the tree, and is settled like any
         )
+        if self._tree is not None and self._tree.conflict:
+            raise IterationEnded(IterationOutcome.QUALITY_FAILED, self._tree.conflict)
         self._observe()
         if self._files.trees is not None and not self._changes.changes and not self._changes.person:
             raise IterationEnded(IterationOutcome.QUALITY_FAILED, ACCEPTED_WORK_GONE)
@@ -263,7 +265,8 @@ class Iteration:
         task, acceptance = (self._task, self._acceptance) if self._own_task else (None, None)
         name = ACCEPTANCE if self.run.mode == "acceptance" else DISCOVERY
         laid = acceptance.laid if acceptance else NOTHING_LAID
-        self._tree = AttemptTree(self._place, self._files, task, self._commands, name, laid)
+        is_restart = task is not None and self.run.is_restart_of(task.id)
+        self._tree = AttemptTree(self._place, self._files, task, self._commands, name, laid, is_restart=is_restart)
         self._facts.acceptance = acceptance.record if acceptance else None
         is_written = self._tree.start(accepted=accepted)
         self._save_tree()

@@ -17,6 +17,7 @@ from samuel.attempt.stop import AgentTrouble
 from samuel.attempt.workplace import Workplace
 from samuel.base.clock import iso
 from samuel.base.wording import plural
+from samuel.checks.refusal_texts import for_person
 from samuel.clients.adapter.ending import EndingKind
 from samuel.events.endings import IterationOutcome
 from samuel.events.loop import CheckRun
@@ -174,7 +175,7 @@ class Settlements:
 
     def _disputed(self, why: str) -> Settlement:
         """A person has to decide whether old tests may fail: the task waits, and its work is kept."""
-        text = f"may the work on this task change old tests? {why}"
+        text = f"may the work on this task change old tests? {for_person(why)}"
         return self._decided_by_person(IterationOutcome.DISPUTED, why, text, (ACCEPT, REFUSE))
 
     def _review_failed(self, why: str) -> Settlement:
@@ -262,6 +263,9 @@ class Settlements:
             return self._settle(
                 trouble.outcome, failed=False, task=task, row=row, why=trouble.why, budget=hit, tree=tree
             )
+        if ending.kind is EndingKind.RESTARTED:
+            action: TreeAction = "keep" if self._run.mode == "implementation" else "put_away"
+            return self._settle(trouble.outcome, failed=False, task=task, row=row, why=trouble.why, tree=action)
         now, key = self._place.clock.now(), f"{self._run.run_id}/{self._run.iteration}"
         wait = wait_after(ending, self._run.waits.get(self._run.agent), now, key)
         return self._settle(trouble.outcome, failed=False, task=task, row=row, why=trouble.why, wait=wait)

@@ -8,6 +8,7 @@ from samuel.events.endings import ExitReason, IterationOutcome
 _OUTCOMES = {
     EndingKind.LIMITED: IterationOutcome.LIMITED,
     EndingKind.OVER_BUDGET: IterationOutcome.OVER_BUDGET,
+    EndingKind.RESTARTED: IterationOutcome.RESTARTED,
 }
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from samuel.agents.early_ends import EarlyEnds
 from samuel.agents.find_agent import find
 from samuel.attempt.turn.tool_hooks import NO_TOOL_HOOKS, ToolHooks
 from samuel.attempt.workers import Workers
@@ -68,6 +69,8 @@ class Workplace:
     tasks: TaskStore
     meter: BudgetMeter = field(default_factory=BudgetMeter)
     """What the agents may still use."""
+    early_ends: EarlyEnds = field(default_factory=EarlyEnds)
+    """The agents that a person wants to end."""
     prd_prompt_bytes: int = 8 * 1024  # of the PRD's text outside of its tasks
     preferred_agent: str = ""  # the user's own, for projects that name none
     disk: Disk = DISK

@@ -109,7 +109,17 @@ class User(msgspec.Struct, frozen=True):
 
     def record(self, state: Path) -> Path:
         """What the runs of one state directory must know again, and no sandboxed agent may write."""
-        return self.state / "runs" / record_name(state)
+        return self.records / record_name(state)
+
+    @property
+    def records(self) -> Path:
+        """A directory for each state directory that has had a run."""
+        return self.state / "runs"
+
+    @property
+    def dashboard(self) -> Path:
+        """Which browsers the dashboard knows."""
+        return self.state / "dashboard"
 
     @property
     def live(self) -> Path:

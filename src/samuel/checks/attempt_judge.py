@@ -21,7 +21,16 @@ from samuel.checks.refusal_texts import contested_text
 from samuel.checks.sealed_judge import SealedVerdict
 from samuel.checks.verdict import CheckVerdict, failed_names, record_of
 from samuel.events.loop import CheckRun
-from samuel.evidence.claim import NEEDS_NONE, UNPROVEN, ClaimFacts, Proof, judge_claim, passes_before
+from samuel.evidence.claim import (
+    NEEDS_NONE,
+    NOT_LOOKED_FOR,
+    ONLY_TESTS,
+    UNPROVEN,
+    ClaimFacts,
+    Proof,
+    judge_claim,
+    passes_before,
+)
 from samuel.evidence.fail_to_pass import FailToPass, fail_to_pass, fails_again, passes_again
 from samuel.history.acceptance_tests import AcceptanceTests
 from samuel.history.attempt_record import MAX_NAMED as MAX_RECORDED
@@ -216,23 +225,7 @@ class AttemptJudge:
             text = f"tests fail that were there before; accepted by {claim.accepted_by}"
             evidence = EvidenceRecord(grade="disputed", rests_on=text, place=self._runs.place)
             return self._ended(own, own_runs=runs, evidence=evidence)
-        change = self._tests.change()
-        proofs: tuple[FailToPass, ...] = ()
-        if claim.proof != "off" and change in ("code", "names") and not acceptance.proofs:
-            # Of a refactoring and the like no proof is expected: it is looked for where that costs little.
-            proofs = self._proofs(runs, is_asked=claim.proof == "require" or claim.kind not in NEEDS_NONE)
-        facts = ClaimFacts(
-            kind=claim.kind,
-            has_checks=bool(runs or self._sealed.records),
-            change=change,
-            has_tests=bool(self._tests.paths),
-            proofs=proofs,
-            own_checks=(*self._own_checks(runs), *self._sealed.red_before) if claim.proof != "off" else (),
-            acceptance=acceptance.proofs,
-            flaky=tuple(run.command for run in runs if run.flaky),
-            still_red=self._still_red,
-        )
-        facts = facts._replace(green_before=(*self._green_before, *self._sealed.green_before))
+        facts = self._facts(claim, runs, acceptance)
         if untold := [name for name in facts.green_before if name not in self._runs.green_before]:
             self._runs.warn(f"task {self._task.id}: {passes_before(untold)}")
         is_empty = not self._tests.changed  # then it is stalled, or its task needs no change
@@ -246,11 +239,40 @@ class AttemptJudge:
             grade=verdict.grade,
             rests_on=verdict.rests_on,
             place=self._runs.place,
-            fail_to_pass=(acceptance.proofs or tuple(proof.name for proof in proofs))[:MAX_RECORDED],
+            fail_to_pass=(acceptance.proofs or tuple(proof.name for proof in facts.proofs))[:MAX_RECORDED],
             shown_to_fail=can_fail.answer,
             sealed=self._runs.sealed.sealed,
         )
         return self._ended(own, own_runs=runs, evidence=evidence, unproven=verdict.why)
+
+    def _facts(self, claim: Claim, runs: tuple[CheckRun, ...], acceptance: AcceptanceVerdict) -> ClaimFacts:
+        """What is known about the claim; what is not known yet is looked for."""
+        change = self._tests.change()
+        # Of a refactoring and the like no proof is expected: it is looked for where that costs little.
+        is_asked = claim.proof == "require" or claim.kind not in NEEDS_NONE
+        proofs: tuple[FailToPass, ...] = ()
+        if claim.proof != "off" and change in ("code", "names") and not acceptance.proofs:
+            proofs = self._proofs(runs, is_asked=is_asked)
+        own_checks = (*self._own_checks(runs), *self._sealed.red_before) if claim.proof != "off" else ()
+        not_compared = ""
+        if not any(record.corner == "old source" for record in self._records):
+            not_compared = ONLY_TESTS if not self._tests.sources else "" if is_asked else NOT_LOOKED_FOR
+        return ClaimFacts(
+            kind=claim.kind,
+            has_checks=bool(runs or self._sealed.records),
+            change=change,
+            has_tests=bool(self._tests.paths),
+            not_compared=not_compared,
+            proofs=proofs,
+            own_checks=own_checks,
+            green_before=(
+                *self._green_before,
+                *self._sealed.green_before,
+            ),
+            acceptance=acceptance.proofs,
+            flaky=tuple(run.command for run in runs if run.flaky),
+            still_red=self._still_red,
+        )
 
     def _shown_to_fail(self, own: Sequence[CheckRun]) -> ShownToFail:
         """Whether the checks can fail with this work: planted once, when it is first asked for."""

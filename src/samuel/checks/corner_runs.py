@@ -115,16 +115,17 @@ class CornerRuns:
         `part` gives the line for the tests alone that failed in a run, if there is one.
         """
         self.trees[corner] = tree
+        again: Corner = "old tests again" if corner == "old tests" else corner
 
         def run(commands: Sequence[str]) -> Sequence[CheckRun | None]:
             runs = tuple(run for command in commands if (run := self._checks.command(command, corner)) is not None)
             if corner in EXPECTED_RED:  # a failure is expected there, and proves nothing if it is an accident
                 return runs
-            return repeated(runs, self.failing, lambda command: self._checks.command(command, corner), alone)
+            return repeated(runs, self.failing, lambda command: self._checks.command(command, again), alone)
 
         def alone(run: CheckRun) -> CheckRun | None:
             line = part(run)
-            return self._checks.command(run.command, corner, line) if line else None
+            return self._checks.command(run.command, again, line) if line else None
 
         return self._compared(corner, tree, dict.fromkeys(commands, ""), run)
 

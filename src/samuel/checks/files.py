@@ -20,6 +20,7 @@ from samuel.checks.commands import CommandReader
 from samuel.checks.pytest_settings import TextReader
 from samuel.checks.runners import TEST_RUNNERS, looks_like_test
 from samuel.checks.shell_words import simple_commands
+from samuel.evidence.conventions import is_test_file
 from samuel.evidence.ownership import OwnedTests, owned_by_files
 from samuel.files.globs import chosen
 from samuel.files.inside import read_inside
@@ -28,6 +29,7 @@ from samuel.tasks.task import Task
 MAX_BYTES = 1 << 20  # of a file that is read for what it runs
 # What they read is in the command itself.
 _PLAIN_COMMANDS = frozenset(("true", "false", "test", "[", ":", "echo", "printf", "exit", "sleep", "touch", "rm"))
+MAX_RUST = 200  # files that are searched for tests
 MAX_GROUPS = 5  # that are named for one command
 
 
@@ -81,7 +83,13 @@ class CheckFiles:
 
 
 def without_tests(commands: Iterable[str], files: Sequence[str], read: TextReader) -> list[str]:
-    """Those of the commands that are not linters alone, and of which no test file is known."""
+    """Those of the commands that are not linters alone, and of which no test is known.
+
+    A file that is a test by its name is protected whatever runs it, and so are the tests inside of Rust files.
+    """
+    rust = [path for path in files if path.endswith(".rs")][:MAX_RUST]
+    if any(map(is_test_file, files)) or any("#[test]" in read(path) for path in rust):
+        return []
     checks = {command: CheckFiles.of([command], files, read) for command in dict.fromkeys(commands)}
     return [
         command

@@ -72,6 +72,10 @@ class CheckMemory:
     def set_verified(self, runs: tuple[CheckRun, ...]) -> None:
         self._save(replace(self._remembered, verified=runs))
 
+    def forget_verified(self) -> None:
+        """Compare with the baseline again: the work of a completed task was taken back, with its tests."""
+        self._save(replace(self._remembered, verified=None))
+
     def in_lane(self, ignored: tuple[str, ...]) -> CheckMemory:
         """The same for an attempt in a lane, which has ignored files of its own; what it sets stays there."""
         memory = CheckMemory(None, self._remembered.run_id)

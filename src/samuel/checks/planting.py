@@ -18,22 +18,29 @@ from samuel.base.printable import safe
 from samuel.checks.changed_tests import ChangedTests
 from samuel.checks.narrowed_runs import called_runners, on_planted_test
 from samuel.events.loop import CheckRun
+from samuel.evidence.code_change import is_prose
 from samuel.evidence.plant.canary import canary_plant
 from samuel.evidence.plant.choice import PlantTrees, plants
 from samuel.evidence.plant.narrowing import narrowed
-from samuel.evidence.plant.planted import Plant, PlantRun
+from samuel.evidence.plant.planted import CalledRunner, Plant, PlantRun
+from samuel.evidence.plant.siblings import LANGUAGES, may_load
 from samuel.evidence.plant.verdict import PlantVerdict, verdict
 
 MOST_TRIED = 2  # plants for one command
 LONG = 30.0  # seconds: a check that takes longer runs for the planted file alone, where it can
 TAIL = 4000  # characters: of a longer output only the end is there
 YES = "yes"
+NO_TESTS = "no check runs tests that are known"
+NO_PLANT = "no failing test can be added to the tests"
 
 RunPlanted = Callable[[str, str, str, str], CheckRun | str | None]
 """Runs a check on a tree, as another command line if one is given: `run(tree, command, line, canary)`.
 
 The canary, if there is one, runs there first; a text says that it failed.
 """
+
+_Suite = list[tuple[CheckRun, CalledRunner | None]]
+"""The runs to try a plant in, one after another, each with the runner to plant for: None for all."""
 
 
 class ShownToFail(NamedTuple):
@@ -57,25 +64,54 @@ class Planting:
         self._before = {check_run.command: check_run for check_run in before}
 
     def shown_to_fail(self, own: Sequence[CheckRun]) -> ShownToFail:
-        """Whether each check that runs tests can fail; `own` are the runs on the attempt, which passed."""
-        why = "no check runs tests that are known"
-        for check_run in own:
-            for plant_verdict in islice(self._verdicts(check_run), MOST_TRIED):
-                if plant_verdict.outcome == "disarmed":
-                    return ShownToFail("no", f"`{check_run.command}`: {safe(plant_verdict.reason)}", self._planted)
-                if plant_verdict.outcome == "shown_to_fail":
-                    why = YES
-                    break
-                why = safe(plant_verdict.reason)
-            if why == YES:
-                break
-        return ShownToFail(why, runs=self._planted)
+        """Whether the checks can fail; `own` are the runs on the attempt, which passed.
 
-    def _verdicts(self, own: CheckRun) -> Iterator[PlantVerdict]:
+        That is shown for each suite that may load what was changed: another one that fails says nothing about it.
+        Where none is known to load it, one suite is enough.
+        """
+        answers: list[str] = []
+        for suite in self._suites(own) or [[(check_run, None) for check_run in own]]:
+            suite_answer = self._suite_shown_to_fail(suite)
+            if suite_answer.disarmed:
+                return suite_answer._replace(runs=self._planted)
+            answers.append(suite_answer.answer)
+        return ShownToFail(next((why for why in answers if why != YES), YES), runs=self._planted)
+
+    def _suite_shown_to_fail(self, suite: _Suite) -> ShownToFail:
+        why = NO_TESTS
+        for check_run, call in suite:
+            why = NO_PLANT if call is not None else why
+            for plant_verdict in islice(self._verdicts(check_run, call), MOST_TRIED):
+                if plant_verdict.outcome == "disarmed":
+                    return ShownToFail("no", f"`{check_run.command}`: {safe(plant_verdict.reason)}")
+                if plant_verdict.outcome == "shown_to_fail":
+                    return ShownToFail(YES)
+                why = safe(plant_verdict.reason)
+        return ShownToFail(why)
+
+    def _suites(self, own: Sequence[CheckRun]) -> list[_Suite]:
+        """The suites that may load what was changed."""
+        if self._canary is not None:
+            return []
+        calls = [
+            (check_run, call)
+            for check_run in own
+            for call in called_runners(self._tests, check_run.command)
+            if call.name in LANGUAGES
+        ]
+        changed = [path for path in self._tests.changed if not is_prose(path)]
+        directories = {call.directory for _, call in calls}
+        suites: dict[tuple[str, str], _Suite] = {}
+        for check_run, call in calls:
+            if any(may_load(call, path, directories) for path in changed):
+                suites.setdefault((call.name, call.directory), []).append((check_run, call))
+        return [*suites.values()]
+
+    def _verdicts(self, own: CheckRun, call: CalledRunner | None) -> Iterator[PlantVerdict]:
         if self._canary is not None:
             yield self._judged(own, self._canary)
             return
-        calls = called_runners(self._tests, own.command)
+        calls = [call] if call is not None else called_runners(self._tests, own.command)
         if not calls:
             return
         files = [path for path in self._tests.own_names if not path.startswith(f"{HOME}/")]

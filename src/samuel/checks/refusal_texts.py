@@ -8,6 +8,11 @@ from samuel.base.printable import file_name, listed
 
 MAX_NAMED = 10
 PROTECTED = "files that samuel.toml protects were changed, and put back: "
+ADVICE = (
+    "make the work pass the tests as they were; if the task cannot be done without changing them, "
+    "claim it again with the same changes, and a person decides"
+)
+"""The line for an agent."""
 CONTESTED = "the task does not own these tests, which this attempt changed: "
 
 
@@ -40,7 +45,7 @@ def _not_put_text(problems: Sequence[str]) -> str:
 def contested_text(
     paths: Sequence[str], failed: Sequence[str], not_run: Sequence[str], softened: Sequence[str], why: str
 ) -> str:
-    """What the next attempt reads, and a person who has to decide."""
+    """What the next attempt reads; `for_person` gives it to a person who has to decide."""
     named = listed([f"`{file_name(path)}`" for path in paths], MAX_NAMED)
     lines = [f"{CONTESTED}{named}"] if paths else []
     if not_run:
@@ -48,8 +53,9 @@ def contested_text(
     if failed:
         lines.append(f"as they were, they fail with this work: {listed(failed, MAX_NAMED)}")
     lines += (f"weakened: {line}" for line in softened[:MAX_NAMED])
-    lines.append(
-        "make the work pass the tests as they were; if the task cannot be done without changing them, "
-        "claim it again with the same changes, and a person decides"
-    )
-    return "\n".join([*lines, *([why] if why else ())])
+    return "\n".join([*lines, ADVICE, *([why] if why else ())])
+
+
+def for_person(text: str) -> str:
+    """A text of `contested_text` without what only an agent can do."""
+    return "\n".join(line for line in text.splitlines() if line != ADVICE)

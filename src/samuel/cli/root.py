@@ -14,8 +14,10 @@ from samuel.version import __version__
 COMMANDS = {
     "init": CommandEntry("Set up a project: samuel.toml and .samuel/."),
     "run": CommandEntry("Run an agent in a loop on the tasks of a PRD."),
+    "dashboard": CommandEntry("Show the runs of all your projects in the browser."),
     "verify": CommandEntry("Run the checks of a receipt again and compare."),
     "attempt": CommandEntry("Do one attempt at a task for a coordinator on another machine."),
+    "mcp": CommandEntry("Show the run to a chat client, over the Model Context Protocol."),
     "fleet": CommandEntry("Check, show, drain and prune the machines on which agents work."),
     "sync": CommandEntry("Write AGENTS.md and copy it to the files other agents read."),
     "hooks": CommandEntry("List, explain, test and write hooks."),

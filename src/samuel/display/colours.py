@@ -13,7 +13,7 @@ RED, GREEN, YELLOW = "31", "32", "33"
 
 _NOBODY_FAILED = (
     *(IterationOutcome.LIMITED, IterationOutcome.UNAVAILABLE, IterationOutcome.OVER_BUDGET),
-    *(IterationOutcome.ASKED, IterationOutcome.GATED),
+    *(IterationOutcome.ASKED, IterationOutcome.GATED, IterationOutcome.RESTARTED),
 )
 _UNFINISHED = (ExitReason.WAITING, ExitReason.BUDGET, ExitReason.INTERRUPTED, ExitReason.MAX_ITERATIONS)
 _COLOURS = {

@@ -35,6 +35,7 @@ _ENDINGS = {
     EndingKind.TIMED_OUT: "ended at agent_timeout",
     EndingKind.IDLE: "ended at idle_timeout, without a sign of work",
     EndingKind.OVER_BUDGET: "ended, because a budget is used up",
+    EndingKind.RESTARTED: "ended, to start again",
 }
 _STEPS = {
     "before:loop": "starting",
@@ -254,6 +255,7 @@ LINES: Mapping[type[notices.Report], Callable[[Any], str]] = {
     notices.HandlerMessage: lambda report: f"  {report.text}",
     notices.TaskFileUnreadable: lambda report: f"waiting: the task file cannot be read\n{report.why}",
     notices.IterationSettled: settled_line,
+    notices.RunSteered: lambda report: report.text,
     notices.AgentChanged: lambda report: f"  {report.agent} takes over{_because(report.why)}",
     notices.WorkPutAway: lambda report: f"  {put_away_line(report)}",
     notices.QuestionAsked: _question,

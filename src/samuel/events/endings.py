@@ -61,6 +61,10 @@ class IterationOutcome(StrEnum):
         "is counted",
     )
     OVER_BUDGET = ("over_budget", "the agent was ended because a budget was used up; no attempt is counted")
+    RESTARTED = (
+        "restarted",
+        "`samuel run say --now` ended the agent: its work is kept and it starts again; no attempt is counted",
+    )
     ASKED = ("asked", "the agent asked a question; its task waits for the answer")
     STALLED = ("stalled", "no file and no task changed, and the task was not claimed")
     ABORTED = (

@@ -14,7 +14,16 @@ from samuel.events.lifecycle import Verdict
 
 Mode = Literal["implementation", "impl", "discovery"]
 EndingName = Literal[
-    "ok", "limited", "unauthorised", "overloaded", "unreachable", "crashed", "timed_out", "idle", "over_budget"
+    "ok",
+    "limited",
+    "unauthorised",
+    "overloaded",
+    "unreachable",
+    "crashed",
+    "timed_out",
+    "idle",
+    "over_budget",
+    "restarted",
 ]
 TaskRow = Annotated[dict[str, Any], field("The task at hand: id, title, description, status and the rest.")]
 UsageCounts = Annotated[dict[str, Any], field("Tokens and cost, for agents that report them.")]

@@ -35,17 +35,34 @@ class _Line(NamedTuple):
     """The name that it defines; "" if it defines none."""
 
 
+class _Outline(NamedTuple):
+    """The lines of a file, and for each one that which it is inside of: the last one before it, indented less."""
+
+    texts: list[str]
+    lines: list[_Line]
+    outer: list[int]
+
+    def around(self, number: int) -> tuple[str, ...]:
+        """The definitions around a line, the innermost first; its own is the first of them."""
+        names: list[str] = []
+        while number >= 0 and self.lines:
+            if self.lines[number].name:
+                names.append(self.lines[number].name)
+            number = self.outer[number]
+        return tuple(names)
+
+
 def changed_definitions(old: str, new: str) -> tuple[tuple[str, ...], ...]:
     """For each place that changed the definitions around it, the innermost first; () for a place in none."""
-    before, after = old.splitlines()[:MOST_LINES], new.splitlines()[:MOST_LINES]
-    lines = _lines(tuple(after))
+    outline = _outline(new)
+    before, after = old.splitlines()[:MOST_LINES], outline.texts
     chains: dict[tuple[str, ...], None] = {}
     for tag, _, _, start, end in SequenceMatcher(None, before, after).get_opcodes():
         if tag == "equal":
             continue
         for number in range(start, max(end, start + 1)):
             if tag == "delete" or after[number].strip():
-                chains[_around(lines, min(number, len(lines) - 1))] = None
+                chains[outline.around(min(number, len(after) - 1))] = None
     return tuple(chains)
 
 
@@ -54,39 +71,36 @@ def names_around(texts: Iterable[str], names: Sequence[str]) -> tuple[str, ...]:
 
     () if one of them is called outside of all definitions: then what loads the file runs it.
     """
-    files = [text.splitlines()[:MOST_LINES] for text in texts]
+    sources = [*texts]
     closest = dict.fromkeys(name for name in names if not name.startswith("__"))
     for number in range(MOST_CALLERS):  # the callers of callers as well
         if number >= len(closest):
             break
         name = [*closest][number]
         mention = re.compile(rf"\b{re.escape(name)}\b(\s*\()?")
-        for file in files:
-            for at, match in ((at, match) for at, line in enumerate(file) if (match := mention.search(line))):
-                lines = _lines(tuple(file))
-                callers = _around(lines, at)
-                if not callers and match[1] and lines[at].name != name:
+        for outline in (_outline(text) for text in sources if name in text):
+            for at, match in (
+                (at, match) for at, line in enumerate(outline.texts) if (match := mention.search(line))
+            ):
+                callers = outline.around(at)
+                if not callers and match[1] and outline.lines[at].name != name:
                     return ()
                 closest.update(dict.fromkeys(caller for caller in callers if not caller.startswith("__")))
     return tuple(closest)
 
 
 @lru_cache(maxsize=512)
-def _lines(texts: tuple[str, ...]) -> list[_Line]:
-    return [_line(text) for text in texts]
-
-
-def _around(lines: list[_Line], number: int) -> tuple[str, ...]:
-    names: list[str] = []
-    depth = lines[number].indent + 1 if lines else 0
-    for line in reversed(lines[: number + 1]):
-        if line.name and line.indent < depth:
-            names.append(line.name)
-        if line.indent < depth and line.indent >= 0:
-            depth = line.indent
-        if not depth:
-            break
-    return tuple(names)
+def _outline(text: str) -> _Outline:
+    texts = text.splitlines()[:MOST_LINES]
+    lines = [_line(each) for each in texts]
+    outer: list[int] = []
+    inside_of: list[int] = []  # the lines that the next one may be inside of
+    for number, line in enumerate(lines):
+        while inside_of and lines[inside_of[-1]].indent >= line.indent:
+            inside_of.pop()
+        outer.append(inside_of[-1] if inside_of else -1)
+        inside_of.append(number)
+    return _Outline(texts, lines, outer)
 
 
 def _line(text: str) -> _Line:

@@ -29,6 +29,8 @@ DOCUMENTS = "only documents changed"
 NO_TEST = "no test shows the change: nothing was added or changed that fails without it"
 NO_TEST_FAILS = "without the change its tests do not run, so they do not show what it does"
 NO_DIFFERENCE = "its tests pass without the change as well, so they do not show that the task is done"
+ONLY_TESTS = "only tests changed, and they pass on the source as it is"
+NOT_LOOKED_FOR = "its tests were not tried without the change: a task of this kind needs no proof"
 MISSING = "add or change a test that fails without your change and passes with it, then claim the task again"
 
 
@@ -41,6 +43,8 @@ class ClaimFacts(NamedTuple):
     change: Change = "code"
     has_tests: bool = False
     """Whether it changed tests."""
+    not_compared: str = ""
+    """Why these did not run on the old source; "" if they did."""
     proofs: Sequence[FailToPass] = ()
     own_checks: Sequence[str] = ()
     """Checks that came with the task, and sealed checks, that failed before the work and pass now."""
@@ -99,15 +103,12 @@ def _graded(facts: ClaimFacts, proof: Proof) -> tuple[Grade, str]:
         return "proven", f"{_named(facts.own_checks)} failed before the work and passes with it"
     if facts.change not in ("code", "names"):
         return "checked", NO_CODE if facts.change == "comments" else DOCUMENTS
-    by_behaviour = [proof_found.name for proof_found in facts.proofs if proof_found.by_behaviour]
+    by_behaviour = [each for each in facts.proofs if each.by_behaviour]
     if by_behaviour and facts.change == "code":
-        return "proven", f"{_count(by_behaviour)} without the change: {_named(by_behaviour)}"
-    by_name = by_behaviour + [proof_found.name for proof_found in facts.proofs if proof_found.kind == "missing"]
+        return "proven", _failing(by_behaviour, "without the change")
+    by_name = by_behaviour + [each for each in facts.proofs if each.kind == "missing"]
     if by_name:
-        return (
-            "proven, new names only",
-            f"{_count(by_name)} without the change, for a missing name: {_named(by_name)}",
-        )
+        return "proven, new names only", _failing(by_name, "without the change, for a missing name")
     if facts.proofs:
         return "checked", NO_TEST_FAILS
     if facts.flaky:
@@ -115,12 +116,16 @@ def _graded(facts: ClaimFacts, proof: Proof) -> tuple[Grade, str]:
             "checked",
             f"{_named(facts.flaky)} failed once and passed when it was run again, so it shows nothing",
         )
-    return "checked", NO_DIFFERENCE if facts.has_tests else NO_TEST
+    return "checked", (facts.not_compared or NO_DIFFERENCE) if facts.has_tests else NO_TEST
 
 
 def _named(names: Sequence[str]) -> str:
     return listed([f"`{name}`" for name in names], MOST_NAMED)
 
 
-def _count(names: Sequence[str]) -> str:
-    return f"{len(names)} {'test fails' if len(names) == 1 else 'tests fail'}"
+def _failing(proofs: Sequence[FailToPass], when: str) -> str:
+    """What fails; a check, or a program that is not built, is no test."""
+    names = [each.name for each in proofs]
+    if not all(each.is_test for each in proofs):
+        return f"{_named(names)} {'fails' if len(names) == 1 else 'fail'} {when}"
+    return f"{len(names)} {'test fails' if len(names) == 1 else 'tests fail'} {when}: {_named(names)}"

@@ -2,6 +2,7 @@
 
 own                the attempt: its source with its tests
 old tests          its source with the tests of the verified tree
+old tests again    the same as `old tests`, before a failure there is believed
 old source         its tests with the source of the verified tree
 own again          the same as `own`, before a proof is believed, or after a check changed the work
 old source again   the same as `old source`, before a proof is believed
@@ -23,6 +24,7 @@ from typing import Literal
 Corner = Literal[
     "own",
     "old tests",
+    "old tests again",
     "old source",
     "own again",
     "old source again",
@@ -40,6 +42,7 @@ Corner = Literal[
 CORNERS: dict[str, str] = {
     "own": "new on new",
     "old tests": "old on new",
+    "old tests again": "old on new, again",
     "old source": "new on old",
     "own again": "new on new, again",
     "old source again": "new on old, again",
@@ -58,6 +61,7 @@ CORNERS: dict[str, str] = {
 WITH: dict[str, str] = {
     "own": "",
     "old tests": "with the tests as they were",
+    "old tests again": "with the tests as they were",
     "old source": "with its tests on the source as it was",
     "own again": "once more",
     "old source again": "with its tests on the source as it was, once more",
@@ -75,6 +79,9 @@ WITH: dict[str, str] = {
 
 EXPECTED_RED: tuple[str, ...] = ("old source", "old source again", "acceptance before")
 """Where new tests run on old source: a failure is no accident, and one module must not hide the others."""
+
+REPEATS: tuple[str, ...] = ("own", "old tests again")
+"""Where a single command runs because it has failed: one that passes now is flaky."""
 
 MUST_FAIL: tuple[str, ...] = (
     "old source",

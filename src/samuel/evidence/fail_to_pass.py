@@ -45,7 +45,8 @@ def _of_command(own: CheckRun, without: CheckRun) -> Iterator[FailToPass]:
         if tests:
             return
     elif names := [id for id in kinds if is_stable(id)]:  # all tests passed in `own`, which has no list of them
-        yield from (FailToPass(id, kinds[id], own.command, True) for id in names)
+        # What lacks a name was not built: it is a program rather than one test.
+        yield from (FailToPass(id, kinds[id], own.command, kinds[id] != "missing") for id in names)
         return
     kind = without.failure_kind if not kinds else _least(kinds.values())
     # The tests that failed are known, and none of them passes with the work: no assertion is shown.

@@ -132,7 +132,7 @@ def owned_tests(task: Task, files: Sequence[str]) -> OwnedTests:
     text = "\n".join((task.title, task.description, *task.acceptance))[:MAX_TEXT]
     named = tuple(dict.fromkeys(_named_tests(text, files)))
     if named:
-        return OwnedTests((*by_files, *named), ("its text names them",))
+        return OwnedTests((*by_files, *named), (f"its text names {'it' if len(named) == 1 else 'them'}",))
     for pattern, reason in _REASONS:
         order = next((match for match in pattern.finditer(text) if not _is_forbidden(text, match)), None)
         if order is not None:

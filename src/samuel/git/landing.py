@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from samuel.git.git import Git, GitFailed
 from samuel.git.kept_refs import KeptRefs, commits_by_ref, landed_prefix, landed_ref, work_prefix, work_ref
+from samuel.git.merge_tree import merged_commits
 from samuel.git.own_index import OwnIndex
 
 OLDEST = (2, 38)  # the first with `merge-tree --write-tree`
@@ -32,6 +33,7 @@ class Merge(NamedTuple):
 class RefChange(NamedTuple):
     ref: str
     new: str
+    """"" if it must not exist any more."""
     old: str
     """What it must be before; "" if it must not exist."""
 
@@ -69,16 +71,8 @@ class LandingRefs:
         self._run_refs.set_ref(ref, commit)
 
     def merge(self, tip: str, work: str) -> Merge:
-        """The tree of a merge of two commits. No driver that a configuration names takes part."""
-        self._own.prepare()
-        args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", tip, work]
-        done = self._own.try_call(*args)
-        tree, *paths = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-        names = tuple(dict.fromkeys(path for path in paths if path))
-        if done.returncode == 0:
-            return Merge(tree)
-        if done.returncode != 1 or not names:
-            raise GitFailed(f"`git merge-tree` failed: {done.stderr.decode(errors='replace').strip()}")
+        """What a merge of two commits comes to. Raises GitFailed."""
+        tree, names = merged_commits(self._own, tip, work)
         return Merge(tree, names, "\n".join(self._hunks(tree, name) for name in names[:MOST_CONFLICTS]))
 
     def _hunks(self, tree: str, path: str) -> str:
@@ -131,7 +125,8 @@ class LandingRefs:
         """Make all of these changes, or none. Raises GitFailed if a ref is not what it must be."""
         lines = ["start"]
         for ref, new, old in changes:
-            lines.append(f"update {ref} {new} {old}" if old else f"create {ref} {new}")
+            words = f"update {ref} {new} {old}" if old else f"create {ref} {new}"
+            lines.append(words if new else f"delete {ref} {old}")
         self._run_refs.transaction([*lines, "prepare", "commit"], reason)
 
 

@@ -18,6 +18,7 @@ from samuel.files.atomic import DISK, Disk
 from samuel.files.put_inside import move_aside, put_file, put_link, remove_path
 from samuel.git.git import Git, GitFailed
 from samuel.git.kept_refs import KeptRefs
+from samuel.git.merge_tree import merged_commits
 from samuel.git.output import (
     EXECUTABLE,
     GITLINK,
@@ -189,6 +190,12 @@ class Trees:
         with self._mixed(tree) as mixed:
             self._own.set_entries(changed, index=mixed)
             return self._write_tree(mixed)
+
+    def merged(self, base: str, tree: str, other: str) -> tuple[str, tuple[str, ...]]:
+        """What two trees come to that both began as `base`, and the paths in conflict. Raises GitFailed."""
+        root = self.refs.commit(base, "", "samuel: before both\n")
+        tip, work = (self.refs.commit(each, root, "samuel: to be merged\n") for each in (tree, other))
+        return merged_commits(self._own, tip, work)
 
     def combined(self, tree: str, other: str, paths: Iterable[str]) -> str:
         """The tree that has these paths as they are in `other`, and all else as in `tree`."""

@@ -11,6 +11,7 @@ from samuel.base.wording import plural
 from samuel.bridges.coverage import Coverage
 from samuel.clients.adapter.ending import AgentEnding
 from samuel.events.endings import ExitReason, IterationOutcome
+from samuel.history.steering import Guidance
 from samuel.tasks.grade import Grade
 
 MAX_NAMED = 50  # tests in a record
@@ -218,6 +219,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The lane that it ran in; left out in a run without lanes."""
     machine: str | UnsetType = UNSET
     """The machine that it ran on; left out for the one of the coordinator."""
+    guidance: tuple[Guidance, ...] = ()
+    """What people said to it, which was in its prompt."""
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -46,6 +46,8 @@ class AttemptStart(NamedTuple):
     """The paths that a person changed since the last attempt."""
     problems: tuple[str, ...] = ()
     """Why a path could not be written."""
+    conflicts: tuple[str, ...] = ()
+    """The paths in which what was accepted does not fit to what was completed since; then none of it is there."""
 
 
 class AttemptChanges(NamedTuple):
@@ -176,23 +178,23 @@ class Attempts:
 
         That is the verified tree; with "continue" and what the last attempt of the same task left, except for
         protected paths, those that were put back, and those that a completed task or a person changed since. With
-        "accepted" those that were put back are as the attempt had them, also a person's own.
+        "accepted" all that it left is merged with these changes, and with what was put back, also a person's own.
         `laid` are files that every attempt of the task begins with, whatever the last one left; None for no file.
         """
         if self._trees is None or not self.state.verified:
             return AttemptStart()
         tree = self._trees.snapshot()
         # A start that was killed has written some of its target already.
-        target = self._trees.with_contents(self._target(task, retry, is_protected), laid)
+        target, conflicts = self._target(task, retry, is_protected, laid)
         if appeared := self._take_in(tree, target):
-            target = self._trees.with_contents(self._target(task, retry, is_protected), laid)
+            target, conflicts = self._target(task, retry, is_protected, laid)
         last = self.state.attempts.get(task)
         accepted = _paths(last.put_back) if retry == "accepted" and last is not None else ()
         restored, problems, tree = self._put(tree, target, accepted)
         # What was written here is Samuel's, also where the attempt changes no more of it.
         owned = _names({*_paths(self.state.owned), *restored})
         self.state = replace(self.state, task=task, start=tree, left=tree, put_back=(), outside=(), owned=owned)
-        return AttemptStart(tree, restored, appeared, problems)
+        return AttemptStart(tree, restored, appeared, problems, conflicts)
 
     def observe(self, changed: Iterable[str] | None = None) -> AttemptChanges:
         """Look at what the attempt under way changed; all of it counts as the attempt's."""
@@ -299,22 +301,42 @@ class Attempts:
         self._keep_verified()
         return tree
 
-    def _target(self, task: str, retry: Retry, is_protected: Callable[[str], bool]) -> str:
+    def _target(
+        self,
+        task: str,
+        retry: Retry,
+        is_protected: Callable[[str], bool],
+        laid: Mapping[str, bytes | None],
+    ) -> tuple[str, tuple[str, ...]]:
         assert self._trees is not None
-        verified, last = self.state.verified, self.state.attempts.get(task)
-        if last is None or retry == "fresh":
-            return verified
-        try:
-            elsewhere = PathSet(self._trees.differing(last.base, verified))
-            own = self._trees.differing(last.base, last.tree)
-            if retry != "accepted":
-                own -= set(_paths(last.put_back))
-            paths = {path for path in own if not elsewhere.touches(path) and not is_protected(path)}
-            return self._trees.combined(verified, last.tree, paths)
-        except GitFailed:
-            if self._exist(last.tree, last.base):
-                raise
-            return verified  # its agent removed the ref, and `git gc` the tree
+        tree, last = self.state.verified, self.state.attempts.get(task)
+        conflicts: tuple[str, ...] = ()
+        if last is not None and retry != "fresh":
+            try:
+                tree, conflicts = self._continued(last, retry, is_protected)
+            except GitFailed:
+                if self._exist(last.tree, last.base):
+                    raise  # else its agent removed the ref, and `git gc` the tree
+        return self._trees.with_contents(tree, laid), conflicts
+
+    def _continued(
+        self, last: KeptAttempt, retry: Retry, is_protected: Callable[[str], bool]
+    ) -> tuple[str, tuple[str, ...]]:
+        """The verified tree with what an attempt left, and the paths that prevent this."""
+        assert self._trees is not None
+        verified = self.state.verified
+        elsewhere = PathSet(self._trees.differing(last.base, verified))
+        own = self._trees.differing(last.base, last.tree)
+        if retry == "accepted" and (both := sorted(filter(elsewhere.touches, own))):
+            try:
+                tree, conflicts = self._trees.merged(last.base, verified, last.tree)
+            except GitFailed:  # it is too old to merge trees
+                tree, conflicts = "", tuple(both)
+            return (verified, conflicts) if conflicts else (tree, ())
+        if retry != "accepted":
+            own -= set(_paths(last.put_back))
+        paths = {path for path in own if not elsewhere.touches(path) and not is_protected(path)}
+        return self._trees.combined(verified, last.tree, paths), ()
 
     def _take_in(self, tree: str, target: str = "") -> tuple[str, ...]:
         """Accept what changed since Samuel last looked: it is a person's, and part of the verified tree.

@@ -10,7 +10,7 @@ from samuel.base.printable import file_name, listed, shell_word
 from samuel.git.git import Git
 from samuel.git.trees import Trees
 from samuel.history.kept_attempts import is_missing, kept_attempt
-from samuel.history.run_lock import no_run
+from samuel.history.run_file import no_run
 
 MOST_NAMED = 3
 

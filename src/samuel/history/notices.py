@@ -106,6 +106,13 @@ class WaitStarted:
 
 
 @dataclass(frozen=True)
+class RunSteered:
+    """What a person asked of the run, in words: a pause, its end, or a stop."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class AgentChanged:
     """Another agent takes over."""
 
@@ -358,6 +365,7 @@ Report = (
     | AgentActivity
     | AgentEnded
     | WaitStarted
+    | RunSteered
     | AgentChanged
     | BaselineChecked
     | WorkPutAway

@@ -23,6 +23,7 @@ OUTCOMES: Mapping[IterationOutcome, tuple[str, str]] = {
     IterationOutcome.LIMITED: ("usage limit", "wait"),
     IterationOutcome.UNAVAILABLE: ("agent unavailable", "wait"),
     IterationOutcome.OVER_BUDGET: ("over budget", "wait"),
+    IterationOutcome.RESTARTED: ("restarted", "idle"),
     IterationOutcome.ASKED: ("asked a question", "ask"),
     IterationOutcome.STALLED: ("nothing changed", "warn"),
     IterationOutcome.CONFLICT: ("conflict", "warn"),

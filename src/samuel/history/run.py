@@ -19,6 +19,7 @@ from samuel.history.attempt_record import AttemptRecord
 from samuel.history.availability import AgentWait
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget, BudgetHit, add_usage
 from samuel.history.own_branch import OwnBranch
+from samuel.history.steering import Guidance
 from samuel.history.tree_state import NO_TREE, TreeState
 from samuel.tasks.grade import Grade
 from samuel.tasks.question import Question
@@ -86,8 +87,8 @@ class Settlement(msgspec.Struct, frozen=True):
 
     @property
     def counted(self) -> bool:
-        """Whether the iteration counts against `max_iterations`: trouble of an agent does not."""
-        return self.wait is None
+        """Whether the iteration counts against `max_iterations`: trouble of an agent and a restart do not."""
+        return self.wait is None and self.outcome is not IterationOutcome.RESTARTED
 
 
 class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,6 +135,8 @@ class AttemptUnderWay(msgspec.Struct, frozen=True, kw_only=True):
     question: str = ""
     """The id of the question whether it may land, if a handler of `before:land` refused it."""
     approved: bool = False
+    guidance: tuple[Guidance, ...] = ()
+    """What people said to it, for its prompt."""
 
 
 class Announcement(msgspec.Struct, frozen=True, kw_only=True):
@@ -258,6 +261,16 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.active)
 
     @property
+    def guidance(self) -> tuple[Guidance, ...]:
+        """What people said to the attempt of this iteration."""
+        records = (record for record in self.active.values() if record.iteration == self.iteration)
+        return next((record.guidance for record in records), ())
+
+    def is_restart_of(self, task: str) -> bool:
+        """Whether the attempt of this iteration begins again because a person said something to the one before."""
+        return any(entry.ends(task) for entry in self.guidance)
+
+    @property
     def decided(self) -> list[AttemptUnderWay]:
         """The tasks under way that were decided, and whose result may not be carried out yet."""
         return [record for record in self.active.values() if record.result is not None]
@@ -323,7 +336,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """An attempt that failed and can be repeated, and trouble of an agent, neither count nor end the row."""
         if settlement.failed:
             return self.consec_fails + settlement.gave_up
-        return self.consec_fails if settlement.wait or settlement.budget else 0
+        return 0 if settlement.counted and not settlement.budget else self.consec_fails
 
     def _waits_after(self, settlement: Settlement, *, probe: bool) -> dict[str, AgentWait]:
         """Attempts that were under way when the trouble began say nothing new, so only a probe ends a wait or

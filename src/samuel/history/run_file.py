@@ -6,6 +6,8 @@ sandboxed agent cannot write, and a run is resumed from the record alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,10 +22,12 @@ from samuel.files import atomic
 from samuel.files.atomic import DISK, Disk
 from samuel.files.explained import reason
 from samuel.files.inside import read_inside
+from samuel.files.lock import held
 from samuel.files.regular import read_regular
 from samuel.history.run import Run
 
 FILE = "run.json"
+RUN_LOCK = "run.lock"
 LIMIT = 64 * 1024 * 1024
 
 
@@ -125,3 +129,16 @@ def _may_be_older(in_file: Run | None, recorded: Run) -> bool:
         for record in in_file.decided
         if record.result and not record.result.work  # what lands may be refused after all
     )
+
+
+@contextmanager
+def no_run(state: Path, record: Path | None, note: str) -> Iterator[None]:
+    """Let no run begin meanwhile. Raises Locked while one is under way.
+
+    `state` and `record` are the directories in which a run holds a lock; `note` says who has it now.
+    """
+    with ExitStack() as locks:
+        for directory in (state, record):
+            if directory is not None and directory.is_dir():
+                locks.enter_context(held(directory / RUN_LOCK, note=note))
+        yield

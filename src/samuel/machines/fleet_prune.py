@@ -9,8 +9,7 @@ from samuel.base.errors import SamuelError
 from samuel.config.place_spec import PlaceSpec
 from samuel.git.git import Git
 from samuel.history.history import History
-from samuel.history.run_file import RunFile
-from samuel.history.run_lock import no_run
+from samuel.history.run_file import RunFile, no_run
 from samuel.machines.fleet_check import code_of, fleet_without_a_run, of_all_places
 from samuel.workspaces.fleet.exchange import Exchange
 from samuel.workspaces.fleet.fleet import Fleet

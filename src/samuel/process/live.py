@@ -80,6 +80,11 @@ def is_live(directory: Path, name: str) -> bool:
     return any(entry.name == name and (entry.alive or _is_locked(file)) for file, entry in _entries(directory))
 
 
+def is_registered(directory: Path, pid: int) -> bool:
+    """Whether this process has a run or a session under way."""
+    return any(entry.pid == pid and entry.alive for _, entry in _entries(directory))
+
+
 def _write(directory: Path, name: str) -> Path | None:
     entry = LiveEntry(name, os.getpid(), procfs.born(os.getpid()), _namespace())
     file = directory / f"{entry.pid}-{name}.json"

@@ -75,6 +75,14 @@ class StateNames(msgspec.Struct, frozen=True, kw_only=True):
     LastFailure: Annotated[
         str, field("Why the attempt before this one failed, in one line; empty in the first attempt.")
     ] = ""
+    Guidance: Annotated[
+        list[dict[str, str]],
+        field("`{Who, At, Text}` of what people said to this attempt with `samuel run say`."),
+    ] = msgspec.field(default_factory=list)
+    Restarted: Annotated[
+        bool,
+        field("True if `samuel run say --now` ended the attempt before, and this one goes on with it."),
+    ] = False
     Continues: Annotated[bool, field("True if the files of the last attempt are still in the work tree.")] = True
     LastDiff: Annotated[
         str, field("The path of the last attempt's diff, if its files are not in the work tree.")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from samuel.base.errors import SamuelError
+from samuel.base.printable import shell_word
 from samuel.git.git import Git, GitFailed
 from samuel.git.kept_refs import work_ref
 from samuel.history.attempt_record import AttemptRecord
 from samuel.report.model import RunReport, TaskReport
+from samuel.tasks.task import Task
 
 LONGEST = 16_000
 """Characters of the diff of one task in a report."""
@@ -43,6 +46,32 @@ def patch(git: Git, source: str, work: str = "", *, summary: bool = True) -> str
     except GitFailed as error:
         raise SamuelError(f"git cannot show `{source}`: {error.message}") from None
     return text.decode("utf-8", "replace")
+
+
+class TaskChange(NamedTuple):
+    """What a task changed."""
+
+    source: str
+    """The commit, or the ref of an attempt."""
+    patch: str
+
+
+def change_of_task(git: Git, id: str, row: Task | None, attempts: Sequence[AttemptRecord]) -> TaskChange:
+    """The commit of a task, or its last attempt that was kept. Raises SamuelError if there is neither.
+
+    `row` is the task in the task list, if it is there; `attempts` are those at it, the oldest first.
+    """
+    commit = (row.commit_sha if row else "") or (attempts[-1].commit if attempts else "")
+    ref = next((attempt.ref for attempt in reversed(attempts) if attempt.ref), "")
+    completed = row is not None and row.status == "completed"
+    source = commit if completed or not ref else ref
+    if not (COMMIT.fullmatch(source) or REF.fullmatch(source)):
+        hint = "`commit = true` in samuel.toml makes a commit for each task"
+        if completed and REF.fullmatch(ref):
+            hint = f"`git show {shell_word(ref)}` shows its last failed attempt; {hint}"
+        what = "was completed without a commit" if completed else "has no commit, and no attempt of it was kept"
+        raise SamuelError(f"task `{id}` {what}", hint)
+    return TaskChange(source, patch(git, source, work_of(attempts) if source == commit else ""))
 
 
 def work_of(attempts: Iterable[AttemptRecord]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib.resources import files
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import BaseLoader, Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from samuel.base.printable import shell_word
@@ -31,17 +31,13 @@ def to_html(report: RunReport) -> str:
 def html_pieces(report: RunReport) -> Iterator[str]:
     """The page in many pieces."""
     run = report.run
-    ticks = [
-        (100 * number / (TICKS - 1), time_of_day(run.started_at + report.seconds * number / (TICKS - 1)))
-        for number in range(TICKS)
-    ]
     attempts = [attempt for task in report.tasks for attempt in task.attempts]
     words = {attempt.word for attempt in (*attempts, *report.discoveries)}
     return _template().generate(
         report=report,
         run=run,
-        style=Markup(_source("report.css")),
-        ticks=ticks,
+        style=Markup(report_source("report.css")),
+        ticks=timeline_ticks(report),
         legend=_legend(words),
         headline=[(word, report.counts[word], TONES[word]) for word in HEADLINE],
         others=[(word, count) for word, count in report.counts.items() if word not in HEADLINE and count],
@@ -49,6 +45,12 @@ def html_pieces(report: RunReport) -> Iterator[str]:
         total=sum(report.counts.values()),
         version=__version__,
     )
+
+
+def timeline_ticks(report: RunReport) -> list[tuple[float, str]]:
+    """The times on the axis of the timeline, each with its place in percent."""
+    start, seconds, last = report.run.started_at, report.seconds, TICKS - 1
+    return [(100 * tick / last, time_of_day(start + seconds * tick / last)) for tick in range(TICKS)]
 
 
 def _legend(words: Collection[str]) -> dict[str, str]:
@@ -75,9 +77,11 @@ def patch_lines(text: str) -> Markup:
     )
 
 
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+def page_environment(loader: BaseLoader, style_attribute: str = "style") -> Environment:
+    """Templates of pages, with the filters and macros of the report. `style_attribute` says where a bar is."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader
+    )
     # What people, agents and checks wrote passes one of the first four: control characters become visible.
     environment.filters |= {
         "line": line,
@@ -95,8 +99,15 @@ def _template() -> Template:
         "check_tone": check_tone,
         "check_words": check_words,
     }
-    return environment.from_string(_source("report.html.j2"))
+    environment.globals["style_attribute"] = style_attribute
+    return environment
 
 
-def _source(name: str) -> str:
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    return page_environment(FunctionLoader(report_source)).get_template("report.html.j2")
+
+
+def report_source(name: str) -> str:
+    """The text of a template or a style sheet of the report."""
     return files("samuel.report").joinpath(name).read_text(encoding="utf-8")

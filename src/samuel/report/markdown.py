@@ -204,6 +204,8 @@ def _attempts(attempts: Sequence[AttemptReport]) -> Iterator[str]:
             f"{record.iteration}. {_MARKS[attempt.tone]} {attempt.word}{why} ({span(attempt.seconds)}{agent}, "
             f"cost {escaped(attempt.cost.words)}{guarded}{reset}, log {code_span(attempt.log)})"
         )
+        for entry in record.guidance:
+            yield f"   - {escaped(entry.who)} said to it ({escaped(entry.at)}): {escaped(headline(entry.text))}"
     yield ""
 
 

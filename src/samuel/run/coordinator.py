@@ -47,8 +47,11 @@ from samuel.run.landing import LandingQueue
 from samuel.run.ledger import TaskLedger
 from samuel.run.limits import RunLimits, may_start
 from samuel.run.picking import pick
+from samuel.run.project_record import ProjectRecord, save_project
 from samuel.run.recovery import carry_out, recover, settle
+from samuel.run.rejecting import take_back_rejected
 from samuel.run.run_history import RunHistoryWriter
+from samuel.run.run_steering import RunSteering
 from samuel.run.threads import BaseChecked, LandingEnded, LaneThreads, Message, PlaceChecked
 from samuel.tasks.task import Task
 from samuel.workspaces.fleet.fleet import TROUBLE
@@ -78,7 +81,10 @@ class Coordinator:
         self._workspace: AttemptWorkspace = self._lanes or self._own
         self._history = RunHistoryWriter(place)
         files = self._own.files
-        self._ledger = TaskLedger(place, steps, files.tasks, self._state, self._history, files.acceptance)
+        self._steering = RunSteering(place, self._state, stop)
+        self._ledger = TaskLedger(
+            place, steps, files.tasks, self._state, self._history, files.acceptance, self._steering
+        )
         self._limits = RunLimits(place, stop, self._ledger.spending, self._state)
         self._beginning = RunBeginning(
             place, file, self._state, self._own, self._workspace, self._ledger, self._history, pinned
@@ -118,7 +124,13 @@ class Coordinator:
                     self._place.record.mkdir(parents=True, exist_ok=True, mode=0o700)
                     # Another methodology's run holds it for a moment, to seal these tasks.
                     locks.enter_context(held(self._place.record / "run.lock", wait=5, note=note))
+                with suppress(OSError):
+                    save_project(self._place.record, self._project(), self._place.disk)
             yield
+
+    def _project(self) -> ProjectRecord:
+        place = self._place
+        return ProjectRecord(str(place.root), str(place.state), place.settings.name)
 
     def dry_run(self, agent: str) -> dict[str, Any]:
         """Fire the hooks of one iteration as a dry run: no agent starts, nothing changes, nothing is counted."""
@@ -143,7 +155,7 @@ class Coordinator:
             self._report_start(self._state.run)
             if reason := self._ask_before_loop():
                 return reason
-            with self._sealed():
+            with self._sealed(), self._steering.watched(self._workspace.end):
                 reason = self._coordinate()
             if self._lanes is not None:
                 self._lanes.finish(reason)
@@ -203,11 +215,16 @@ class Coordinator:
         """Begin as many attempts as can be made now; a reason to end if no more are to be begun."""
         while self._reason is None:
             self._waiting_until = 0.0
+            self._steering.look()
+            if self._landing is None or not self._landing.busy:
+                take_back_rejected(self._place, self._state, self._steering, self._ledger, self._own, self._lanes)
             if self._lanes is not None and self._state.lanes.ready:
                 self._ledger.take_over_ready()
             task, no_task = self._next_task()
             if reason := self._limits.reason_to_end(no_task):
                 return reason
+            if self._steering.is_paused:
+                return None
             if why := self._check_baseline():
                 return self._noted(ExitReason.BASELINE_FAILED, why)
             slot = self._free_slot(discovery=task is None)
@@ -218,7 +235,8 @@ class Coordinator:
                 return None
             mode = self._mode_of(task)
             agents = authors(run.agents) if mode == "acceptance" else run.agents
-            choice = choose(agents, run.waits, self._place.clock.now(), self._place.settings.max_wait)
+            chosen = self._steering.agents_for(task, mode, agents)
+            choice = choose(chosen, run.waits, self._place.clock.now(), self._place.settings.max_wait)
             if not choice.agent:
                 return self._noted(ExitReason.AGENT_UNAVAILABLE, choice.why)
             if not self._can_start(choice):
@@ -296,6 +314,7 @@ class Coordinator:
                 mode=mode,
                 lane=slot,
                 probe=agent in run.waits,
+                guidance=self._steering.guidance_for(task, self._ledger.tasks()),
             )
         )
         run = self._state.change(lambda run: run.begin(record))

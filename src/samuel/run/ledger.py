@@ -28,9 +28,12 @@ from samuel.history.notices import IterationSettled
 from samuel.history.run import Announcement, AttemptUnderWay, Run, Settlement
 from samuel.history.run_state import RunState
 from samuel.history.spending import Spending
+from samuel.history.steering import Rejection
 from samuel.run.limits import Reservations
 from samuel.run.run_history import RunHistoryWriter
+from samuel.run.run_steering import RunSteering
 from samuel.run.settling import Settled, counted, parked, question_in, with_results, without
+from samuel.tasks.changes import reject
 from samuel.tasks.question import LAND, Question, new_id
 from samuel.tasks.seal import Seal
 from samuel.tasks.store import TaskStore
@@ -53,6 +56,7 @@ class TaskLedger:
         state: RunState,
         history: RunHistoryWriter,
         acceptance: AcceptanceMemory,
+        steering: RunSteering,
     ) -> None:
         self._place = place
         self._steps = steps
@@ -60,6 +64,7 @@ class TaskLedger:
         self._state = state
         self._history = history
         self._acceptance = acceptance
+        self._steering = steering
         self.spending = Spending(place.meter, history.history, place.clock.now)
         self.reservations = Reservations(place.settings.budgets)
 
@@ -102,6 +107,7 @@ class TaskLedger:
             if attempt is not None and (warning := self.spending.add(attempt)):
                 self._place.warn(warning)
             self.reservations.settle(settlement.usage)
+        self._steering.deliver((record, settlement) for record, settlement, _ in settled)
         self._state.change(lambda run: also(counted(run, settled)))
         self.announce()
 
@@ -163,6 +169,11 @@ class TaskLedger:
             lambda rows: [replace(row, status="in_progress") if row.id in taken_over else row for row in rows]
         )
 
+    def reject(self, rejection: Rejection) -> None:
+        """Make a completed task pending again, with the reason for its next attempt. Idempotent."""
+        words = f"{rejection.who}: {rejection.why}"
+        self._change(lambda rows: reject(rows, rejection.task, why=words, commit=rejection.commit))
+
     def give_back(self, *tasks: str) -> None:
         """Make tasks pending again that came to no decision."""
         self._make_pending(self._tasks, tasks)
@@ -198,6 +209,7 @@ class TaskLedger:
             self._state.change(lambda run: without(run, undecided))
 
     def _move_to_ready(self, ready: Mapping[str, AttemptUnderWay]) -> None:
+        self._steering.deliver((record, record.result.settlement) for record in ready.values() if record.result)
         lanes = replace(self._state.lanes, ready={**self._state.lanes.ready, **ready})
         self._state.change(lambda run: replace(run.without(*ready), lanes=lanes))
 

@@ -14,6 +14,7 @@ from samuel.config.model import Config
 from samuel.files.inside import refuse_links
 from samuel.history.run_file import RunFile
 from samuel.history.state_migration import move_state
+from samuel.history.steering import SteeringFile
 from samuel.process.live import all_enclosing
 from samuel.tasks.origin import OriginFile, origin_directory
 from samuel.tasks.prd_file import NAME as PRD
@@ -53,10 +54,22 @@ def run_file(state: Path) -> RunFile:
     return RunFile(state, paths.User.from_environment().record(state))
 
 
-def change_tasks(root: Path, change: Callable[[Asker, Tasks], tuple[Task, ...]]) -> tuple[Task, ...]:
+def steering_file(state: Path) -> SteeringFile:
+    """What people asked of the runs of a state directory."""
+    return SteeringFile(paths.User.from_environment().record(state))
+
+
+def asker_of(store: TaskStore) -> Asker:
+    """Who calls: a person, or the agent or a check of a run."""
+    return asker(os.environ, store.seal, all_enclosing(paths.User.from_environment().live))
+
+
+def change_tasks(
+    root: Path, change: Callable[[Asker, Tasks], tuple[Task, ...]], methodology: str = ""
+) -> tuple[Task, ...]:
     """Change the tasks with the rights of the caller: a user, or the agent or a check of a run."""
-    store = task_store(state_directory(root))
-    who = asker(os.environ, store.seal, all_enclosing(paths.User.from_environment().live))
+    store = task_store(state_directory(root, methodology))
+    who = asker_of(store)
     return store.change(lambda tasks: change(who, tasks), trusted=who.trusted)
 
 

@@ -24,13 +24,13 @@ from samuel.files import atomic
 from samuel.files.inside import refuse_links
 from samuel.files.lock import held
 from samuel.git.git import Git
-from samuel.history.run_lock import no_run
+from samuel.history.run_file import no_run
 from samuel.hooks.handler import HandlerStatus
 from samuel.process import environment
 from samuel.process.inside_a_run import inside_a_run
 from samuel.prompts import background
 from samuel.setup.consent import Consent
-from samuel.setup.run_state import origin_file, run_file, state_directory, task_store
+from samuel.setup.run_state import origin_file, run_file, state_directory, steering_file, task_store
 from samuel.tasks.formats.handler_format import HandlerFormats, handler_formats
 from samuel.tasks.formats.source import TaskSource
 from samuel.tasks.importing import STDIN, AskHandlers, TaskImport
@@ -223,6 +223,7 @@ def _replace_tasks(state: Path, tasks: tuple[Task, ...]) -> None:
     state.mkdir(parents=True, exist_ok=True)
     with no_run(state, paths.User.from_environment().record(state), "samuel run init"):
         run_file(state).forget()
+        steering_file(state).forget()
         task_store(state).replace_all(tasks)
 
 

@@ -9,6 +9,7 @@
     open, blocked, waiting --skip--> skipped      with a reason
     open, waiting --block-->    blocked           with a reason
     any          --reset-->     pending           as if it had never been tried; answers stay
+    completed    --reject-->    pending           a person sends it back, with the reason
 
 Open is pending or in_progress. Whatever ends the waiting but an answer withdraws the open questions.
 """
@@ -25,7 +26,7 @@ from msgspec.structs import replace
 from samuel.base.errors import SamuelError, UsageError
 from samuel.base.nearest import did_you_mean
 from samuel.base.printable import listed, shell_word, shorten
-from samuel.tasks.question import Question, new_id
+from samuel.tasks.question import REJECTED, Question, new_id
 from samuel.tasks.queue import OPEN
 from samuel.tasks.task import PRIORITIES, Task, Tasks, find
 
@@ -75,6 +76,15 @@ def reset(tasks: Tasks, id: str) -> tuple[Task, ...]:
     }
     task = find(tasks, id)
     return _put(tasks, task, status="pending", last_failure="", questions=_answered(task), **fresh)
+
+
+def reject(tasks: Tasks, id: str, *, why: str, commit: str) -> tuple[Task, ...]:
+    """Send a completed task back, with the reason for its next attempt. Idempotent, by its commit."""
+    task = next((task for task in tasks if task.id == id), None)
+    if task is None or task.status != "completed" or task.commit_sha != commit:
+        return tuple(tasks)
+    task = find(fresh := reset(tasks, id), id)
+    return _put(fresh, task, last_failure=_text(f"{REJECTED}{why}"))
 
 
 def ask(

@@ -25,6 +25,8 @@ DISPUTED = "disputed: "
 REVIEW_FAILED = "review_failed: "
 REVIEW_UNAVAILABLE = "review_unavailable: "
 """The same for a task whose work a reviewer refused, or gave no verdict about."""
+REJECTED = "rejected: "
+"""What `last_failure` of a task begins with while nothing happened since a person rejected it."""
 YES = ("yes", "y", "ok")
 _CHOICE = re.compile(r"#?[0-9]+[.)]?|[a-z][.)]?(?<![yn])", re.IGNORECASE | re.ASCII)
 ID = re.compile(r"q[1-9][0-9]{0,14}")

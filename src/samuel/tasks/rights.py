@@ -60,6 +60,11 @@ class Asker:
         self._refuse_agent("reset a task", hint)
         return changes.reset(tasks, id)
 
+    def steer(self, what: str) -> None:
+        """Raise SamuelError unless this is a person, who alone may do this to a run."""
+        self._refuse_check(what)
+        self._refuse_agent(what, "only a person steers a run; run it in another terminal")
+
     def ask(self, tasks: Tasks, question: str, *, options: Iterable[str], at: str) -> tuple[Task, ...]:
         """Park the current task with a question. It stays as it is if a person has answered that one."""
         self._refuse_check("ask a question")

@@ -16,6 +16,7 @@ from samuel.tasks.question import (
     DISPUTED,
     DROP_TESTS,
     REFUSE,
+    REJECTED,
     REVIEW_AGAIN,
     REVIEW_FAILED,
     REVIEW_UNAVAILABLE,
@@ -109,7 +110,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def is_refused(self) -> bool:
         """Whether a person refused its last attempt: the next one begins without its files."""
-        return self._verdict.split(" ")[0] == REFUSE
+        return self._verdict.split(" ")[0] == REFUSE or self.last_failure.startswith(REJECTED)
 
     @property
     def _verdict(self) -> str:

@@ -258,6 +258,31 @@ def with_tasks_marked(origin: TaskOrigin, path: Path, data: bytes, ids: Iterable
     return _with_marks(source.exact_text, [mark for mark in places if mark and mark.path == path])
 
 
+def with_task_unmarked(origin: TaskOrigin, path: Path, data: bytes, reference: bytes, id: str) -> bytes | None:
+    """The content of a source in which a task is open again, as `reference` has it; None if it is not marked.
+
+    Raises SamuelError for what cannot be read as tasks.
+    """
+    from samuel.tasks.formats.source import TaskSource
+    from samuel.tasks.formats.table import format_named
+
+    format = format_named(origin.format)
+    places: list[tuple[TaskSource, Mark, str]] = []
+    for content in (data, reference):
+        source = TaskSource(content, path)
+        imported = format.read(source, origin.tag)
+        index = matching_index(imported, origin.items[id], stable_ids=format.stable_ids)
+        mark = format.mark_done(source, imported, index) if index is not None else None
+        if index is None or mark is None or mark.path != path:
+            return None
+        places.append((source, mark, imported.tasks[index].status))
+    (now, mark, status), (before, old_mark, old_status) = places
+    if status != "completed" or old_status == "completed":
+        return None
+    open_text = before.exact_text[old_mark.start : old_mark.end]
+    return f"{now.exact_text[: mark.start]}{open_text}{now.exact_text[mark.end :]}".encode()
+
+
 def _with_marks(text: str, marks: Iterable[Mark]) -> bytes:
     for mark in sorted(marks, key=lambda mark: mark.start, reverse=True):
         text = text[: mark.start] + mark.new + text[mark.end :]

@@ -65,6 +65,9 @@ class AttemptWorkspace(Protocol):
     ) -> Callable[[], AttemptEnded]:
         """The function that makes an attempt; None for a discovery. `tasks` are those of the task file."""
 
+    def end(self, task: str) -> None:
+        """End the attempt at a task on another machine, so that it starts again. Called from another thread."""
+
     def ended(self, record: AttemptUnderWay, result: AttemptResult) -> AttemptResult:
         """The result with what else is known of it, before it is saved."""
 

@@ -59,6 +59,7 @@ def test_disputed_task_waits_and_the_work_tree_is_as_before(samuel, disputed):
     question = disputed.store.load()[0].open_questions[0].text
     assert "`test.sh`" in question
     assert "as they were, they fail with this work: sh test.sh" in question
+    assert "claim it again" not in question  # which is for the agent
     assert "samuel run accept 1" in samuel("run", "status").out
     report = samuel("run", "report", "--json").json["data"]
     (item,) = (item for item in report["waiting"] if item["subject"].startswith("1 "))
@@ -83,6 +84,19 @@ def test_accepted_work_completes_without_an_agent_and_names_the_person(samuel, d
     assert evidence["rests_on"] == f"tests fail that were there before; accepted by {getpass.getuser()}"
     (item,) = samuel("run", "report", "--json").json["data"]["to_look_at"]
     assert (item["word"], item["why"]) == ("disputed", evidence["rests_on"])
+
+
+def test_accepted_work_in_conflict_with_later_work_says_so_and_is_done_again(samuel, disputed):
+    disputed.agent(f"{CALLED}[ $SAMUEL_TASK_ID != 2 ] || echo old and tidy > code.txt\n{GOOD}")
+    first = disputed.store.load()[0]
+    disputed.store.replace_all([first, Task(id="2", title="Tidy", kind="chore")])
+    samuel("run", "start", "--yes")
+    assert disputed.statuses == ["waiting", "completed"]
+    ran = samuel("run", "accept", "1")
+    assert (ran.code, disputed.statuses) == (1, ["pending", "completed"])
+    assert "  quality_failed: the accepted work conflicts with what was completed since" in ran.out
+    assert "in conflict: `code.txt`" in ran.out
+    assert (disputed.root / "code.txt").read_text() == "old and tidy\n"
 
 
 def test_accept_works_on_no_other_task(samuel, disputed):

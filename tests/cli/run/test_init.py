@@ -174,7 +174,7 @@ def test_run_init_says_which_tests_a_task_owns_where_its_words_are_plain(samuel,
     lines = [line for line in ran.out.splitlines() if line.startswith("task ")]
     assert lines == [
         'task 1 may change any test, because it renames something ("Rename")',
-        "task 3 may change `tests/test_it.py`, because its text names them",
+        "task 3 may change `tests/test_it.py`, because its text names it",
     ]
     assert ran.err == ""
     data = samuel("run", "init", "--prd", "prd.md", "--force", "--json").json["data"]

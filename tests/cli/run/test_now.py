@@ -11,6 +11,7 @@ import pytest
 
 from samuel.display.now.model import RunNow
 from samuel.setup.watched_run import run_watcher
+from samuel.tasks.task import Task
 
 from .conftest import CONFIG, GOOD
 
@@ -147,3 +148,13 @@ def test_ten_thousand_tasks_and_a_long_journal_are_read_once(workshop, monkeypat
     for _ in range(5):
         assert watcher.look().counts == {"completed": 1, "pending": 9_999}
     assert read == []
+
+
+def test_a_look_at_tasks_that_did_not_change_makes_no_rows_again(workshop):
+    workshop.store.replace_all([Task(id=str(number), title="One of many") for number in range(10_000)])
+    watcher = run_watcher(workshop.root)
+    rows = watcher.look().tasks
+    assert len(rows) == 10_000
+    assert watcher.look().tasks is rows
+    workshop.store.replace_all([Task(id="1", title="The only one")])
+    assert [row.title for row in watcher.look().tasks] == ["The only one"]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from samuel.evidence.reports.ids import is_stable, normalised
+from samuel.evidence.reports.junit_xml import read_junit
 
 NOW = datetime(2026, 11, 18, 7, 30, tzinfo=UTC)
 
@@ -84,3 +85,11 @@ def test_what_differs_between_runs_of_one_test_is_left_out(id: str, expected: st
 
 def test_a_root_that_is_everything_is_left_alone() -> None:
     assert normalised("/a/b.js", "/") == "/a/b.js"
+
+
+def test_name_that_node_escaped_twice_is_read_as_it_was_written() -> None:
+    report = read_junit(
+        b'<testsuites><testcase name="slug of &amp;quot;X&amp;quot;" classname="test"/></testsuites>'
+    )
+    assert report is not None
+    assert [*report.tests] == ['test::slug of "X"']

@@ -16,6 +16,7 @@ from samuel.prompts.progress import learning
 NOTHING_LEARNED = (
     *(IterationOutcome.LIMITED, IterationOutcome.UNAVAILABLE, IterationOutcome.OVER_BUDGET),
     *(IterationOutcome.ASKED, IterationOutcome.STALLED, IterationOutcome.GATED),
+    IterationOutcome.RESTARTED,
 )
 
 

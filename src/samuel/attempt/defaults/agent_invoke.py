@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -81,6 +82,7 @@ class RunAgent:
                     timeout=seconds,
                     idle_timeout=place.settings.idle_timeout,
                     over_budget=place.meter.exceeded,
+                    restarted=partial(place.early_ends.why, event.iteration),
                 ),
                 on_output=lambda chunk: place.watch(AgentOutputChunk(chunk, readable)),
                 on_activity=lambda text, usage: place.watch(AgentActivity(text, usage, readable)),
@@ -104,4 +106,8 @@ def _why_ended(done: Invoked, seconds: float) -> str:
     """Why Samuel ended the agent; "" if it ended by itself."""
     if done.timed_out:
         return f"killed after {seconds:g}s (agent_timeout)"
-    return done.ending.reason if done.ending.kind in (EndingKind.IDLE, EndingKind.OVER_BUDGET) else ""
+    return (
+        done.ending.reason
+        if done.ending.kind in (EndingKind.IDLE, EndingKind.OVER_BUDGET, EndingKind.RESTARTED)
+        else ""
+    )

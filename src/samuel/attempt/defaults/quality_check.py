@@ -17,7 +17,7 @@ from samuel.checks.verdict import how_failed
 from samuel.confine import sandbox as sandboxes
 from samuel.events import QualityCheck
 from samuel.events.loop import CheckRun
-from samuel.evidence.corner import Corner
+from samuel.evidence.corner import REPEATS, Corner
 from samuel.evidence.reports.failure_kinds import kind_of_failure
 from samuel.evidence.reports.suite import CaseResult, SuiteReport
 from samuel.git.hardening import path_outside
@@ -88,7 +88,7 @@ class RunCommands:
         if corner == "canary" and (why := self._place.refusal(canary(self._place.settings))):
             raise SamuelError(why)
         number = event.commands.index(command) + 1
-        run, _ = self._run(line or command, number, event, corner, repeated=corner == "own")
+        run, _ = self._run(line or command, number, event, corner, repeated=corner in REPEATS)
         return msgspec.structs.replace(run, command=command)
 
     def _run(

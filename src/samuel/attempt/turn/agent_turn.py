@@ -147,7 +147,7 @@ class AgentTurn:
                 exit_code=code, stdout=stdout, stderr=stderr, usage=facts.usage, duration_ms=facts.agent_ms
             )
         )
-        is_trouble = facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET)
+        is_trouble = facts.ending.kind in (*TROUBLE, EndingKind.OVER_BUDGET, EndingKind.RESTARTED)
         if is_trouble and not self._is_decided():
             raise AgentTrouble(facts.ending)
         if code != 0 and not is_trouble:  # what it decided about its task before the trouble counts
@@ -157,10 +157,14 @@ class AgentTurn:
             raise IterationEnded(IterationOutcome.AGENT_FAILED, why.strip())
 
     def _is_decided(self) -> bool:
-        """Whether the agent has claimed its task, skipped or blocked it, or asked about it."""
+        """Whether the agent has claimed its task, skipped or blocked it, or asked about it.
+
+        A claim does not count if a person wants the attempt to start again.
+        """
         own = self._task.id if self._task else ""
         task = next((task for task in self._files.tasks.load() if task.id == own), None)
-        return task is not None and (task.claimed or task.status != "in_progress")
+        claimed = task is not None and task.claimed and self._facts.ending.kind is not EndingKind.RESTARTED
+        return task is not None and (claimed or task.status != "in_progress")
 
     def _written_log(self, stdout_path: str) -> str:
         """The log of the agent, relative to the root; "" if it wrote nothing."""

@@ -11,7 +11,7 @@ from samuel.cli.command_context import CommandContext, command, json_option
 from samuel.cli.lazy import CommandEntry, LazyGroup
 from samuel.cli.output import OutputTable
 from samuel.git.git import Git
-from samuel.history.run_lock import no_run
+from samuel.history.run_file import no_run
 from samuel.process import environment
 from samuel.process.inside_a_run import inside_a_run
 from samuel.setup.run_state import run_file, state_directory

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from samuel.cli.command_context import CommandContext, command
+from samuel.setup.decisions import skip_task
 from samuel.setup.run_state import change_tasks
 from samuel.tasks.task import find
 
@@ -20,7 +21,7 @@ def skip(here: CommandContext, id: str, reason: str) -> int:
     \b
         samuel run skip 1.2 --reason "done by hand"
     """
-    task = find(change_tasks(here.root, lambda who, tasks: who.skip(tasks, id, reason=reason)), id)
+    task = skip_task(here.root, id, reason)
     return here.out.answer(task.plain(), f"task `{id}` is skipped: {task.last_failure}")
 
 

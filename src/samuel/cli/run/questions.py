@@ -10,8 +10,9 @@ from samuel.base.clock import SystemClock, iso
 from samuel.base.printable import shell_word
 from samuel.base.wording import line
 from samuel.cli.command_context import CommandContext, command
+from samuel.setup.decisions import answer_question
 from samuel.setup.run_state import change_tasks, state_directory, task_store
-from samuel.tasks.changes import find_question, same_question
+from samuel.tasks.changes import same_question
 from samuel.tasks.question import DROP_TESTS, KEEP_TESTS, Question, answer_command, is_about_landing
 from samuel.tasks.rights import Asker, disputed_text
 from samuel.tasks.task import Task, Tasks, find, natural
@@ -106,15 +107,7 @@ def answer(here: CommandContext, id: str, text: str) -> int:
     \b
         samuel run answer q1 "use sqlite"
     """
-    at = iso(SystemClock().now())
-    ids: list[str] = []
-
-    def change(who: Asker, tasks: Tasks) -> tuple[Task, ...]:
-        changed = who.answer(tasks, id, text=text, at=at)
-        ids.append(find_question(tasks, id)[1].id)
-        return changed
-
-    task, question = find_question(change_tasks(here.root, change), ids[0] if ids else id)
+    task, question = answer_question(here.root, id, text)
     left = len(task.open_questions)
     status = f"task `{task.id}` is {task.status}" if task.status != "waiting" else f"{left} more to answer"
     data = {"task": task.id, "status": task.status, "question": question.plain()}

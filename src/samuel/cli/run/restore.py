@@ -11,7 +11,7 @@ from samuel.git.git import Git
 from samuel.git.kept_refs import KeptRef
 from samuel.git.trees import Trees
 from samuel.history.kept_attempts import kept_attempt, restore_plan
-from samuel.history.run_lock import no_run
+from samuel.history.run_file import no_run
 from samuel.process import environment
 from samuel.process.inside_a_run import inside_a_run
 from samuel.setup.run_state import state_directory, task_store

@@ -10,8 +10,7 @@ import msgspec
 from samuel.agents.process_files import LOGS, log_path, written_log
 from samuel.attempt.baseline import baseline_way_out
 from samuel.base.clock import SystemClock
-from samuel.base.errors import SamuelError, UsageError
-from samuel.base.printable import shell_word
+from samuel.base.errors import UsageError
 from samuel.base.wording import block, details, headline, line, moment, plural, span
 from samuel.bridges.coverage import total_coverage
 from samuel.cli.command_context import CommandContext, command
@@ -28,7 +27,7 @@ from samuel.history.cost_summary import CostSummary
 from samuel.history.history import RunHistory, shortest_prefix
 from samuel.history.outcome_words import status_words
 from samuel.process import environment
-from samuel.report.diffs import COMMIT, REF, patch, work_of
+from samuel.report.diffs import change_of_task
 from samuel.report.markdown import check_words
 from samuel.report.model import repository_notes
 from samuel.report.way_out import way_out_lines
@@ -148,6 +147,8 @@ def _words(runs: RunsOfProject, attempt: AttemptRecord | None) -> str:
 
 
 def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
+    for entry in attempt.guidance:
+        yield "said", line(f"{entry.who}: {entry.text}")
     if attempt.commit_error:
         yield "no commit", line(attempt.commit_error)
     for note in attempt.notes:
@@ -205,19 +206,9 @@ def _check_blocks(checks: Sequence[CheckRecord]) -> Iterable[str]:
 def _show_diff(here: CommandContext, runs: RunsOfProject, selection: Selection) -> int:
     if not selection.task_id:
         raise UsageError("`--diff` needs a task", "`samuel run show TASK --diff`; `samuel run tasks` lists them")
-    attempts = runs.attempts(selection.task_id)
-    commit = (selection.row.commit_sha if selection.row else "") or (attempts[-1].commit if attempts else "")
-    ref = next((attempt.ref for attempt in reversed(attempts) if attempt.ref), "")
-    completed = selection.row is not None and selection.row.status == "completed"
-    source = commit if completed or not ref else ref
-    if not (COMMIT.fullmatch(source) or REF.fullmatch(source)):
-        hint = "`commit = true` in samuel.toml makes a commit for each task"
-        if completed and REF.fullmatch(ref):
-            hint = f"`git show {shell_word(ref)}` shows its last failed attempt; {hint}"
-        what = "was completed without a commit" if completed else "has no commit, and no attempt of it was kept"
-        raise SamuelError(f"task `{selection.task_id}` {what}", hint)
-    text = patch(Git(runs.root, environment.clean()), source, work_of(attempts) if source == commit else "")
-    return here.out.answer({"source": source, "diff": text}, text.rstrip("\n"))
+    git, attempts = Git(runs.root, environment.clean()), runs.attempts(selection.task_id)
+    change = change_of_task(git, selection.task_id, selection.row, attempts)
+    return here.out.answer({"source": change.source, "diff": change.patch}, change.patch.rstrip("\n"))
 
 
 def _facts(facts: Iterable[tuple[str, str]]) -> str:

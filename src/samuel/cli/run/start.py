@@ -29,10 +29,14 @@ from samuel.display.status_lines import run_fields
 from samuel.events.endings import ExitReason
 from samuel.history.budgets import NOTHING_ADDED, AddedBudget
 from samuel.history.no_task import WITHOUT_TASK
+from samuel.process.detached import detach
 from samuel.run.coordinator import Coordinator
 from samuel.setup.readiness import ACCEPT_UNGUARDED, RunRequest, open_for_run
 from samuel.setup.run_state import state_directory, task_store
+from samuel.setup.steering import refuse_paused
 from samuel.tasks.task import find
+from samuel.watch.started_run import watch_started
+from samuel.watch.watching import has_terminal, refuse_without_library
 
 # Both write the duration of each call to progress.md, so that the numbers outlive the terminal.
 PROFILE = "Print a table of the time spent in each hook; write [hooks.timing] lines to progress.md."
@@ -47,6 +51,7 @@ TAKE_ENVIRONMENT = (
     "Let checks use .venv, node_modules, ... as they are now, also what agents changed in an earlier run."
 )
 BASELINE = "Checks that fail before the first agent: refuse to start, or accept them as known failures."
+WATCH = "Show the run as `run watch` does, in place of its lines. The run goes on when you leave the view."
 
 _AMOUNT = re.compile(r"(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?)\s*(?P<unit>tokens?|usd|\$)", re.IGNORECASE)
 
@@ -93,6 +98,7 @@ iterations_option = click.option(
 @click.option("--agent", default="", help="The agent to use instead of the methodology's.")
 @click.option("--add-budget", type=BudgetType(), default=NOTHING_ADDED, help=ADD_BUDGET)
 @click.option("--dry-run", is_flag=True, help="Print the next prompt; start no agent, change nothing.")
+@click.option("--watch", is_flag=True, help=WATCH)
 @loop_options
 def start(here: CommandContext, /, **values: Any) -> int:
     """Work on the tasks until they are done.
@@ -105,7 +111,25 @@ def start(here: CommandContext, /, **values: Any) -> int:
         samuel run start --iterations 5
     """
     places = chosen_places(values["places"], values["parallel"])
-    return run_loop(here, run_request(values, places=places), run_options(values))
+    request, options = run_request(values, places=places), run_options(values)
+    if not values["watch"]:
+        return run_loop(here, request, options)
+    if here.out.json or options.dry_run:
+        other = "--json" if here.out.json else "--dry-run"
+        raise UsageError(f"`--watch` and `{other}` cannot both be given", "leave one of them out")
+    return _watched(here, request, options)
+
+
+def _watched(here: CommandContext, request: RunRequest, options: RunOptions) -> int:
+    """The run in a process of its own, and the view here; without a terminal the run with its lines."""
+    if not has_terminal():
+        return run_loop(here, request, options)
+    refuse_without_library()
+    here.offer_trust(yes=options.yes)  # the process of the run can ask nothing
+    process = detach()
+    if process is None:
+        return run_loop(here, request, options)
+    return watch_started(here.root, process, request.methodology)
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,6 +171,8 @@ def run_options(values: Mapping[str, Any]) -> RunOptions:
 def run_loop(here: CommandContext, request: RunRequest, options: RunOptions) -> int:
     """Open the project, run the loop and print the result."""
     preferences = load_personal(paths.User.from_environment().config)
+    if not (options.dry_run or options.only_land):
+        refuse_paused(here.root, request.methodology)
     live = sys.stdout.isatty() and not here.out.json and preferences.live
     verbose = options.verbose or preferences.verbose
     display = LiveDisplay(verbose) if live else JsonDisplay() if here.out.json else PlainDisplay(verbose)

@@ -44,10 +44,16 @@ def status(here: CommandContext) -> int:
     \b
         samuel run status --json
     """
+    return show_status(here)
+
+
+def show_status(here: CommandContext) -> int:
+    """Print the state of the tasks and of the last run."""
     watcher = run_watcher(here.root)
     view = watcher.look()
     tasks, run = watcher.tasks, watcher.run
-    data: dict[str, Any] = {"counts": view.counts, "exit_reason": "", "usage": {}}
+    data: dict[str, Any] = {"counts": view.counts, "exit_reason": "", "usage": {}, "paused": view.paused}
+    data["guidance"] = msgspec.to_builtins(view.guidance)
     data |= run_fields(run) if run else {}
     data |= {
         "unverified": [task.id for task in _unverified(tasks)],
@@ -59,7 +65,7 @@ def status(here: CommandContext) -> int:
         "waiting": [{"id": task.id, "why": task.reason} for task in tasks if task.status == "waiting"],
     }
     rows = [(word, str(count)) for word, count in view.words.items()]
-    blocks: list[str | OutputTable] = [OutputTable(COLUMNS, rows)]
+    blocks: list[str | OutputTable] = [OutputTable(COLUMNS, rows), *_steering_lines(view)]
     lost: dict[str, tuple[str, ...]] = {}
     if run:
         live, now, history = view.is_live, view.at, watcher.history
@@ -111,6 +117,15 @@ def _run_lines(run: Run, view: RunNow) -> Iterable[str]:
     yield f"iterations  {run.iterations_run}"
     if run.iterations_run:
         yield f"cost        {CostSummary.of([run.usage]).words}"
+
+
+def _steering_lines(view: RunNow) -> list[str]:
+    """What people asked of the run."""
+    lines = [f"paused      by {view.paused_by}: `samuel run resume` lets it go on"] if view.paused else []
+    for entry in view.guidance:
+        whose = f"task {entry.task}" if entry.task else "the next attempt"
+        lines.append(f"said        {entry.who} to {whose}: {line(entry.text, REASON)}")
+    return ["", *lines] if lines else []
 
 
 def _baseline_lines(run: Run, failures: Sequence[CheckRecord]) -> Iterable[str]:

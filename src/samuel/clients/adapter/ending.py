@@ -17,6 +17,7 @@ class EndingKind(StrEnum):
     TIMED_OUT = "timed_out"  # ended at agent_timeout
     IDLE = "idle"  # ended at idle_timeout
     OVER_BUDGET = "over_budget"  # ended because a budget was used up
+    RESTARTED = "restarted"  # ended by a person who said something to it: it starts again
 
 
 class AgentEnding(msgspec.Struct, frozen=True):

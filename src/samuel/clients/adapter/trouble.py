@@ -111,6 +111,8 @@ class ExitFacts(NamedTuple):
     """`idle_timeout` in seconds, if that ended it."""
     over_budget: str = ""
     """Why a budget ended it."""
+    restarted: str = ""
+    """Why a person ended it, so that it starts again."""
 
 
 def ending_of(stream: PlainStream, facts: ExitFacts) -> AgentEnding:
@@ -118,6 +120,8 @@ def ending_of(stream: PlainStream, facts: ExitFacts) -> AgentEnding:
 
     Trouble that it never got over explains a timeout: some clients retry a wrong key until they are ended.
     """
+    if facts.restarted:
+        return AgentEnding(EndingKind.RESTARTED, shorten(facts.restarted, LONGEST_REASON))
     if facts.over_budget:
         return AgentEnding(EndingKind.OVER_BUDGET, shorten(facts.over_budget, LONGEST_REASON))
     problem = stream.problem

@@ -9,10 +9,12 @@ import msgspec
 from samuel.display.now.journal_tail import HookEvent
 from samuel.history.cost_summary import CostSummary
 from samuel.history.holds import Hold
+from samuel.history.steering import Guidance
 from samuel.report.model import RunReport, WaitingItem
 
-RunPhase = Literal["none", "at work", "waiting", "ended", "cut off"]
-"""`waiting`: for an agent or a machine. `cut off`: it was killed, and `samuel run start` resumes it."""
+RunPhase = Literal["none", "at work", "waiting", "paused", "ended", "cut off"]
+"""`waiting`: for an agent or a machine. `paused`: its process is there, and no attempt is under way. `cut off`: it
+was killed, and `samuel run start` resumes it."""
 
 
 class CheckNow(msgspec.Struct, frozen=True):
@@ -131,6 +133,11 @@ class RunNow(msgspec.Struct, frozen=True, kw_only=True):
     waiting: tuple[WaitingItem, ...] = ()
     """What needs a person, each with its commands."""
     questions: tuple[QuestionNow, ...] = ()
+    paused: bool = False
+    """Whether no attempt may begin; also where no run is under way."""
+    paused_by: str = ""
+    guidance: tuple[Guidance, ...] = ()
+    """What people said that no attempt had in its prompt yet, or that all attempts at an open task get."""
     tasks: tuple[TaskNow, ...] = ()
     events: tuple[HookEvent, ...] = ()
     """The last events of the run with what hooks said, the newest last."""
@@ -145,22 +152,25 @@ class RunNow(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_live(self) -> bool:
         """Whether its process is there."""
-        return self.phase in ("at work", "waiting")
+        return self.phase in ("at work", "waiting", "paused")
 
     @property
     def headline(self) -> str:
         """What the run is doing, in a few words."""
+        pause = f"paused by {self.paused_by}: `samuel run resume` lets it go on" if self.paused else ""
         match self.phase:
             case "none":
                 return "no run yet: `samuel run start` starts one"
             case "ended":
                 return f"ended: {self.exit_reason.replace('_', ' ')}"
             case "cut off":
-                return "not ended: `samuel run start` resumes it"
+                return f"not ended, {pause}" if pause else "not ended: `samuel run start` resumes it"
+            case "paused":
+                return pause
             case "waiting":
                 return f"waiting for {self.waits_for}"
             case _:
-                return "at work"
+                return f"finishing the attempts under way, {pause}" if pause else "at work"
 
     @property
     def tool_calls(self) -> tuple[HookEvent, ...]:

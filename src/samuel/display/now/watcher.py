@@ -46,10 +46,12 @@ from samuel.history.outcome_words import status_words
 from samuel.history.own_branch import commit_of
 from samuel.history.run import AttemptUnderWay, Run
 from samuel.history.run_file import RunFile
+from samuel.history.steering import Steering, SteeringFile
 from samuel.process import environment
 from samuel.process.live import is_live
 from samuel.report.model import TONES, RunReport, build_report
 from samuel.tasks.question import answer_command, is_about_landing, is_dispute
+from samuel.tasks.queue import MET
 from samuel.tasks.store import TaskStore
 from samuel.tasks.task import Task, Tasks
 
@@ -78,6 +80,7 @@ class RunWatcher:
         self._now = now
         self._monotonic = monotonic
         self._tasks_file = _Tasks(TaskStore(project.state, project.record))
+        self._steering = SteeringFile(project.record)
         self._run_id = ""
         self.run: Run | None = None
         """The run as it was at the last look; None if there was none."""
@@ -88,6 +91,10 @@ class RunWatcher:
         self._report: RunReport | None = None
         self._report_due = True
         self._next_report = 0.0
+
+    @property
+    def project(self) -> WatchedProject:
+        return self._project
 
     @property
     def tasks(self) -> Tasks:
@@ -111,11 +118,12 @@ class RunWatcher:
         tasks = self._tasks_file.load()
         self.run = RunFile(self._project.state, self._project.record).load()
         self._report_due |= self._tasks_file.changed
-        moment = replace(self._nothing(), **_of_tasks(tasks))
+        steering = self._steering.load()
+        moment = replace(self._nothing(), **self._tasks_file.fields, **_of_steering(steering, tasks))
         if self.run is None:
             return moment
         self._follow(self.run)
-        return replace(moment, **self._of_run(self.run, tasks, moment.at))
+        return replace(moment, **self._of_run(self.run, tasks, moment))
 
     def _nothing(self) -> RunNow:
         return RunNow(at=self._now(), project=self._project.root.name, root=str(self._project.root))
@@ -135,13 +143,12 @@ class RunWatcher:
             if (notice := notice_in(line)) and notice[0].run == run.run_id:
                 self._board.take(notice[1], notice[0].at)
 
-    def _of_run(self, run: Run, tasks: Tasks, now: float) -> dict[str, Any]:
+    def _of_run(self, run: Run, tasks: Tasks, moment: RunNow) -> dict[str, Any]:
         assert self._journal is not None
+        now = moment.at
         live = not run.over and is_live(self._project.live, run.run_id)
         waiting_agent = waits_for(run, now) if live else ""
-        phase: RunPhase = (
-            "ended" if run.over else "cut off" if not live else "waiting" if waiting_agent else "at work"
-        )
+        phase = _phase(run, live=live, paused=moment.paused, waiting=bool(waiting_agent))
         report = self._latest_report(run, tasks, now)
         at_work = run.active.values() if live else ()
         usage = run.usage
@@ -230,6 +237,24 @@ class RunWatcher:
         )
 
 
+def _phase(run: Run, *, live: bool, paused: bool, waiting: bool) -> RunPhase:
+    if not live:
+        return "ended" if run.over else "cut off"
+    if paused and not run.active:
+        return "paused"
+    return "waiting" if waiting else "at work"
+
+
+def _of_steering(steering: Steering, tasks: Tasks) -> dict[str, Any]:
+    """What people asked of the run."""
+    done = {task.id for task in tasks if task.status in MET}
+    guidance = tuple(
+        entry for entry in steering.guidance if (entry.task not in done if entry.task else entry.is_open)
+    )
+    pause = steering.pause
+    return {"paused": pause is not None, "paused_by": pause.who if pause else "", "guidance": guidance}
+
+
 class _Tasks:
     """The tasks, read again only when their file is another one."""
 
@@ -237,6 +262,8 @@ class _Tasks:
         self._store = store
         self._signature: tuple[int, ...] = ()
         self.tasks: Tasks = ()
+        self.fields: dict[str, Any] = {}
+        """The fields of a view that come from the tasks alone: made once for each task list that is read."""
         self.changed = False
 
     def load(self) -> Tasks:
@@ -247,6 +274,7 @@ class _Tasks:
         self.changed = not signature or signature != self._signature
         if self.changed:
             self.tasks = self._store.load()
+            self.fields = _of_tasks(self.tasks)
             self._signature = signature
         return self.tasks
 

@@ -111,6 +111,19 @@ def language_of(path: str) -> str:
     return next((language for suffix, language in _LANGUAGES_BY_SUFFIX.items() if path.endswith(suffix)), "")
 
 
+def may_load(call: CalledRunner, path: str, directories: Collection[str]) -> bool:
+    """Whether tests of this runner may load a file; `directories` are those in which the project's runners start.
+
+    A file of another language is not loaded, nor is one in a directory where another runner starts. Any runner may
+    read one that is in no language of tests.
+    """
+    language, own = language_of(path), LANGUAGES.get(call.name, "")
+    if language and language != ("ruby" if own == "rspec" else own):
+        return False
+    homes = [directory for directory in directories if directory and path.startswith(f"{directory}/")]
+    return not call.directory or call.directory in homes or not homes
+
+
 def ranked(paths: Iterable[str], changed: Collection[str] = (), reported: Iterable[str] = ()) -> list[str]:
     """The paths in the order of their use; the same for the same input.
 

@@ -5,50 +5,70 @@ A message that cannot be delivered is a warning of the run, and the run goes on.
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from http.client import HTTPException
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UnsetType
 
-from samuel.base.printable import shell_word
-from samuel.base.wording import plural
+from samuel.base.errors import SamuelError
+from samuel.base.paths import User
 from samuel.events import AfterIteration, AfterLoop
-from samuel.events.endings import IterationOutcome
 from samuel.process import spawn
 from samuel.process.environment import referenced
 from samuel.process.output import last_line
 from samuel.shipped.event_fields import config_of, one_line
+from samuel.shipped.notify.chat_templates import request as webhook_request
+from samuel.shipped.notify.notification import RunNotification, due, state_directory
 from samuel.shipped.notify.rules import NotificationRules, is_web_address
+from samuel.shipped.notify.sent_keys import SentKeys
 
 LONGEST = 10.0  # seconds of one way to deliver
 MARGIN = 1.0  # seconds to answer before the deadline
 
 _OSASCRIPT = ("on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run")
-MAX_TEXT = 2000
 
 
 def hook(event: AfterIteration | AfterLoop) -> dict[str, Any]:
-    message = notification(event)
-    if message is None or event.dry_run:
+    if event.dry_run:
         return {}
     rules = config_of(event, NotificationRules)
-    until = time.monotonic() + event.deadline_ms / 1000 - MARGIN if event.deadline_ms else None
-    problems = []
-    for name, deliver in (("desktop", _desktop), ("webhook", _webhook), ("command", _command)):
-        limit = LONGEST if until is None else min(LONGEST, until - time.monotonic())
-        problem = deliver(rules, message, event.project_root, limit) if limit > 0 else "there is no time left"
-        if problem:
-            problems.append(f"{name}: {problem}")
+    until = time.monotonic() + event.deadline_ms / 1000 - MARGIN if event.deadline_ms else math.inf
+    problems: dict[str, None] = {}  # a set, in the order in which they were met
+    for message in _not_sent_before(event, problems):
+        for name, deliver in (("desktop", _desktop), ("webhook", _webhook), ("command", _command)):
+            limit = min(LONGEST, until - time.monotonic())
+            problem = deliver(rules, message, event.project_root, limit) if limit > 0 else "there is no time left"
+            if problem:
+                problems[f"{name}: {problem}"] = None
+        if time.monotonic() >= until:
+            break  # what is left in the task list is sent at the next event
     return {"ok": False, "reason": "; ".join(problems)} if problems else {}
+
+
+def _not_sent_before(event: AfterIteration | AfterLoop, problems: dict[str, None]) -> Iterator[RunNotification]:
+    """The messages that are due, each recorded as sent before it is returned. What is no run's is not recorded."""
+    if isinstance(event.run_id, UnsetType):
+        yield from (notification.message for notification in due(event))
+        return
+    sent_keys = SentKeys(User.from_environment().record(state_directory(event)))
+    for notification in due(event):
+        try:
+            if sent_keys.claim(notification.key):
+                yield notification.message
+        except (OSError, SamuelError) as error:
+            problems[f"what is sent cannot be recorded: {one_line(str(error), 200)}"] = None
+            # The task list has the same questions at each event: without a record they would be sent each time.
+            if notification.is_of_event:
+                yield notification.message
 
 
 def _desktop(rules: NotificationRules, message: RunNotification, root: str, limit: float) -> str:
@@ -96,8 +116,9 @@ def _webhook(rules: NotificationRules, message: RunNotification, root: str, limi
             return f"`${variable}` is not set to a URL that begins with http:// or https://"
     if not url:
         return ""
-    headers = {"Content-Type": "application/json", "User-Agent": "samuel"}
-    request = urllib.request.Request(url, msgspec.json.encode(message), headers, method="POST")
+    content = webhook_request(rules.template, message)
+    headers = {"Content-Type": content.content_type, "User-Agent": "samuel"}
+    request = urllib.request.Request(url, content.body, headers, method="POST")
     host = urlsplit(url).hostname  # the rest of a webhook's URL is a secret
     try:
         with urllib.request.build_opener(_NoRedirects).open(request, timeout=limit):
@@ -108,69 +129,3 @@ def _webhook(rules: NotificationRules, message: RunNotification, root: str, limi
     except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         return f"`{host}` cannot be reached: {one_line(str(reason), 200)}"
-
-
-class RunNotification(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One message. Its JSON is what a webhook is sent."""
-
-    kind: str
-    """question, blocked or ended."""
-    project: str
-    run_id: str
-    title: str
-    message: str
-    text: str
-    """The title and the message in one: the key that chat services show."""
-    task: dict[str, str] = {}
-    question: dict[str, Any] = {}
-    exit_reason: str = ""
-    iterations_run: int = 0
-
-
-def notification(event: AfterIteration | AfterLoop) -> RunNotification | None:
-    """What to tell about the event; None if it is not worth a message."""
-    if isinstance(event, AfterLoop):
-        iterations = plural(event.iterations_run, "iteration")
-        message = f"{event.exit_reason} after {iterations}: {event.exit_reason.meaning}"
-        ended = {"exit_reason": str(event.exit_reason), "iterations_run": event.iterations_run}
-        return _notification(event, "ended", "the run has ended", message, ended)
-    task = {name: str(event.task.get(name) or "") for name in ("id", "title", "status")}
-    subject = one_line(f"task {task['id']} {task['title']}", 200)
-    question = _question(event)
-    if event.outcome == IterationOutcome.ASKED and question:
-        options = "".join(f"\n{number}. {option}" for number, option in enumerate(question["options"], start=1))
-        message = f"{question['text']}{options}\nsamuel run answer {shell_word(question['id'])} TEXT"
-        return _notification(
-            event, "question", f"{subject} has a question", message, {"task": task, "question": question}
-        )
-    if task["status"] == "blocked":
-        reason = one_line(str(event.task.get("last_failure") or "no reason was given"))
-        return _notification(event, "blocked", f"{subject} is blocked", reason, {"task": task})
-    return None
-
-
-def _notification(
-    event: AfterIteration | AfterLoop, kind: str, what: str, message: str, fields: Mapping[str, Any]
-) -> RunNotification:
-    project = Path(event.project_root).name
-    title = f"Samuel, {project}: {what}"
-    message = message if len(message) <= MAX_TEXT else f"{message[: MAX_TEXT - 1]}…"
-    run_id = event.run_id if isinstance(event.run_id, str) else ""
-    return RunNotification(
-        kind=kind,
-        project=project,
-        run_id=run_id,
-        title=title,
-        message=message,
-        text=f"{title}\n{message}",
-        **fields,
-    )
-
-
-def _question(event: AfterIteration) -> dict[str, Any]:
-    if not isinstance(event.question, UnsetType):
-        question = event.question
-        return {"id": question.id, "text": question.text, "options": question.options}
-    rows = [row for row in event.task.get("questions") or () if not row.get("answer")]
-    keys = ("id", "text", "options")
-    return {key: rows[-1].get(key) or ([] if key == "options" else "") for key in keys} if rows else {}

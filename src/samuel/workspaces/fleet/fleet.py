@@ -16,7 +16,7 @@ from samuel.history.run import AttemptResult, AttemptUnderWay
 from samuel.history.run_state import RunState
 from samuel.history.tree_state import TreeState
 from samuel.places.cluster import ClusterChoice
-from samuel.places.place import PlaceBroken, PlaceCommand, PlaceLost
+from samuel.places.place import PlaceBroken, PlaceCommand, PlaceConnection, PlaceLost
 from samuel.version import __version__
 from samuel.workspaces.fleet.drain import drained
 from samuel.workspaces.fleet.exchange import Exchange, RemoteAway, refuse_exposed
@@ -24,7 +24,7 @@ from samuel.workspaces.fleet.machine import FAR_FUTURE, FleetMachine, MachineLef
 from samuel.workspaces.fleet.machine_answers import L, answers_of, ask_for, listen
 from samuel.workspaces.fleet.options import FleetOptions
 from samuel.workspaces.fleet.outbox import Inbox
-from samuel.workspaces.fleet.records import claims_completion
+from samuel.workspaces.fleet.records import claims_completion, restarted
 from samuel.workspaces.fleet.refusal import MachineRefused
 from samuel.workspaces.fleet.request_details import checks_of, resources_of, saved_tasks, texts_so_far
 from samuel.workspaces.fleet.rule_files import rule_digests
@@ -70,6 +70,8 @@ class Fleet:
         refuse_exposed(project.git, project.lanes.copy)
         self._rules = rule_digests(project.root)
         self._machines: dict[str, FleetMachine] = {}
+        self._connections: dict[str, PlaceConnection] = {}  # by task
+        self._ended: set[str] = set()  # the tasks whose attempts a person wants to start again
         for spec in options.specs:
             place = options.open_place(spec, settings)
             why = place.problem()  # first: a place may have to look at itself to count its slots
@@ -197,6 +199,7 @@ class Fleet:
         """Have an attempt done. Raises what is in TROUBLE, or RunStopped."""
         assert request.task is not None, "a discovery is made here"
         machine, task = self._machines[record.place], request.task.id
+        self._ended.discard(task)
         last = request.last_attempts.get(task)
         needed = self.exchange.publish(request.base, task, last)
         work = TaskRequest(
@@ -219,6 +222,10 @@ class Fleet:
         try:
             line = self._ask(machine, command, record)
         except PlaceLost:
+            if task in self._ended:
+                now = self._project.clock.now()
+                name = record.machine or machine.state.machine
+                return restarted(request.run, request.task, replace(record, machine=name), now), None
             # The connection may have broken after the push. Its checks were not seen: they run before it lands.
             result = self.recovered(record, patience=0.0)
             if result is None:
@@ -227,6 +234,12 @@ class Fleet:
         if not isinstance(line, ResultLine):
             raise PlaceBroken(f"`{record.place}` answered an attempt with a line `{type(line).__name__}`")
         return self._taken(line, record)
+
+    def end(self, task: str) -> None:
+        """End the attempt at a task, which is to start again. What it did stays in the clone of its machine."""
+        self._ended.add(task)
+        if task in self._connections:
+            self._connections[task].cancel()
 
     def recovered(self, record: AttemptUnderWay, patience: float | None = None) -> AttemptResult | None:
         """What an attempt handed over while it was not listened to: then its agent is not paid again."""
@@ -293,7 +306,9 @@ class Fleet:
 
     def _ask(self, machine: FleetMachine, command: PlaceCommand, record: AttemptUnderWay) -> Line:
         """The last line of an attempt; what comes before is reported and collected."""
-        connection = machine.place.start(command)
+        connection = self._connections[record.task] = machine.place.start(command)
+        if record.task in self._ended:  # before there was a connection
+            connection.cancel()
 
         def watch(report: Report) -> None:
             nonlocal record

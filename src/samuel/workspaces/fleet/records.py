@@ -8,7 +8,9 @@ from samuel.base.decoding import decode_json
 from samuel.base.errors import SamuelError
 from samuel.events.endings import IterationOutcome
 from samuel.git.git import Git
-from samuel.history.run import AttemptResult
+from samuel.history.attempt_record import AttemptRecord
+from samuel.history.run import AttemptResult, AttemptUnderWay, Run, Settlement, TaskCells
+from samuel.tasks.task import Task
 from samuel.workspaces.fleet.wire import ResultLine
 
 
@@ -33,3 +35,34 @@ def claims_completion(result: AttemptResult) -> bool:
     settlement = result.settlement
     statuses = (settlement.row.status, result.cells.status)
     return settlement.outcome is IterationOutcome.COMPLETED or "completed" in statuses
+
+
+def restarted(run: Run, task: Task, record: AttemptUnderWay, now: float) -> AttemptResult:
+    """The result of an attempt that was ended so that it starts again: its machine handed nothing over."""
+    outcome = IterationOutcome.RESTARTED
+    entry = AttemptRecord(
+        run_id=run.run_id,
+        iteration=record.iteration,
+        mode=record.mode,
+        task_id=task.id,
+        title=task.title,
+        attempt=record.attempt,
+        agent=record.agent,
+        started_at=record.started_at,
+        ended_at=now,
+        outcome=outcome,
+        why="a person said something to it",
+        lane=record.lane,
+        machine=record.machine,
+        guidance=record.guidance,
+    )
+    settlement = Settlement(
+        outcome,
+        failed=False,
+        task_id=task.id,
+        row=TaskCells(status="pending", claimed=False),
+        agent=record.agent,
+        attempt=record.attempt,
+        record=entry,
+    )
+    return AttemptResult(settlement=settlement, mode=record.mode)

@@ -21,7 +21,7 @@ from samuel.history.run import AttemptResult, Run
 from samuel.history.tree_state import KeptAttempt
 from samuel.tasks.task import Task
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Changes with every change of what is in this file. Both sides must have the same."""
 
 COMMAND = "attempt"

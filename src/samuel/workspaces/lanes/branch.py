@@ -129,6 +129,11 @@ class Branch:
             self.refs.change(changes, "samuel: landed before")
         return gone
 
+    def forget_landed(self, task: str) -> None:
+        """The work on a task was taken back by a commit on the branch: it may land again."""
+        self._landed.pop(task, None)
+        self.look_again()
+
     def look_again(self) -> None:
         """Let the next `tip` ask git: time has passed, and a person may have made a commit."""
         self._tip = ""

@@ -21,6 +21,7 @@ from samuel.attempt.workplace import Workplace
 from samuel.attempt.worktree import ProjectFiles
 from samuel.base.errors import SamuelError
 from samuel.events.endings import ExitReason
+from samuel.git.git import branch_ref
 from samuel.history.notices import BranchChosen
 from samuel.history.own_branch import OwnBranch, current
 from samuel.history.run import AttemptResult, AttemptUnderWay, Run
@@ -199,7 +200,7 @@ class LaneWorkspace:
         self, run: Run, record: AttemptUnderWay, task: Task | None, tasks: Tasks
     ) -> Callable[[], AttemptEnded]:
         request = AttemptRequest(
-            run=replace(run, lanes=UNSET, active={}, unannounced=()),
+            run=replace(run, lanes=UNSET, active={record.task: record}, unannounced=()),
             task=task,
             tasks=[replace(row, status="pending") if row.id == record.task else row for row in tasks],
             base=record.base,
@@ -223,6 +224,10 @@ class LaneWorkspace:
         assert record.lane is not UNSET
         return AttemptEnded(record.task, *work(self._lanes[record.lane], request, self._stop, save))
 
+    def end(self, task: str) -> None:
+        if self.fleet is not None:
+            self.fleet.end(task)
+
     def ended(self, record: AttemptUnderWay, result: AttemptResult) -> AttemptResult:
         """The result with what happened to the repository meanwhile in its record."""
         if self.fleet is not None:
@@ -241,6 +246,11 @@ class LaneWorkspace:
         write_receipts_of_landing(self.place, landed, commit, predicate)
         works = [record.result.work for record in landed if record.result is not None]
         self._shared_refs.expect_receipts([commit, *works])
+
+    def taken_back(self, task: str) -> None:
+        """The work on a task was reverted by a commit on the branch: it may land again."""
+        self.branch.forget_landed(task)
+        self._shared_refs.expect_refs(self.branch.refs.landed_ref(task), branch_ref(self.branch.name))
 
     def was_trouble(self, record: AttemptUnderWay, error: BaseException) -> bool:
         """Whether a place on other machines was at fault: then it is tried again later."""

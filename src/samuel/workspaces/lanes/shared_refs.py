@@ -61,6 +61,12 @@ class SharedRefs:
         blobs = self._receipts.blobs()
         self._receipt_blobs |= {commit: blobs[commit] for commit in commits if commit in blobs}
 
+    def expect_refs(self, *names: str) -> None:
+        """Expect these refs to be what they are now, or to be gone: Samuel changed them."""
+        now = read_refs(self._git)
+        refs = {name: commit for name, commit in self._refs.items() if name not in names}
+        self._refs = {**refs, **{name: now[name] for name in names if name in now}}
+
     def _look_at_receipts(self) -> list[str]:
         """Put receipts back that are gone or changed. New ones stay: another run may have written them."""
         if not self._receipt_blobs:

@@ -1,0 +1,1 @@
+"""`samuel run watch`: a run in the terminal, as it is now, with keys that steer it."""
