@@ -27,6 +27,19 @@ def test_an_agent_of_ones_own_needs_a_command(refused: Refused) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("rounds = 3", '`review` has no `agent`, so nothing would be reviewed (write agent = "codex")'),
+        ('agent = "x"\nlenses = ["speed"]', "`lenses` must be an array of `security`, `tests`"),
+        ('agent = "x"\nlenses = ["tests", "tests"]', "`lenses` lists `tests` twice"),
+        ('agent = "x"\nrounds = 0', "`rounds` must be"),
+    ],
+)
+def test_review_that_cannot_work_is_refused(refused: Refused, line: str, problem: str) -> None:
+    assert problem in refused(f"[methodology.ralph.review]\n{line}\n")
+
+
 def test_program_of_a_fleet_is_no_option(refused: Refused) -> None:
     assert refused('[fleet]\nprogram = "-c"\n') == (
         "F:2: `program` must be the name or the path of a program, which does not begin with `-`"

@@ -40,6 +40,7 @@ from samuel.history.notices import (
     LoopWarning,
     QuestionAsked,
     Report,
+    ReviewStarted,
     RunEnded,
     RunRefused,
     RunStarted,
@@ -549,6 +550,6 @@ def test_a_long_title_is_shortened_when_its_task_is_tried_again(capsys: pytest.C
 def test_each_kind_of_report_has_a_line_of_its_own_or_is_handled_by_the_display() -> None:
     by_display = {RunRefused, IterationStarted, AgentEnded, CheckEnded, IterationFailed, RunEnded, WaitStarted}
     by_display |= {AgentActivity, LaneReport}
-    silent = {StepStarted, CheckStarted, AgentOutputChunk}
+    silent = {StepStarted, CheckStarted, ReviewStarted, AgentOutputChunk}
     assert {*LINES, *by_display, *silent} == set(get_args(Report))
     assert not set(LINES) & (by_display | silent)

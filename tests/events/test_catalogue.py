@@ -45,7 +45,7 @@ context.extra       | task                                            | concaten
 before:agent.invoke | agent, prompt, env, sandbox                     | transform chain       | no  | 30
 agent.invoke        | agent, prompt, env, sandbox                     | replace               | no  | 1800
 after:agent.invoke  | exit_code, stdout, stderr, usage, duration_ms?  | all-ok                | no  | 30
-quality.check       | commands, task, merged?, commit?                | all-ok + concatenate  | yes | 300
+quality.check       | commands, task, merged?, commit?, corner, claim? | all-ok + concatenate  | yes | 300
 before:land         | task, commit, base, branch, files               | all-ok                | yes | 30
 after:land          | tasks, commit, branch                           | all-ok                | no  | 30
 after:iteration     | task, outcome, usage, question?                 | all-ok                | no  | 30

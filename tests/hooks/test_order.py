@@ -102,6 +102,14 @@ class TestNumbers:
         resolved = chain(handler("a"), built_in())
         assert [(step.handler.name, step.order) for step in resolved.steps] == [("default", 100), ("a", 200)]
 
+    def test_second_built_in_has_a_name_and_a_number_of_its_own(self) -> None:
+        second = handler("review", Origin.BUILT_IN, owner="", order=900)
+        assert names(chain(built_in(), second, handler("a"))) == ["default", "a", "review"]
+        assert names(chain(built_in(), second, order={"review": 50})) == ["review", "default"]
+        assert names(chain(built_in(), second, handlers=["default"])) == ["default"]
+        assert names(chain(built_in(), second, handlers=["review", "default"])) == ["review", "default"]
+        assert names(chain(built_in(), second, handler("mine", order=900))) == ["default", "mine"]
+
     def test_the_order_in_samuel_toml_wins_over_the_decorators(self) -> None:
         ordered = handler("a", order=50)
         assert names(chain(built_in(), ordered)) == ["a", "default"]

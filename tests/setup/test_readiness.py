@@ -89,6 +89,24 @@ def test_a_run_that_would_fail_later_is_refused(
     assert why in refused.value.message
 
 
+@pytest.mark.parametrize(
+    ("reviewer", "why"),
+    [
+        ("nonesuch", "there is no agent `nonesuch`"),
+        ("absent", "`review` needs the agent `absent`: "),
+        ("mine", "`review` needs a git repository"),
+    ],
+)
+def test_run_without_its_reviewer_is_refused_before_an_agent_is_paid(
+    opened: Callable[..., App], project: SamuelProject, reviewer: str, why: str
+) -> None:
+    absent = '\n[agents.absent]\ncommand = ["/nonexistent/agent"]\nprompt = "stdin"\n'
+    project.config(f'{CONFIG}{absent}\n[methodology.ralph.review]\nagent = "{reviewer}"\n')
+    with pytest.raises(SamuelError) as refused:
+        opened()
+    assert why in refused.value.message
+
+
 def test_the_agent_of_a_run_cannot_begin_another(
     opened: Callable[..., App], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ class TestWhatAnAgentMaySay:
             "claimed": True,
             "no_change": True,
             "grade": "checked",
+            "reviewed": "accepted by me",
             "kind": "docs",
             "proof": "none",
             "acceptance_tests": "none",

@@ -53,6 +53,8 @@ class Invoked(NamedTuple):
     to quarantine."""
     tool_calls: tuple[ObservedCall, ...] = ()
     """The tool calls that it reported."""
+    message: str = ""
+    """Its last message, or the end of a very long one; of a program that has no messages, its output."""
 
 
 class AgentCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,6 +177,7 @@ def invoke(
         ending=ending_of(stream, facts),
         notes=(*notes, *unheld, *left),
         tool_calls=tuple(stream.tool_calls),
+        message=stream.message,
     )
 
 

@@ -28,13 +28,14 @@ _USAGE_LIMIT = 32 * 1024 * 1024  # some programs report their usage with all tha
 LOGS = "logs"
 PROMPTS = "prompts"
 
-LogKind = Literal["output", "errors", "checks", "prompt"]
+LogKind = Literal["output", "errors", "checks", "review", "prompt"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # of a session or a run: it becomes a file's name
 _PLACES: dict[LogKind, tuple[str, str]] = {
     "output": (LOGS, ".log"),
     "errors": (LOGS, ".err"),
     "checks": (LOGS, "-checks.log"),
+    "review": (LOGS, "-review.log"),
     "prompt": (PROMPTS, ".md"),
 }
 
@@ -56,7 +57,7 @@ def label(iteration: int, session: str, run_id: str = "") -> str:
 
 
 def log_path(state: Path, run_id: str, iteration: int, kind: LogKind) -> Path:
-    """Where the output of an iteration's agent, the errors, the output of its checks or the prompt is."""
+    """Where the output, errors or prompt of an iteration's agent is, or the output of its checks or reviewers."""
     folder, ending = _PLACES[kind]
     return state / folder / f"{label(iteration, '', run_id)}{ending}"
 

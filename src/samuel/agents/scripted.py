@@ -4,11 +4,11 @@
 
 For task T and attempt N it takes the first of DIR/T/N, DIR/T.N, DIR/T, DIR/default that is there (a directory of
 numbered attempts goes on with its highest number); in discovery DIR/discovery/N or DIR/discovery; for the
-acceptance tests of a task DIR/acceptance/N or DIR/acceptance; for a recipe
-DIR/recipe or DIR/default; for an ability DIR/<its id> or DIR/default. A step is an executable, or a directory of
-files to copy into the project with, if need be, a `run.sh` to run after that. It gets the prompt on its stdin,
-calls `samuel run done ID` itself, and its exit code is the agent's. A `usage.json` in the step's directory, or
-else in DIR, is reported as tokens and cost.
+acceptance tests of a task DIR/acceptance/N or DIR/acceptance; for a review DIR/review/N or DIR/review; for a
+recipe DIR/recipe or DIR/default; for an ability DIR/<its id> or DIR/default. A step is an executable, or a
+directory of files to copy into the project with, if need be, a `run.sh` to run after that. It gets the prompt on
+its stdin, calls `samuel run done ID` itself, and its exit code is the agent's. A `usage.json` in the step's
+directory, or else in DIR, is reported as tokens and cost.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pathlib import Path
 
 from samuel.base.printable import shell_word
 
+_WITHOUT_DEFAULT = ("discovery", "acceptance", "review")
 _APART = ("run.sh", "usage.json")  # of a step's directory: not for the project
 
 
@@ -33,7 +34,7 @@ def main(arguments: list[str], environ: Mapping[str, str]) -> int:
     steps = Path(arguments[0]).absolute()
     prompt = Path(arguments[1]).read_bytes() if arguments[1:] else sys.stdin.buffer.read()
     doing, name = _work_and_step(environ)
-    step = find(steps, name, environ.get("SAMUEL_ATTEMPT", "1"), default=name not in ("discovery", "acceptance"))
+    step = find(steps, name, environ.get("SAMUEL_ATTEMPT", "1"), default=name not in _WITHOUT_DEFAULT)
     if step is None:
         print(f"`{steps}` has no step for {doing}", file=sys.stderr)
         return 2
@@ -52,6 +53,8 @@ def _work_and_step(environ: Mapping[str, str]) -> tuple[str, str]:
         return "discovery", "discovery"
     if environ.get("SAMUEL_MODE") == "acceptance":
         return f"acceptance tests of task {environ.get('SAMUEL_TASK_ID', '')}", "acceptance"
+    if environ.get("SAMUEL_MODE") == "review":
+        return f"review of task {environ.get('SAMUEL_TASK_ID', '')}", "review"
     if recipe := environ.get("SAMUEL_RECIPE"):
         return f"recipe {recipe}", "recipe"
     task = environ.get("SAMUEL_TASK_ID", "")

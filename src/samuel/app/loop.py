@@ -14,10 +14,12 @@ from msgspec import UNSET
 from samuel.agents.early_ends import EarlyEnds
 from samuel.agents.process_files import launcher
 from samuel.app.run_steps import steps_of
+from samuel.attempt.defaults import REVIEW
 from samuel.attempt.stop import Stop
 from samuel.attempt.turn.tool_hooks import ToolHooks
 from samuel.attempt.workplace import Workplace
 from samuel.checks.repeat import BuiltInChecks
+from samuel.config.model import DEFAULT
 from samuel.config.place_spec import PlaceSpec, place_specs
 from samuel.events.catalogue import event_type
 from samuel.events.names import QUALITY_CHECK
@@ -29,7 +31,7 @@ from samuel.history.notice_log import NoticeLog
 from samuel.history.notices import Watch, ignore_reports
 from samuel.history.run_file import RunFile
 from samuel.hooks.guards import is_guard
-from samuel.hooks.handler import Origin
+from samuel.hooks.handler import HandlerMode, Origin
 from samuel.hooks.order import ChainStep
 from samuel.prompts.prompt_context import (
     ConfigNames,
@@ -89,6 +91,7 @@ def workplace(app: App, watch: Watch | None, disk: Disk) -> Workplace:
         ),
         check_seconds=_check_seconds(app),
         built_in_checks=BuiltInChecks(in_force=any(map(_is_built_in, app.chains[QUALITY_CHECK].steps))),
+        reviews_work=any(map(_is_review, app.chains[QUALITY_CHECK].steps)),
         suggest=SuggestionWriter(
             app.paths.root,
             app.user.cache,
@@ -106,7 +109,12 @@ def _check_seconds(app: App) -> float:
 
 
 def _is_built_in(step: ChainStep) -> bool:
-    return step.handler.origin is Origin.BUILT_IN
+    return step.handler.origin is Origin.BUILT_IN and step.handler.name == DEFAULT
+
+
+def _is_review(step: ChainStep) -> bool:
+    is_own = step.handler.origin is Origin.BUILT_IN and step.handler.name == REVIEW
+    return is_own and step.mode is HandlerMode.ENFORCE
 
 
 def prompt_context(app: App, skills: list[dict[str, str]]) -> PromptContext:

@@ -17,6 +17,7 @@ from samuel.history.attempt_record import (
     ChangedFile,
     CheckRecord,
     EvidenceRecord,
+    ReviewRecord,
 )
 from samuel.history.run import Run
 from samuel.tasks.grade import Grade
@@ -45,6 +46,7 @@ class AttemptFacts:
     grade: Grade = ""
     evidence: EvidenceRecord | None = None
     acceptance: AcceptanceRecord | None = None
+    review: ReviewRecord | None = None
     contested: tuple[str, ...] = ()
     ref: str = ""
     notes: tuple[str, ...] = ()  # what was put back of the repository
@@ -76,6 +78,7 @@ class AttemptFacts:
             grade=self.grade,
             evidence=self.evidence,
             acceptance=self.acceptance,
+            review=self.review,
             contested=self.contested[:MAX_NAMED],
             decided=self.decided,
             ref=self.ref,

@@ -59,7 +59,7 @@ def check_baseline(place: Workplace, files: RunFiles, steps: Steps, run: Run) ->
         window = files.repository.open(before, CHECK, files.work_tree)
         room = files.room.showing(files.attempts.state.verified) if files.room else nullcontext()
         with room, evidence.window(before, "check"), window:
-            fired = steps.ask(before, QualityCheck(commands=commands))
+            fired = steps.ask(before, QualityCheck(commands=commands, corner="before"))
             work, any_handler = checked(fired), any(call.would is None for call in fired.calls)
             work = work._replace(runs=repeated(work.runs, failing_commands, place.built_in_checks))
     except RunStopped:

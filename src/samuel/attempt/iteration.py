@@ -24,6 +24,7 @@ from samuel.attempt.evidence import Evidence
 from samuel.attempt.green_checks import tell_green_checks
 from samuel.attempt.iteration_state import state_of_task
 from samuel.attempt.prepare_command import prepare_hint
+from samuel.attempt.review.claim_review import ClaimReview
 from samuel.attempt.run_files import RunFiles
 from samuel.attempt.settlements import Settlements
 from samuel.attempt.steps import Steps
@@ -122,16 +123,16 @@ class Iteration:
         self._gate()
         self._report_mode()
         tasks_before = self._take_task()
-        accepted = self._task.accepted_by if self._task and self._own_task else ""
+        accepted = bool(self._task and self._own_task and self._task.takes_last_attempt)
         if not accepted:
             self._refuse_spent_task()
         with self._place.git.one_moment():
-            is_written = self._start_attempt(accepted=bool(accepted))
+            is_written = self._start_attempt(accepted=accepted)
             self._files_before = self._files.project.current_state()
             by_git = self._files_before.by_git
             self._files.repository.begin_attempt(by_git.head if by_git else None)
             if accepted:
-                return self._take_accepted(tasks_before, accepted)
+                return self._take_accepted(tasks_before)
             if not is_written:
                 self._contexts()
         if is_written:  # what git said before is not true any more
@@ -159,9 +160,10 @@ class Iteration:
         has_changes = self._tree is not None and self._tree.has_changes(self._facts.changed)
         return self._settlements.judged(tasks_before, self._passed_runs, has_changes=has_changes)
 
-    def _take_accepted(self, tasks_before: tuple[Task, ...], who: str) -> Settlement:
-        """Complete the task with what its last attempt left, which a person accepted: no agent works."""
+    def _take_accepted(self, tasks_before: tuple[Task, ...]) -> Settlement:
+        """Judge what the last attempt left, which a person accepted or wants to be reviewed: no agent works."""
         assert self._task is not None
+        who = "" if self._task.review_waived_by else self._task.accepted_by
         task_id = self._task.id
         self._files.tasks.change(
             lambda tasks: [replace(task, claimed=True) if task.id == task_id else task for task in tasks]
@@ -363,6 +365,9 @@ class Iteration:
         is_checked = bool(facts.checks or self._checks.others_ran) and not facts.still_red
         facts.grade = facts.evidence.grade if facts.evidence else "checked" if is_checked else "unverified"
         self._passed_runs = verdict.own_runs
+        if claim is not None:
+            review = ClaimReview(self._place, self._files, self._steps, facts)
+            review.judge(self.run, self._task, self._check_window)
 
     @property
     def _changes(self) -> AttemptChanges:

@@ -28,7 +28,7 @@ from samuel.history.budgets import BudgetHit
 from samuel.history.notices import AcceptanceWritten, IterationFailed, QuestionAsked, TaskDecided
 from samuel.history.run import MAX_FAILURE, UNCHANGED, Run, Settlement, TaskCells, TreeAction
 from samuel.receipts.task_receipt import JudgedWork, task_receipt
-from samuel.tasks.question import ACCEPT, DISPUTED, REFUSE, Question, new_id
+from samuel.tasks.question import ACCEPT, REFUSE, REVIEW_AGAIN, Question, new_id
 from samuel.tasks.task import Task
 
 UNCHANGED_CLAIM = (
@@ -82,6 +82,7 @@ class Settlements:
             iteration=self._run.iteration,
             last_failure="",
             grade=self._facts.grade,
+            reviewed=self._facts.review.words if self._facts.review else "",
         )
         commit = None
         if self._place.settings.commit:
@@ -126,6 +127,11 @@ class Settlements:
             return self._sent_back(outcome, why)
         if outcome is IterationOutcome.DISPUTED:
             return self._disputed(why)
+        if outcome is IterationOutcome.REVIEW_FAILED:
+            return self._review_failed(why)
+        if outcome is IterationOutcome.REVIEW_UNAVAILABLE:
+            text = f"the work on this task passed the checks and was not reviewed: {why}"
+            return self._decided_by_person(outcome, why, text, (REVIEW_AGAIN, ACCEPT, REFUSE))
         self._place.watch(IterationFailed(outcome, why, self._facts.log, self._task.id if self._task else ""))
         task = self.current(self._files.tasks.load())
         if task is None or task.status != "in_progress":
@@ -169,12 +175,44 @@ class Settlements:
 
     def _disputed(self, why: str) -> Settlement:
         """A person has to decide whether old tests may fail: the task waits, and its work is kept."""
+        text = f"may the work on this task change old tests? {for_person(why)}"
+        return self._decided_by_person(IterationOutcome.DISPUTED, why, text, (ACCEPT, REFUSE))
+
+    def _review_failed(self, why: str) -> Settlement:
+        """A reviewer refused the work: the next attempt reads why, or a person decides between the two."""
+        settings, outcome = self._place.settings, IterationOutcome.REVIEW_FAILED
+        task = self.current(self._files.tasks.load())
+        before = task.sent_back if task else ()
+        refusals = sum(reason.startswith(outcome) for reason in before) + 1
+        attempts = (task.attempts if task else 0) + self._facts.agent_ran
+        if refusals >= settings.review.rounds or attempts >= settings.max_task_attempts:
+            evidence = self._facts.evidence.words if self._facts.evidence else "the checks passed"
+            text = (
+                f"is the work on this task good enough? its author, `{self._run.agent}`, claims that it is done "
+                f"({evidence}); {why}"
+            )
+            return self._decided_by_person(outcome, why, text, (ACCEPT, REFUSE))
+        self._place.watch(IterationFailed(outcome, why, self._facts.log, self._task.id if self._task else ""))
+        row = TaskCells(
+            status="pending",
+            claimed=False,
+            attempts=attempts,
+            iteration=self._run.iteration,
+            last_failure=f"{outcome}: {why}"[:MAX_FAILURE],
+            sent_back=self._sent_back_for((f"{outcome} {refusals}",)),
+        )
+        return self._settle(outcome, failed=True, task=task, row=row, why=why, tree="keep")
+
+    def _decided_by_person(
+        self, outcome: IterationOutcome, why: str, text: str, options: tuple[str, ...]
+    ) -> Settlement:
+        """The task waits for the answer to a question about its work, which is kept."""
         tasks = self._files.tasks.load()
         task = self.current(tasks)
         question = Question(
             id=new_id({question.id for row in tasks for question in row.questions}),
-            text=f"may the work on this task change old tests? {for_person(why)}"[:MAX_FAILURE],
-            options=(ACCEPT, REFUSE),
+            text=text[:MAX_FAILURE],
+            options=options,
             iteration=self._run.iteration,
             asked_at=iso(self._place.clock.now()),
         )
@@ -183,11 +221,11 @@ class Settlements:
             status="waiting",
             claimed=False,
             iteration=self._run.iteration,
-            last_failure=f"{DISPUTED}{why}"[:MAX_FAILURE],
+            last_failure=f"{outcome}: {why}"[:MAX_FAILURE],
             questions=(*(task.questions if task else ()), question),
         )
         return self._settle(
-            IterationOutcome.DISPUTED,
+            outcome,
             failed=False,
             task=task,
             row=row,

@@ -95,6 +95,10 @@ class Workplace:
     """How a single check is run again."""
     check_directory: CheckDirectory = field(default_factory=CheckDirectory)
     """Where check commands run now."""
+    out_of_sight: tuple[str, ...] = ()
+    """Directories that are empty for an agent in a sandbox."""
+    reviews_work: bool = False
+    """Whether the handler of `quality.check` takes part by which another agent reviews a claim."""
     sealed_checks: tuple[SealedCheck, ...] = ()
     check_seconds: float = 600.0
     """How long a sealed check may take: as long as any other."""
@@ -209,8 +213,9 @@ class Workplace:
 
         A program that is judged could copy a sealed check into its room, where an agent would find it.
         """
+        own = tuple(sandboxes.Private(path, ()) for path in self.out_of_sight)
         if not self.sealed_checks:
-            return ()
+            return own
         rooms = []
         if self.record is not None:
             names = (ROOM, SEALED_OUTPUT)
@@ -219,7 +224,7 @@ class Workplace:
         if self.lane is not None:
             rooms += (lane / ROOM for lane in self.git.top.parent.glob("*.samuel"))
         directories = [*(check.directory for check in self.sealed_checks), *map(str, rooms)]
-        return tuple(sandboxes.Private(path, ()) for path in dict.fromkeys(directories))
+        return (*own, *(sandboxes.Private(path, ()) for path in dict.fromkeys(directories)))
 
     def warn(self, text: str) -> None:
         """Report a warning to the user."""

@@ -13,6 +13,7 @@ from samuel.clients.table import HOOK_FORMATS
 from samuel.config.duration import parse_duration
 
 LONGEST_PATTERN = 1000
+LENSES = ("security", "tests")
 LONGEST_PATH, LONGEST_NAME = 4000, 255  # bytes
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -89,6 +90,14 @@ class OneOf:
 
 def one_of(*words: str) -> OneOf:
     return OneOf(*words)
+
+
+def lenses(value: object) -> tuple[str, ...]:
+    """Names of lenses, each once."""
+    items = array(value)
+    if any(item not in LENSES for item in items):
+        raise ValueError(f"must be an array of {', '.join(f'`{lens}`' for lens in LENSES)}")
+    return _distinct([str(item) for item in items])
 
 
 def text(value: object) -> str:

@@ -16,6 +16,7 @@ from samuel.config.model import (
     LaneSettings,
     Methodology,
     Pilot,
+    ReviewSettings,
     SandboxSettings,
 )
 from samuel.config.place_spec import place_specs
@@ -62,12 +63,26 @@ def methodology(name: str, table: ConfigTable, hooks: Mapping[str, EventSettings
         proof=table.take("proof", kinds.one_of("ask", "require", "off"), default.proof),
         acceptance=table.take("acceptance", kinds.one_of("agent", "none"), default.acceptance),
         acceptance_visible=table.take("acceptance_visible", kinds.flag, default.acceptance_visible),
+        review=_review(table.table("review")),
         evidence=evidence,
         prepare=table.take("prepare", kinds.text, default.prepare),
         sealed_checks=table.take("sealed_checks", kinds.commands, default.sealed_checks),
         canary=_canary(table, evidence),
         coverage=table.take("coverage", kinds.one_of("report", "required"), default.coverage),
     )
+
+
+def _review(table: ConfigTable) -> ReviewSettings:
+    default = ReviewSettings()
+    settings = ReviewSettings(
+        agent=table.take("agent", kinds.identifier, default.agent),
+        rounds=table.take("rounds", kinds.positive, default.rounds),
+        timeout=table.take("timeout", kinds.timeout, default.timeout),
+        lenses=table.take("lenses", kinds.lenses, default.lenses),
+    )
+    if not settings.agent and any(key in table for key in ("rounds", "timeout", "lenses")):
+        table.refuse("agent", "`review` has no `agent`, so nothing would be reviewed", 'write agent = "codex"')
+    return settings
 
 
 def _canary(table: ConfigTable, evidence: str) -> str:

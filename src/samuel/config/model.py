@@ -117,6 +117,22 @@ class Budgets(msgspec.Struct, frozen=True):
     max_day_tokens: int | None = None
 
 
+class ReviewSettings(msgspec.Struct, frozen=True):
+    """`[methodology.<name>.review]`"""
+
+    agent: str = ""
+    """The agent that reviews work before a task is completed; "": none does."""
+
+    rounds: int = 2
+    """How often it may refuse the work on a task, before a person decides."""
+
+    timeout: float | None = None
+    """How long one reading may take; None: as long as `agent_timeout`."""
+
+    lenses: tuple[str, ...] = ()
+    """Further readings of the same work, each by a process of its own: `security`, `tests`."""
+
+
 class Methodology(msgspec.Struct, frozen=True):
     """`[methodology.<name>]`"""
 
@@ -174,6 +190,9 @@ class Methodology(msgspec.Struct, frozen=True):
 
     acceptance_visible: bool = True
     """Whether the agent that does the work sees all of these tests; False: half of them."""
+
+    review: ReviewSettings = ReviewSettings()
+    """Whether another agent reviews the work before a task is completed."""
 
     evidence: str = "clean room"
     """Where the checks run that decide: in a `clean room`, or `in place`, where the agent worked."""

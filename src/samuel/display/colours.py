@@ -47,6 +47,8 @@ def colour_of(report: notices.Report) -> str:
             if report.corner in MUST_FAIL:
                 return ""
             return RED if not report.passed else YELLOW if report.repeated else ""
+        case notices.ReviewEnded():
+            return {"refuse": RED, "none": YELLOW}.get(report.verdict, "")
         case notices.BaselineChecked():
             return "" if not report.failing else YELLOW if report.accepted else RED
         case notices.AgentEnded():

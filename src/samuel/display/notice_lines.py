@@ -138,6 +138,14 @@ def acceptance_line(report: notices.AcceptanceWritten) -> str:
     return f"{plural(len(report.tests), 'acceptance test')} locked{hidden}"
 
 
+def review_result(report: notices.ReviewEnded) -> str:
+    """How one reading of the work ended."""
+    verdict = {"accept": "accepts it", "refuse": f"REFUSES it: {plural(report.findings, 'finding')}"}.get(
+        report.verdict, f"no verdict: {first_line(report.why)}"
+    )
+    return f"review by {report.agent} ({report.lens}): {verdict} ({report.seconds:.1f}s)"
+
+
 def lost_tests_line(report: notices.LostTests) -> str:
     return f"LOST TESTS: {lost_tests_words(report.tests)}"
 
@@ -241,6 +249,7 @@ LINES: Mapping[type[notices.Report], Callable[[Any], str]] = {
     notices.DiscoveryChosen: lambda report: f"  {LOOKING}",
     notices.CheckFilesChanged: lambda report: f"  {judged_twice_line(report)}",
     notices.AcceptanceWritten: lambda report: f"  {acceptance_line(report)}",
+    notices.ReviewEnded: lambda report: f"  {review_result(report)}",
     notices.LostTests: lambda report: f"  {lost_tests_line(report)}",
     notices.LoopWarning: lambda report: f"  warning: {report.text}",
     notices.HandlerMessage: lambda report: f"  {report.text}",

@@ -39,6 +39,16 @@ class IterationOutcome(StrEnum):
         "disputed",
         "tests fail that were there before, the task does not own them, and the agent insists; a person decides",
     )
+    REVIEW_FAILED = (
+        "review_failed",
+        "the checks passed, but a reviewer refused the work; the next attempt reads its findings, or a person "
+        "decides",
+    )
+    REVIEW_UNAVAILABLE = (
+        "review_unavailable",
+        "the checks passed, but a reviewer gave no verdict; the task waits for a person, and no attempt is "
+        "counted",
+    )
     AGENT_FAILED = (
         "agent_failed",
         "the agent ended with an exit code other than 0, reached `agent_timeout` or could not be started; the "

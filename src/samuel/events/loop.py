@@ -216,6 +216,29 @@ class AfterAgentInvoke(LoopEvent, frozen=True, kw_only=True, tag=names.AFTER_AGE
     ] = UNSET
 
 
+QualityCorner = Literal["before", "own", "merged", "claim"]
+
+
+class CheckedCorner(msgspec.Struct, frozen=True, kw_only=True):
+    """One check that ran for a claim."""
+
+    command: Annotated[str, field("The command.")]
+    corner: Annotated[str, field("Which tests ran on which source, such as `own` or `old tests`.")]
+    passed: Annotated[bool, field("Whether it passed.")]
+
+
+class ClaimedWork(msgspec.Struct, frozen=True, kw_only=True):
+    """The work on a claimed task, which the checks have passed."""
+
+    tree: Annotated[str, field("The git tree with the work.")]
+    base: Annotated[str, field("The git tree before it; `git diff base tree` is the work.")]
+    grade: Annotated[str, field("What the checks have shown: the grade that the task will have.")]
+    rests_on: Annotated[str, field("What the grade rests on, in words.")]
+    checks: Annotated[list[CheckedCorner], field("Each check that ran.", bulk=True)] = msgspec.field(
+        default_factory=list
+    )
+
+
 class QualityCheck(LoopEvent, frozen=True, kw_only=True, tag=names.QUALITY_CHECK):
     """Checks the work; no task is completed before it passed."""
 
@@ -225,6 +248,15 @@ class QualityCheck(LoopEvent, frozen=True, kw_only=True, tag=names.QUALITY_CHECK
         list[str] | UnsetType, field("The ids of the tasks whose work is merged here, before it lands.")
     ] = UNSET
     commit: Annotated[str | UnsetType, field("The commit that is checked before it lands.")] = UNSET
+    corner: Annotated[
+        QualityCorner,
+        field(
+            "What is judged: the project `before` the first agent, an agent's `own` work, work that is `merged` "
+            "before it lands, or a `claim` that the checks have passed in every other corner. The last is fired "
+            "where `review` is on, without commands."
+        ),
+    ] = "own"
+    claim: Annotated[ClaimedWork | UnsetType, field("The work, in the corner `claim`.")] = UNSET
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -264,6 +296,30 @@ class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
     flaky: Annotated[bool, field("True when it failed, and passed when the loop ran it once more.")] = False
 
 
+class ReviewFinding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One problem that a reviewer found."""
+
+    file: Annotated[str, field("The file.")]
+    line: Annotated[int | None, field("The line in the new file; null if it is about no line.")]
+    severity: Annotated[Literal["critical", "high", "medium", "low"], field("How bad it is.")]
+    what: Annotated[str, field("What is wrong.")]
+    shows: Annotated[str, field("What would show it: an input, a command or a test.")]
+
+
+class Review(msgspec.Struct, frozen=True, kw_only=True):
+    """One reading of the work on a claimed task."""
+
+    reviewer: Annotated[str, field("The agent that read it.")]
+    verdict: Annotated[Literal["accept", "refuse", "none"], field("Its verdict; `none` if it gave none.")]
+    lens: Annotated[str, field("What it looked at: `work`, `security` or `tests`.")] = "work"
+    findings: Annotated[list[ReviewFinding], field("What it found.", bulk=True)] = msgspec.field(
+        default_factory=list
+    )
+    why: Annotated[str, field("Why there is no verdict.")] = ""
+    seconds: Annotated[float, field("How long it took.")] = 0.0
+    usage: UsageCounts = msgspec.field(default_factory=dict)
+
+
 class QualityResult(Verdict, frozen=True, kw_only=True):
     """The result of `quality.check`."""
 
@@ -272,6 +328,9 @@ class QualityResult(Verdict, frozen=True, kw_only=True):
     )
     checks: Annotated[list[CheckRun], field("Each command that ran.", bulk=True)] = msgspec.field(
         default_factory=list
+    )
+    reviews: Annotated[list[Review], field("Each reading of the work, in the corner `claim`.", bulk=True)] = (
+        msgspec.field(default_factory=list)
     )
 
 

@@ -103,6 +103,60 @@ class AcceptanceRecord(msgspec.Struct, frozen=True, kw_only=True):
         return f"{plural(len(self.tests), 'test')} by {self.author}{hidden} ({', '.join(self.files)})"
 
 
+class FindingRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One problem that a reviewer found."""
+
+    file: str
+    line: int | None = None
+    severity: str = ""
+    what: str = ""
+    shows: str = ""
+    """What would show it."""
+
+    @property
+    def words(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place} ({self.severity}): {self.what}" + (f" Shown by: {self.shows}" if self.shows else "")
+
+
+class ReviewRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reviewer said about the work of an attempt that had passed the checks."""
+
+    verdict: str
+    """`accept`, `refuse`, `none` if it gave no verdict, or `waived` if a person decided instead."""
+    reviewer: str = ""
+    lenses: tuple[str, ...] = ()
+    """What each reading looked at."""
+    findings: tuple[FindingRecord, ...] = ()
+    why: str = ""
+    """Why there is no verdict."""
+    accepted_by: str = ""
+    """The person who decided instead."""
+    seconds: float = 0.0
+    usage: dict[str, Any] = {}
+    """Tokens and cost, which are part of the attempt's."""
+
+    @property
+    def words(self) -> str:
+        match self.verdict:
+            case "accept":
+                further = [lens for lens in self.lenses if lens != "work"]
+                lenses = f" (also for {' and '.join(further)})" if further else ""
+                notes = f", with {plural(len(self.findings), 'note')}" if self.findings else ""
+                return f"accepted by {self.reviewer}{lenses}{notes}"
+            case "refuse":
+                return f"refused by {self.reviewer}: {plural(len(self.findings), 'finding')}"
+            case "waived":
+                return f"not by an agent: accepted by {self.accepted_by}"
+        return f"no verdict of {self.reviewer}: {self.why}"
+
+    @property
+    def refusal(self) -> str:
+        """What the next attempt reads."""
+        findings = "".join(f"\n- {finding.words}" for finding in self.findings)
+        return f"`{self.reviewer}` reviewed the work and refused it{findings}"
+
+
 class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     added: int | None = None  # lines; None: a binary file
@@ -139,6 +193,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What the grade rests on; None if the task was not claimed or the checks failed."""
     acceptance: AcceptanceRecord | None = None
     """The acceptance tests of its task; None if there were to be none."""
+    review: ReviewRecord | None = None
+    """What a reviewer said; None if none was asked."""
     contested: tuple[str, ...] = ()
     """Old tests that fail with its work, or that it removed or weakened, though its task does not own them."""
     predicate: dict[str, Any] = {}

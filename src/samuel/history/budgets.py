@@ -81,6 +81,10 @@ class BudgetMeter:
         self._before = {"run": run, "task": task, "day": day}
         self._added = added
 
+    def add(self, usage: Usage) -> None:
+        """From now on, another agent works on top of this as well."""
+        self._before = {scope: add_usage(before, usage) for scope, before in self._before.items()}
+
     def hit(self, usage: Usage, *scopes: BudgetScope) -> BudgetHit | None:
         """The first of these budgets (all, if none is named) that is used up together with `usage`."""
         for scope in scopes or self._limits:

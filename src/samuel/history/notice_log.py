@@ -32,6 +32,8 @@ KINDS = kinds(
     notices.AgentEnded,
     notices.CheckStarted,
     notices.CheckEnded,
+    notices.ReviewStarted,
+    notices.ReviewEnded,
     notices.IterationFailed,
     notices.AcceptanceWritten,
     notices.WaitStarted,

@@ -193,6 +193,29 @@ class CheckEnded:
 
 
 @dataclass(frozen=True)
+class ReviewStarted:
+    """Another agent is about to read the work on a claimed task."""
+
+    agent: str
+    lens: str
+    """`work`, `security` or `tests`."""
+
+
+@dataclass(frozen=True)
+class ReviewEnded:
+    """Another agent has read it."""
+
+    agent: str
+    lens: str
+    verdict: str
+    """`accept`, `refuse`, or `none` if it gave no verdict."""
+    findings: int
+    seconds: float
+    why: str = ""
+    """Why there is no verdict."""
+
+
+@dataclass(frozen=True)
 class LostTests:
     """Tests that ran before do not run with the work of an attempt that passed the checks."""
 
@@ -351,6 +374,8 @@ Report = (
     | CheckStarted
     | CheckEnded
     | CheckFilesChanged
+    | ReviewStarted
+    | ReviewEnded
     | LostTests
     | IterationFailed
     | AcceptanceWritten

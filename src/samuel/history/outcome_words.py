@@ -17,6 +17,8 @@ OUTCOMES: Mapping[IterationOutcome, tuple[str, str]] = {
     IterationOutcome.QUALITY_FAILED: ("checks failed", "bad"),
     IterationOutcome.UNPROVEN: ("sent back: unproven", "warn"),
     IterationOutcome.DISPUTED: ("disputed", "ask"),
+    IterationOutcome.REVIEW_FAILED: ("review refused", "bad"),
+    IterationOutcome.REVIEW_UNAVAILABLE: ("no review", "ask"),
     IterationOutcome.AGENT_FAILED: ("agent failed", "bad"),
     IterationOutcome.LIMITED: ("usage limit", "wait"),
     IterationOutcome.UNAVAILABLE: ("agent unavailable", "wait"),

@@ -51,6 +51,7 @@ class TaskCells(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     completed_at: str | UnsetType = UNSET
     commit_sha: str | UnsetType = UNSET
     grade: Grade | UnsetType = UNSET
+    reviewed: str | UnsetType = UNSET
     sent_back: tuple[str, ...] | UnsetType = UNSET
     questions: tuple[Question, ...] | UnsetType = UNSET
 

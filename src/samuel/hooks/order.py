@@ -192,7 +192,9 @@ def _named_handlers(use: str, event: EventType, candidates: Sequence[Handler]) -
     """The handlers that an item of `handlers` names: a single one, or all of an owner for this event."""
     if use == DEFAULT:
         return [
-            handler for handler in candidates if handler.origin is Origin.BUILT_IN and handler.event == event.name
+            handler
+            for handler in candidates
+            if handler.origin is Origin.BUILT_IN and handler.event == event.name and handler.name == DEFAULT
         ]
     exact = [handler for handler in candidates if use == handler.name]
     matching = exact or [
@@ -268,7 +270,8 @@ class _NumberedHandler(msgspec.Struct, frozen=True):
 
 def _number(handler: Handler, order: Mapping[str, int]) -> tuple[int, str]:
     """A handler's number, and the key of samuel.toml that set it; the exact name wins over the owner's."""
-    names = (DEFAULT,) if handler.origin is Origin.BUILT_IN else (handler.name, handler.reference, handler.owner)
+    is_built_in = handler.origin is Origin.BUILT_IN
+    names = (handler.name,) if is_built_in else (handler.name, handler.reference, handler.owner)
     for key in names if order else ():
         if key in order:
             return order[key], key
@@ -318,7 +321,7 @@ def _reason_for_place(numbered: _NumberedHandler) -> str:
         return "it could not be asked for its events, so it counts as a guard of this one"
     if numbered.key:
         return f"samuel.toml gives `{numbered.key}` order {number}"
-    if handler.origin is Origin.BUILT_IN:
+    if handler.origin is Origin.BUILT_IN and handler.name == DEFAULT:
         return f"the built-in has order {number}"
     if handler.order is not None:
         return f"it asks for order {number}"

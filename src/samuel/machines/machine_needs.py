@@ -46,6 +46,11 @@ def refuse_what_is_missing(app: App, request: MachineRequest) -> None:
         raise MachineRefused("sandbox", why)
     if why := missing_in(agent, place.settings.sandbox, place.confinement):
         raise MachineRefused("agent", why)
+    if reviewer := place.settings.review.agent:
+        if why := missing_in(find(reviewer, place.agents), place.settings.sandbox, place.confinement):
+            raise MachineRefused("agent", f"`review` needs the agent `{reviewer}`: {why}")
+        if why := place.tool_hooks.refusal(find(reviewer, place.agents), place.settings.sandbox.kind):
+            raise MachineRefused("guards", why, "`--accept-unguarded` starts the run all the same")
     own = place.agents.get(request.agent)
     lacking = [name for name in request.agent_variables if name not in place.host]
     if own is not None and own.command and lacking:
@@ -72,7 +77,8 @@ def _refuse_untrusted(app: App, request: MachineRequest) -> None:
     if own_checks:
         remember_requested(app.user.state, app.trust_key, app.methodology, request.task_checks)
     kinds = ("checks:{}", "checks:{}:tasks", "canary:{}")
-    names = (*(kind.format(app.methodology) for kind in kinds), f"agent:{request.agent}", "lanes")
+    agents = (request.agent, app.workplace.settings.review.agent)
+    names = (*(kind.format(app.methodology) for kind in kinds), *(f"agent:{name}" for name in agents), "lanes")
     for name, digest, _ in (*texts(app.config), *([own_checks] if own_checks else [])):
         if name in names and app.permit.text(name, digest):
             raise MachineRefused("trust", f"`{name}` of `{root}` is not trusted on this machine", hint)

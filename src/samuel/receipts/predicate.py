@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from samuel.bridges.coverage import Coverage
-from samuel.history.attempt_record import AcceptanceRecord, AttemptRecord, CheckRecord
+from samuel.history.attempt_record import AcceptanceRecord, AttemptRecord, CheckRecord, ReviewRecord
 from samuel.history.cost_summary import CostSummary
 from samuel.receipts.canonical import digest_of
 from samuel.version import __version__
@@ -89,6 +89,7 @@ def task_predicate(record: AttemptRecord, facts: ReceiptFacts) -> dict[str, Any]
             "notCommitted": _names(facts.not_committed),
         },
         "acceptance": _acceptance(record.acceptance, facts.acceptance),
+        "review": _review(record.review),
         "sealed": [dict(program) for program in facts.sealed],
         "corners": corners(record.checks),
         "environment": dict(facts.environment),
@@ -108,6 +109,19 @@ def _acceptance(record: AcceptanceRecord | None, files: Mapping[str, str]) -> di
         "tests": [recorded_name(name) for name in record.tests],
         "hidden": record.hidden,
         "files": [{"path": _encodable(path), "digest": {"gitBlob": blob}} for path, blob in files.items()],
+    }
+
+
+def _review(record: ReviewRecord | None) -> dict[str, Any] | None:
+    """What a receipt says of a review, beside the evidence; None if none was asked for."""
+    if record is None:
+        return None
+    return {
+        "reviewer": _text(record.reviewer),
+        "verdict": record.verdict,
+        "lenses": [_text(lens) for lens in record.lenses],
+        "findings": len(record.findings),
+        "acceptedBy": _text(record.accepted_by),
     }
 
 

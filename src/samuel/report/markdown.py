@@ -155,6 +155,9 @@ def _task(task: TaskReport, tails: bool) -> Iterator[str]:
     if task.acceptance:
         yield f"**Acceptance tests:** {escaped(task.acceptance, 500)}"
         yield ""
+    if task.reviewed:
+        yield f"**Reviewed:** {escaped(task.reviewed, 500)}"
+        yield ""
     for title, items in _notable(task):
         yield f"**{title}:** {', '.join(code_span(item) for item in items[:50])}"
         yield ""

@@ -22,7 +22,7 @@ from samuel.history.holds import Hold
 from samuel.history.outcome_words import NOTHING_GREEN, outcome_tone, outcome_words, status_words
 from samuel.report.lost_tests import lost_tests, lost_tests_words
 from samuel.report.way_out import way_out
-from samuel.tasks.question import Question, answer_command, is_about_landing, is_dispute
+from samuel.tasks.question import Question, answer_command, is_about_landing, is_about_missing_review, is_dispute
 from samuel.tasks.task import Task, Tasks
 
 TONES: Mapping[str, str] = {
@@ -38,6 +38,13 @@ TONES: Mapping[str, str] = {
 }
 _HERE = Path()
 MOST_LOST = 20  # tests that an item names
+WAITS = (
+    IterationOutcome.ASKED,
+    IterationOutcome.DISPUTED,
+    IterationOutcome.REVIEW_FAILED,
+    IterationOutcome.REVIEW_UNAVAILABLE,
+)
+"""The outcomes after which a task waits for a person, if its row does not say so."""
 NOT_PROVEN = ("checked", "disputed", "unverified")
 HEADLINE = ("proven", "checked", "unverified", "blocked", "waiting")
 """The words that the headline of a report always counts, in their order."""
@@ -97,6 +104,8 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     """Of the attempt that completed it, or of all."""
     flaky: tuple[str, ...]
     """Checks that failed, and passed when they were run once more."""
+    reviewed: str
+    """What a reviewer said about its last attempt that was read; "" if none was asked."""
     acceptance: str
     """The acceptance tests that it was judged by, or why there were none; "" if none were wanted."""
     denials: tuple[str, ...]
@@ -267,6 +276,7 @@ def _task_report(id: str, attempts: Sequence[AttemptReport], row: Task | None, c
         lost_tests=lost,
         flaky=_each_once([check.command for check in record.checks if check.flaky] for record in records),
         acceptance=next((record.acceptance.words for record in reversed(records) if record.acceptance), ""),
+        reviewed=next((record.review.words for record in reversed(records) if record.review), ""),
         denials=_each_once(record.denials for record in records),
         would_denials=_each_once(record.would_denials for record in records),
         notes=tuple(notes),
@@ -280,7 +290,7 @@ def _word(row: Task | None, completed: AttemptRecord | None, records: Sequence[A
         return status_words(row)
     if completed is not None:
         return completed.grade or "completed"
-    waits = records and records[-1].outcome in (IterationOutcome.ASKED, IterationOutcome.DISPUTED)
+    waits = records and records[-1].outcome in WAITS
     return "waiting" if waits else "not finished"
 
 
@@ -362,12 +372,15 @@ def _questions_of(task: TaskReport, questions: Sequence[Question]) -> Iterable[W
         if is_about_landing(question):
             answering = NextCommand(answer_command(task.id, question), "lands the work; no agent is paid")
         elif is_dispute(question):
-            answering = NextCommand(answer_command(task.id, question), "takes the work with its tests")
+            accepting = f"samuel run accept {shell_word(task.id)}"
+            answering = NextCommand(accepting, "takes the work as it is; no agent is paid")
             refusing = NextCommand(
                 f'samuel run refuse {shell_word(task.id)} "why"', "sends it back with the reason"
             )
             look = NextCommand(f"samuel run show {shell_word(task.id)} --diff", "prints the whole attempt")
-            yield _item(task, question.text, look, answering, refusing)
+            again = NextCommand(answer_command(task.id, question), "lets the work be reviewed once more")
+            more = (again,) if is_about_missing_review(question) else ()
+            yield _item(task, question.text, look, *more, answering, refusing)
             continue
         item = _item(task, question.text, answering)
         yield msgspec.structs.replace(item, options=question.options)

@@ -29,7 +29,7 @@ def pick(tasks: Tasks, run: Run, *, landing: bool = False) -> Task | None:
         and not _would_conflict(task.id, run, landing)
     ]
     taken = PathSet(path for task in tasks if task.id in active for path in _files(task))
-    ready.sort(key=lambda task: not task.accepted_by)  # no agent has to work for what a person accepted
+    ready.sort(key=lambda task: not task.takes_last_attempt)  # no agent has to work for what a person accepted
     apart = (task for task in ready if not any(taken.touches(path) for path in _files(task)))
     return next(apart, ready[0] if ready else None)
 

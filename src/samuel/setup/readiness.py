@@ -179,6 +179,22 @@ def refuse_without_agent(app: App, agent: str, notify: Notify, *, here: bool = T
     if lack := missing_in(chosen, place.settings.sandbox, place.confinement):
         raise SamuelError(lack)
     refuse_unguarded(place, [agent] if agent else place.chosen_agents, notify)
+    _refuse_without_reviewer(place, notify)
+
+
+def _refuse_without_reviewer(place: Workplace, notify: Notify) -> None:
+    """Where work is reviewed, the reviewer can be started, and there is git, from which it gets its copy."""
+    if not place.settings.review.agent:
+        return
+    reviewer = find(place.settings.review.agent, place.agents)
+    if lack := missing_in(reviewer, place.settings.sandbox, place.confinement):
+        raise SamuelError(f"`review` needs the agent `{reviewer.name}`: {lack}")
+    if not place.git.is_repository:
+        raise SamuelError(
+            "`review` needs a git repository, and this project is in none",
+            "`git init` makes one, or remove `review`",
+        )
+    refuse_unguarded(place, [reviewer.name], notify)
 
 
 def _refuse_untrusted(app: App, agent: str, tasks: Tasks, *, elsewhere: bool) -> None:
@@ -186,7 +202,8 @@ def _refuse_untrusted(app: App, agent: str, tasks: Tasks, *, elsewhere: bool) ->
     chosen = find(agent or app.workplace.agent, app.workplace.agents).name
     own_checks = task_checks(app.methodology, ((task.id, task.checks) for task in tasks))
     kinds = ("checks:{}", "checks:{}:tasks", "prepare:{}", "sealed-checks:{}", "canary:{}")
-    names = [*(kind.format(app.methodology) for kind in kinds), f"agent:{chosen}", "lanes"]
+    reviewer = app.workplace.settings.review.agent
+    names = [*(kind.format(app.methodology) for kind in kinds), f"agent:{chosen}", f"agent:{reviewer}", "lanes"]
     names += ["fleet"] if elsewhere else []
     for name, digest, _ in (*texts(app.config), *([own_checks] if own_checks else [])):
         if name in names and (why := app.permit.text(name, digest)):

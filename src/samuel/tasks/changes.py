@@ -71,6 +71,7 @@ def reset(tasks: Tasks, id: str) -> tuple[Task, ...]:
         "claimed": False,
         "attempts": 0,
         "grade": "",
+        "reviewed": "",
         "sent_back": (),
     }
     task = find(tasks, id)

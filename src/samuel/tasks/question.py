@@ -14,12 +14,17 @@ LAND = "land"
 """The answer by which a person lets work land that a handler of `before:land` held back."""
 ACCEPT, REFUSE = "accept", "refuse"
 """The answers to the question whether old tests may fail. What follows ACCEPT is who said it, REFUSE why."""
+REVIEW_AGAIN = "review again"
+"""The answer by which a person lets work be reviewed once more, after a reviewer gave no verdict."""
 KEEP_TESTS, DROP_TESTS = "keep the acceptance tests", "drop the acceptance tests"
 """The answers to a worker who believes that an acceptance test is wrong."""
-OF_SAMUEL = ((LAND,), (ACCEPT, REFUSE))
+OF_SAMUEL = ((LAND,), (ACCEPT, REFUSE), (REVIEW_AGAIN, ACCEPT, REFUSE))
 """The options of Samuel's own questions. Those of an agent cannot have them: the answer would count for theirs."""
 DISPUTED = "disputed: "
 """What `last_failure` of a task begins with while nothing happened since it was disputed."""
+REVIEW_FAILED = "review_failed: "
+REVIEW_UNAVAILABLE = "review_unavailable: "
+"""The same for a task whose work a reviewer refused, or gave no verdict about."""
 REJECTED = "rejected: "
 """What `last_failure` of a task begins with while nothing happened since a person rejected it."""
 YES = ("yes", "y", "ok")
@@ -87,8 +92,13 @@ def is_about_landing(question: Question) -> bool:
 
 
 def is_dispute(question: Question) -> bool:
-    """Whether it asks if old tests may fail with the work on a task."""
-    return question.options == (ACCEPT, REFUSE)
+    """Whether it asks if work counts that old tests or a reviewer speak against, or that was not reviewed."""
+    return question.options in ((ACCEPT, REFUSE), (REVIEW_AGAIN, ACCEPT, REFUSE))
+
+
+def is_about_missing_review(question: Question) -> bool:
+    """Whether it asks what to do with work about which a reviewer gave no verdict."""
+    return question.options == (REVIEW_AGAIN, ACCEPT, REFUSE)
 
 
 def is_about_acceptance(question: Question) -> bool:
@@ -100,6 +110,8 @@ def answer_command(task_id: str, question: Question) -> str:
     """The command line that answers the question."""
     if is_about_landing(question):
         return f"samuel run land {shell_word(task_id)}"
+    if is_about_missing_review(question):
+        return f"samuel run answer {shell_word(question.id)} {shell_word(REVIEW_AGAIN)}"
     if is_dispute(question):
         return f"samuel run accept {shell_word(task_id)}"
     return f"samuel run answer {shell_word(question.id)} TEXT"

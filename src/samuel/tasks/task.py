@@ -17,6 +17,9 @@ from samuel.tasks.question import (
     DROP_TESTS,
     REFUSE,
     REJECTED,
+    REVIEW_AGAIN,
+    REVIEW_FAILED,
+    REVIEW_UNAVAILABLE,
     Question,
     is_about_acceptance,
     is_dispute,
@@ -57,6 +60,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     attempts: int = 0
     last_failure: str = ""  # why the last attempt failed, or why it was skipped or blocked
     grade: Grade = ""  # how far it is shown that a completed task was done
+    reviewed: str = ""  # what a reviewer said of a completed task; "" if none was asked
     kind: str = ""  # fix, feature, refactor, docs, chore, perf or test; "": its title decides
     proof: str = ""  # `require` or `none`, where its author knows what can be shown
     acceptance_tests: str = ""  # `agent` or `none`: whether an agent writes tests for it before the work
@@ -80,12 +84,22 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def accepted_by(self) -> str:
-        """Who accepted its last attempt although old tests fail with it; "" if no person did.
+        """Who accepted its last attempt although old tests fail with it, or no reviewer accepted it; "" for none.
 
         An acceptance holds for that attempt alone: where its checks fail by now, an agent works on the task again.
         """
         word, _, name = self._verdict.partition(" ")
         return (name or "a person") if word == ACCEPT else ""
+
+    @property
+    def review_waived_by(self) -> str:
+        """The person who accepted its last attempt though no reviewer did; "" for none."""
+        return self.accepted_by if self.last_failure.startswith((REVIEW_FAILED, REVIEW_UNAVAILABLE)) else ""
+
+    @property
+    def takes_last_attempt(self) -> bool:
+        """Whether what its last attempt left is judged again, without an agent that works on it."""
+        return bool(self.accepted_by) or self._verdict == REVIEW_AGAIN
 
     @property
     def acceptance_dropped(self) -> bool:
@@ -102,7 +116,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def _verdict(self) -> str:
         """What a person answered to the dispute about its last attempt; "" if there is no such answer."""
         last = self.questions[-1] if self.questions else None
-        is_open = last is not None and is_dispute(last) and self.last_failure.startswith(DISPUTED)
+        reasons = (DISPUTED, REVIEW_FAILED, REVIEW_UNAVAILABLE)
+        is_open = last is not None and is_dispute(last) and self.last_failure.startswith(reasons)
         return last.answer if last is not None and is_open else ""
 
     def plain(self) -> dict[str, Any]:
@@ -117,6 +132,7 @@ QUESTIONS = "questions"
 LISTS = ("depends_on", "files_to_create", "files_to_modify", "guardrails", "sent_back", "checks", "acceptance")
 RARE_COLUMNS = (
     "grade",
+    "reviewed",
     "kind",
     "proof",
     "acceptance_tests",

@@ -57,6 +57,7 @@ def test_run_tasks_json_has_every_field(samuel, three):
                 "attempts": 0,
                 "last_failure": "",
                 "grade": "",
+                "reviewed": "",
                 "kind": "",
                 "proof": "",
                 "acceptance_tests": "",

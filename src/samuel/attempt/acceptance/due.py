@@ -33,7 +33,9 @@ def why_impossible(place: Workplace) -> str:
 
 def is_due(place: Workplace, task: Task, memory: AcceptanceMemory) -> bool:
     """Whether the next agent at the task writes its acceptance tests; it is asked once more if it failed."""
-    if not wants_acceptance(place, task) or why_impossible(place) or task.acceptance_dropped or task.accepted_by:
+    if not wants_acceptance(place, task) or why_impossible(place):
+        return False
+    if task.acceptance_dropped or task.takes_last_attempt:
         return False
     tests = memory.get(task.id)
     if tests is None or tests.text != text_digest(task):

@@ -31,6 +31,13 @@ TABLE = {
 }
 
 
+REVIEW = "review"
+"""The handler of `quality.check` by which another agent reviews a claim, where samuel.toml has `review`."""
+REVIEW_ORDER = 900
+"""After the checks, and after the handlers of plugins and of the project."""
+_SPARE = 60.0  # seconds for what comes around the readings
+
+
 class DefaultHandler:
     """A built-in handler that is imported when it is first called: the events of a session need none of them."""
 
@@ -52,7 +59,7 @@ class DefaultHandler:
 
 def built_in(place: Callable[[], Workplace], settings: Methodology) -> list[Handler]:
     """The handlers of this table. `place` is called when one of them runs for the first time."""
-    return [
+    handlers = [
         Handler(
             name="default",
             event=event,
@@ -63,3 +70,17 @@ def built_in(place: Callable[[], Workplace], settings: Methodology) -> list[Hand
         )
         for event, where in TABLE.items()
     ]
+    return [*handlers, _reviewer(place, settings)] if settings.review.agent else handlers
+
+
+def _reviewer(place: Callable[[], Workplace], settings: Methodology) -> Handler:
+    reading = settings.review.timeout or settings.agent_timeout
+    return Handler(
+        name=REVIEW,
+        event=names.QUALITY_CHECK,
+        origin=Origin.BUILT_IN,
+        runtime="inline",
+        order=REVIEW_ORDER,
+        function=DefaultHandler("review:ReviewClaim", place),
+        timeout=reading * (1 + len(settings.review.lenses)) + _SPARE,
+    )

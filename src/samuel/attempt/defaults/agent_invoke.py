@@ -14,6 +14,7 @@ from samuel.agents.invoke import AgentCall, AgentLimits, AgentSurroundings, Invo
 from samuel.attempt.turn.bridged_agent import BridgedAgent
 from samuel.attempt.workplace import Workplace
 from samuel.base.errors import SamuelError
+from samuel.bridges.coverage import Coverage
 from samuel.clients.adapter.agent import Agent, ProcessFacts
 from samuel.clients.adapter.ending import EndingKind
 from samuel.clients.adapter.stream import PlainStream
@@ -28,6 +29,21 @@ class RunAgent:
         self._place = place
 
     def __call__(self, event: AgentInvoke) -> dict[str, Any]:
+        done, agent, coverage = self.invoke(event)
+        ended = _why_ended(done, event.deadline_ms / 1000)
+        return {
+            "exit_code": done.exit_code,
+            "stdout": done.stdout_tail,
+            "stderr": f"{done.stderr_tail}\n{ended}".strip(),
+            "stdout_path": done.stdout_path,
+            "usage": done.usage,
+            "ending": msgspec.to_builtins(done.ending),
+            **({"coverage": msgspec.to_builtins(coverage)} if coverage else {}),
+            "claims_by_exit": agent.claim == "exit",
+        }
+
+    def invoke(self, event: AgentInvoke) -> tuple[Invoked, Agent, Coverage | None]:
+        """Run the agent of the event. Raises SamuelError if it may not be started, or cannot be."""
         place, seconds = self._place, event.deadline_ms / 1000
         if not event.prompt.strip():
             raise SamuelError("the prompt is empty, so no agent was started")
@@ -75,17 +91,7 @@ class RunAgent:
             coverage = bridged.coverage(done.tool_calls)
         for note in done.notes:
             place.warn(note)
-        ended = _why_ended(done, seconds)
-        return {
-            "exit_code": done.exit_code,
-            "stdout": done.stdout_tail,
-            "stderr": f"{done.stderr_tail}\n{ended}".strip(),
-            "stdout_path": done.stdout_path,
-            "usage": done.usage,
-            "ending": msgspec.to_builtins(done.ending),
-            **({"coverage": msgspec.to_builtins(coverage)} if coverage else {}),
-            "claims_by_exit": agent.claim == "exit",
-        }
+        return done, agent, coverage
 
     def _options(self, agent: Agent, event: AgentInvoke) -> tuple[str, ...]:
         """What depends on the version of the agent's program; nothing in an image, which has one of its own."""

@@ -46,6 +46,11 @@ def run_data(history: RunHistory) -> dict[str, Any]:
         "iterations": len(history.attempts),
         "tasks": sorted({attempt.task_id for attempt in history.attempts} - {""}),
         "completed": sorted(_completed(history)),
+        "reviewed": [
+            {"id": attempt.task_id, "reviewed": attempt.review.words}
+            for attempt in history.attempts
+            if attempt.review
+        ],
         "usage": run.usage,
     }
 

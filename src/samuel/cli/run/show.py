@@ -161,6 +161,10 @@ def _notable(attempt: AttemptRecord) -> Iterable[tuple[str, str]]:
         yield "evidence", line(f"{attempt.evidence.words} ({attempt.evidence.where})")
     if attempt.acceptance:
         yield "acceptance", line(attempt.acceptance.words)
+    if attempt.review:
+        yield "reviewed", line(attempt.review.words)
+        for finding in attempt.review.findings:
+            yield "finding", line(finding.words)
     if attempt.coverage:
         yield "guards", line(attempt.coverage.words)
     for label, names in (

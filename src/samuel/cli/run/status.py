@@ -57,6 +57,7 @@ def show_status(here: CommandContext) -> int:
     data |= run_fields(run) if run else {}
     data |= {
         "unverified": [task.id for task in _unverified(tasks)],
+        "reviewed": [{"id": task.id, "reviewed": task.reviewed} for task in tasks if task.reviewed],
         "lost_tests": [],
         "baseline_failures": [],
         "acceptance": [],
@@ -180,6 +181,7 @@ def _attention(tasks: Tasks, lost: Mapping[str, Sequence[str]], commits: Sequenc
     if unverified := _unverified(tasks):
         names = ", ".join(task.id for task in unverified)
         lines.append(f"unverified  {plural(len(unverified), 'task')} that no check shows to be done: {names}")
+    lines += (f"reviewed    {line(task.id, 60)}: {line(task.reviewed, REASON)}" for task in tasks if task.reviewed)
     if blocked:
         lines.append("`samuel run show ID` shows a task, `samuel run reset ID` lets the next run try it again")
     return ["", *lines] if lines else []

@@ -10,8 +10,8 @@ from samuel.cli.output import OutputTable
 from samuel.setup.run_state import state_directory, task_store
 from samuel.tasks.task import STATUSES, Task
 
-COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "why")
-DEFAULTS = {"priority": "medium", "complexity": "medium", "depends on": "-", "why": ""}
+COLUMNS = ("id", "status", "priority", "complexity", "depends on", "title", "reviewed", "why")
+DEFAULTS = {"priority": "medium", "complexity": "medium", "depends on": "-", "reviewed": "", "why": ""}
 
 
 @command()
@@ -31,7 +31,7 @@ def table(tasks: Iterable[Task]) -> OutputTable:
     rows = [_row(task) for task in tasks]
     silent = {name for name, default in DEFAULTS.items() if all(row[name] == default for row in rows)}
     columns = [name for name in COLUMNS if name not in silent]
-    folded = [name for name in ("depends on", "title", "why") if name in columns]
+    folded = [name for name in ("depends on", "title", "reviewed", "why") if name in columns]
     return OutputTable(columns, [[row[name] for name in columns] for row in rows], folded)
 
 
@@ -42,5 +42,6 @@ def _row(task: Task) -> dict[str, str]:
     elif task.grade == "unverified" and status == "completed":
         status = "completed (unverified)"
     why = headline(task.reason, 60)  # `--json` has the whole of it
-    cells = (task.id, status, task.priority, task.complexity, ", ".join(task.depends_on) or "-", task.title, why)
+    depends_on, reviewed = ", ".join(task.depends_on) or "-", headline(task.reviewed, 60)
+    cells = (task.id, status, task.priority, task.complexity, depends_on, task.title, reviewed, why)
     return dict(zip(COLUMNS, cells, strict=True))

@@ -24,6 +24,8 @@ LONGEST_ACTIVITY = 100
 _LONGEST_READABLE = 2000
 _RECORD = (b"{", b"[{")  # how a line begins that has one, or an array of them
 _TEXT_TAIL = 2000  # characters of a text that comes in pieces
+LONGEST_MESSAGE = 64 * 1024
+"""Characters of a last message; of a longer one only the end is kept."""
 
 
 class ObservedCall(NamedTuple):
@@ -74,6 +76,34 @@ class LineSplitter:
         self._is_too_long = False
 
 
+class TextTail:
+    """The end of a text that comes in pieces."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+        self._text = ""
+        self._pieces: list[str] = []
+        self._size = 0
+
+    def append(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size > self._length:  # so that a long text is not copied for each of its pieces
+            self._join()
+
+    def replace(self, text: str) -> None:
+        self._text, self._pieces, self._size = text[-self._length :], [], 0
+
+    def _join(self) -> None:
+        self.replace("".join((self._text, *self._pieces)))
+
+    @property
+    def text(self) -> str:
+        if self._pieces:
+            self._join()
+        return self._text
+
+
 class PlainStream:
     """Reads one run of an agent. If its program reports nothing in a typed form, only the last line is known."""
 
@@ -83,17 +113,26 @@ class PlainStream:
         """Tokens and cost so far, as the agent reports them."""
         self.activity = ""
         """What it did last, in a few words, or the last line that it said; one printable line."""
-        self.words = ""
-        """Its last message, or the end of it; of a program that has no messages, the end of its output."""
+        self._last_message = TextTail(LONGEST_MESSAGE)
         self.problem: AgentEnding | None = None
         """The trouble that it reported and has not got over."""
         self.tool_calls: list[ObservedCall] = []
         """The tool calls that it reported, in order."""
 
+    @property
+    def message(self) -> str:
+        """Its last message; of a program that has no messages, its output."""
+        return self._last_message.text
+
+    @property
+    def words(self) -> str:
+        """The end of its last message, or of its output."""
+        return self._last_message.text[-_TEXT_TAIL:]
+
     def feed(self, line: bytes) -> None:
         """A line of its stdout. Never raises, whatever the line is."""
         text = line.decode("utf-8", "replace")
-        self.words = f"{self.words}{text}\n"[-_TEXT_TAIL:]
+        self._last_message.append(f"{text}\n")
         if text.strip():
             self.activity = last_line(text)
 
@@ -110,7 +149,7 @@ class JsonStream(PlainStream):
     def __init__(self, now: Now = SystemClock.now) -> None:
         super().__init__(now)
         self._call_ids: set[str] = set()
-        self._text = ""  # the end of a text that comes in pieces
+        self._text = TextTail(LONGEST_MESSAGE)  # that comes in pieces
 
     def feed(self, line: bytes) -> None:
         if not line.lstrip().startswith(_RECORD):
@@ -137,17 +176,18 @@ class JsonStream(PlainStream):
     def say(self, text: object) -> None:
         """The agent said this."""
         if isinstance(text, str) and (words := last_line(text)):
-            self.activity, self.words = words, text[-_TEXT_TAIL:]
+            self.activity = words
+            self._last_message.replace(text)
 
     def say_more(self, piece: object) -> None:
         """The agent said this next piece of a text."""
         if isinstance(piece, str):
-            self._text = (self._text + piece)[-_TEXT_TAIL:]
-        self.say(self._text)
+            self._text.append(piece)
+        self.say(self._text.text)
 
     def end_text(self) -> None:
         """What it says next is another text."""
-        self._text = ""
+        self._text.replace("")
 
 
 def records(line: bytes) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samuel.base.wording import first_line
-from samuel.display.notice_lines import LOOKING, check_result, step_words, subject
+from samuel.display.notice_lines import LOOKING, check_result, review_result, step_words, subject
 from samuel.history import notices
 
 MOST_ACTIONS = 50
@@ -89,7 +89,14 @@ class MomentBoard:
                     self.wait = None
 
 
-_STEPS = (notices.IterationStarted, notices.StepStarted, notices.CheckStarted, notices.CheckEnded)
+_STEPS = (
+    notices.IterationStarted,
+    notices.StepStarted,
+    notices.CheckStarted,
+    notices.CheckEnded,
+    notices.ReviewStarted,
+    notices.ReviewEnded,
+)
 
 
 def _fold(lane: LaneMoment, report: notices.Report, at: float) -> None:
@@ -117,5 +124,9 @@ def _fold(lane: LaneMoment, report: notices.Report, at: float) -> None:
         case notices.CheckEnded():
             lane.check = report
             lane.begin_step(step_words("quality.check"), at, check_result(report))
+        case notices.ReviewStarted():
+            lane.begin_step(f"{report.agent} reviews the {report.lens}", at)
+        case notices.ReviewEnded():
+            lane.begin_step(step_words("quality.check"), at, review_result(report))
         case _:
             pass

@@ -18,6 +18,8 @@ SENT = (
     reports.QuestionAsked,
     reports.CheckStarted,
     reports.CheckEnded,
+    reports.ReviewStarted,
+    reports.ReviewEnded,
     reports.CheckFilesChanged,
     reports.IterationFailed,
     reports.AcceptanceWritten,

@@ -263,7 +263,10 @@ class Merging:
         lane.steps.new_iteration(run, self._state(run, entries[0], tasks[entries[0].task]) if entries else NO_TASK)
         lane.steps.agent_started = True  # a landing that was begun is finished, also after a request to stop
         event = QualityCheck(
-            commands=self._commands(entries, tasks), merged=[record.task for record in entries], commit=commit
+            commands=self._commands(entries, tasks),
+            merged=[record.task for record in entries],
+            commit=commit,
+            corner="merged",
         )
         baseline, before = self._checks.baseline, self._checks.verified
         lane.place.built_in_checks.forget()
