@@ -154,7 +154,7 @@ class SteeringFile:
         file = self._directory / FILE
         try:
             return decode_json(read_regular(file), Steering)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):  # the latter where there can be no record
             return NOTHING_ASKED
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
             hint = "move it away; what was said to the run and its pause are lost with it"
