@@ -61,7 +61,7 @@ TASKS = {
         write("mnew2.py", MODULE) + write("tests/test_new2.py", TEST.format("new2")),
         ("completed",),
         "proven, new names only",
-        "1 test fails without the change, for a missing name: `tests.test_new2`",
+        "`tests.test_new2` fails without the change, for a missing name",
     ),
     "3": GradedTask(
         "Kind: refactor",
