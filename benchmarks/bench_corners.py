@@ -55,7 +55,7 @@ def run(scratch: Path) -> Iterator[Row]:
         yield Row(f"{what}, vs the whole check", f"{mean:.2f} s", f"{whole:.2f} s", f"{mean / whole:.2f}x")
     cost = sum(share * sum(check["seconds"] for check in attempts[id]) / whole for id, share in SHARES.items())
     before = sum(share * RUNS_BEFORE[id] for id, share in SHARES.items())
-    what = "checks of a task over a real mix of changes, in times of the check, vs without corners"
+    what = "checks of a task over a mix of changes, in times of the check, vs without corners"
     yield Row(what, f"{cost:.2f}", f"{before:.2f}", f"{cost / before:.2f}x", f"<= {AIM}x", cost / before <= AIM)
     runs = _logged(root)
     partial = sum(command != check for command in runs)
